@@ -1,0 +1,120 @@
+/**
+ * The closed table of error codes: meaning, exit status, retryable, hint.
+ *
+ * The first word of a code is its area. A hint is the next command to type; `{name}` stands for a detail of the error.
+ * Exit statuses are those of the command line's help. A test walks this table: every code is documented, raised, and
+ * has a hint and a status.
+ */
+
+export interface ErrorTableEntry {
+  readonly meaning: string;
+  readonly exitStatus: number;
+  readonly retryable: boolean;
+  readonly hint: string;
+}
+
+/** Exit statuses of the command line, by name. Source: DESIGN section 10. */
+export const EXIT_STATUS = {
+  done: 0,
+  unexpected: 1,
+  usage: 2,
+  partial: 3,
+  failed: 4,
+  notFound: 10,
+  owned: 11,
+  key: 12,
+  damaged: 13,
+  exhausted: 14,
+  tampered: 15,
+  personNeeded: 20,
+  limit: 21,
+  unknown: 22,
+  pausedUntil: 75,
+  hangup: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+const entry = (exitStatus: number, meaning: string, hint: string, retryable = false): ErrorTableEntry => ({
+  meaning,
+  exitStatus,
+  retryable,
+  hint,
+});
+
+const S = EXIT_STATUS;
+
+export const ERROR_TABLE = {
+  INTERNAL: entry(S.unexpected, "a mistake of ours; the stack says where", "report this with the output of: splashdown doctor --json"),
+  CANCELLED: entry(S.interrupted, "the work was cancelled by a signal or a request", "splashdown resume {task}", true),
+
+  USAGE_INVALID: entry(S.usage, "a flag, an argument or their combination is not valid", "splashdown --help"),
+  INPUT_INVALID: entry(S.usage, "an input of the workflow is missing or has the wrong type", "splashdown validate {file}"),
+  SETTING_INVALID: entry(S.usage, "a setting has an unknown key or a wrong value", "splashdown config show"),
+  WORKFLOW_INVALID: entry(S.usage, "the workflow file has faults; each is named with line and column", "splashdown validate {file}"),
+  WORKFLOW_NOT_FOUND: entry(S.notFound, "the workflow file does not exist or cannot be read", "check the path, then: splashdown validate {file}"),
+  WORKFLOW_MISMATCH: entry(S.usage, "a task of that name was started with another definition or other inputs", "splashdown run {file} --new"),
+  TEMPLATE_FAILED: entry(S.failed, "a template names something that does not exist or exceeds its limits", "splashdown validate {file}"),
+
+  TASK_NOT_FOUND: entry(S.notFound, "no task has that name, id or workflow name", "splashdown list"),
+  TASK_AMBIGUOUS: entry(S.usage, "several tasks fit; an acting verb needs one", "splashdown list"),
+  TASK_NAME_INVALID: entry(S.usage, "the task name cannot be a folder name", "use letters, digits, dot, dash and underscore, at most 64 bytes"),
+  TASK_NOT_RESUMABLE: entry(S.usage, "the task has ended and nothing is left to run", "splashdown show {task}"),
+  TASK_NOT_RUNNING: entry(S.usage, "the request needs a running task", "splashdown resume {task}"),
+  TASK_WAITING: entry(S.personNeeded, "the task waits for a person", "splashdown answer {task}"),
+  CHECKPOINT_NOT_FOUND: entry(S.notFound, "no checkpoint has that id, sequence, phase or file name", "splashdown checkpoints list {task}"),
+  CHECKPOINT_AMBIGUOUS: entry(S.usage, "several checkpoints fit", "splashdown checkpoints list {task}"),
+  QUESTION_NOT_FOUND: entry(S.notFound, "no open question has that id", "splashdown show {task}"),
+  QUESTION_CLOSED: entry(S.usage, "the question has been answered already", "splashdown show {task}"),
+  ANSWER_INVALID: entry(S.usage, "the answer is not one of the options", "splashdown show {task}"),
+
+  OWNER_ALIVE: entry(S.owned, "a living process owns the task", "splashdown show {task}", true),
+  OWNER_UNCLEAR: entry(S.owned, "it cannot be told whether the task's owner lives", "splashdown resume {task} --take-over"),
+  OWNER_SUPERSEDED: entry(S.owned, "another process has claimed the task since", "splashdown show {task}"),
+
+  KEY_MISSING: entry(S.key, "no configured source gives a key that this data was sealed with", "splashdown keys show {task}"),
+  KEY_WRONG: entry(S.key, "the configured key or passphrase is not the one this data was sealed with", "splashdown keys show {task}"),
+  KEY_SOURCE_INVALID: entry(S.key, "a key source is malformed, readable by others, or its command failed", "splashdown keys show"),
+  KEY_NOT_CREATED: entry(S.key, "no key is configured and none may be made here", "splashdown keys init --key-file PATH"),
+  KEYRING_CORRUPT: entry(S.damaged, "a keyring file is damaged", "splashdown keys verify {task}"),
+
+  STORE_FULL: entry(S.failed, "the disk is full or over quota; what was there is kept", "free some space, then: splashdown resume {task}", true),
+  STORE_UNWRITABLE: entry(S.failed, "the store cannot be written (read-only, permissions)", "splashdown doctor"),
+  STORE_FAILED: entry(S.failed, "the storage reported an I/O error twice", "splashdown doctor", true),
+  STORE_BUSY: entry(S.failed, "out of file descriptors or locked files for longer than the retry limit", "splashdown doctor", true),
+  STORE_UNSAFE: entry(S.failed, "the folder is a link, belongs to someone else or is writable by others", "splashdown doctor"),
+  STORE_UNSUPPORTED: entry(S.usage, "the store address names no store that exists here", "splashdown config show"),
+  SEGMENT_DEAD: entry(S.failed, "a segment that failed once takes no more lines", "splashdown resume {task}", true),
+
+  FORMAT_NOT_OURS: entry(S.damaged, "the file is not one of ours", "splashdown debug validate-checkpoint --file={file}"),
+  FORMAT_VERSION: entry(S.damaged, "the file was written by a newer version or has no version", "update splashdown, then try again"),
+  CHECKPOINT_TRUNCATED: entry(S.damaged, "the checkpoint file is shorter than its format", "splashdown recover {task}"),
+  CHECKPOINT_CORRUPT: entry(S.damaged, "the checkpoint file does not match its own checksum or form", "splashdown recover {task}"),
+  CHECKPOINT_TAMPERED: entry(S.tampered, "the checksum fits and the key is right, but the content is not ours", "splashdown checkpoints list {task}"),
+  JOURNAL_CORRUPT: entry(S.damaged, "records of the journal are damaged beyond repair", "splashdown resume {task} --accept-loss"),
+  JOURNAL_TAMPERED: entry(S.tampered, "a record's checksum fits but its seal does not", "splashdown doctor"),
+  BLOB_CORRUPT: entry(S.damaged, "a large value's file is damaged or missing", "splashdown show {task}"),
+  SEAL_MISSING: entry(S.tampered, "plain data stands where sealed data is demanded", "splashdown config show"),
+  TASK_ROLLED_BACK: entry(S.tampered, "the task's folder is older than what this machine has acknowledged", "splashdown resume {task} --accept-loss"),
+  TASK_SWAPPED: entry(S.tampered, "a file belongs to another task or to another place in the chain", "splashdown checkpoints list {task}"),
+  RECOVERY_EXHAUSTED: entry(S.exhausted, "a step crashed its process too often and is parked", "splashdown resume {task}"),
+  RECOVERY_TIMEOUT: entry(S.exhausted, "recovery took longer than recovery_timeout_seconds", "splashdown resume {task}", true),
+
+  VALUE_UNSUPPORTED: entry(S.failed, "a value cannot be stored without loss; its path is named", "return plain JSON, dates, maps, sets or bytes"),
+  VALUE_TOO_LARGE: entry(S.failed, "a value is over a stated limit", "return less, or write a file and return its name"),
+  VALUE_TOO_DEEP: entry(S.failed, "a value is nested too deep or has too many nodes", "return a flatter value"),
+
+  STEP_FAILED: entry(S.failed, "a step ended with an error", "splashdown show {task}"),
+  STEP_TIMEOUT: entry(S.failed, "a step ran longer than its limit and was ended", "splashdown show {task}", true),
+  STEP_OUTPUT_INVALID: entry(S.failed, "a step's output is not what its definition or protocol demands", "splashdown show {task}"),
+  STEP_UNKNOWN: entry(S.unknown, "it is unknown whether a step has acted", "splashdown answer {task}"),
+  PROGRAM_NOT_FOUND: entry(S.failed, "the program of a command step does not exist", "splashdown doctor"),
+  FUNCTION_NOT_FOUND: entry(S.usage, "the function of a step cannot be loaded", "splashdown validate {file}"),
+  MODEL_FAILED: entry(S.failed, "a model call failed", "splashdown show {task}", true),
+  MODEL_RATE_LIMITED: entry(S.pausedUntil, "the model provider asks to wait", "splashdown resume {task}", true),
+  MODEL_UNAVAILABLE: entry(S.usage, "the provider named by a step is not available in this version", "use provider: scripted, or a command"),
+  LIMIT_REACHED: entry(S.limit, "a limit of the workflow is reached", "splashdown show {task}"),
+  CHECKPOINT_FAILED: entry(S.failed, "a checkpoint could not be saved", "splashdown doctor", true),
+} as const satisfies Record<string, ErrorTableEntry>;
+
+export type ErrorCode = keyof typeof ERROR_TABLE;

@@ -1,0 +1,89 @@
+/**
+ * The one error class of the project and the closed table of its codes.
+ *
+ * Owns: codes, and for each code what it means, its exit status, whether a later try may succeed and the next
+ * command to type. The command line owns how an error is printed.
+ *
+ * B1: a failure of the world is a `SplashdownError`; a mistake of ours is `INTERNAL` with a stack.
+ * B2: callers match on `code`, never on the class: an error may come back from a journal or from another process.
+ */
+import type { JsonObject } from "./json.js";
+import { ERROR_TABLE, type ErrorCode } from "./error-table.js";
+
+export interface ErrorOptionsWithDetails {
+  /** JSON-safe facts; placeholders `{name}` of the table's hint are filled from here. */
+  details?: JsonObject;
+  cause?: unknown;
+}
+
+/** A failure of the world with a stable code. */
+export class SplashdownError extends Error {
+  override readonly name = "SplashdownError";
+  readonly code: ErrorCode;
+  readonly details: JsonObject;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptionsWithDetails = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  get retryable(): boolean {
+    return ERROR_TABLE[this.code].retryable;
+  }
+
+  /** The next command to type, with the details filled in. */
+  get hint(): string {
+    return fillHint(ERROR_TABLE[this.code].hint, this.details);
+  }
+
+  get exitStatus(): number {
+    return ERROR_TABLE[this.code].exitStatus;
+  }
+
+  toJSON(): JsonObject {
+    return { code: this.code, message: this.message, hint: this.hint, retryable: this.retryable, details: this.details };
+  }
+}
+
+/** The code of any thrown value, also of one that crossed a process border; `undefined` for foreign errors. */
+export function errorCodeOf(error: unknown): ErrorCode | undefined {
+  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
+  const { code } = error;
+  return typeof code === "string" && code in ERROR_TABLE ? (code as ErrorCode) : undefined;
+}
+
+/** True when the thrown value carries one of the codes. */
+export function isErrorCode(error: unknown, ...codes: ErrorCode[]): boolean {
+  const code = errorCodeOf(error);
+  return code !== undefined && codes.includes(code);
+}
+
+/** The errno name (`ENOENT`, …) of a thrown value of the platform, if it has one. */
+export function errnoOf(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** The text of any thrown value. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Crashes on a mistake of ours; never used on bytes or messages from outside. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new SplashdownError("INTERNAL", message);
+}
+
+/** Ends a `switch` over a closed union. */
+export function unreachable(value: never): never {
+  throw new SplashdownError("INTERNAL", `unreachable value ${JSON.stringify(value)}`);
+}
+
+function fillHint(hint: string, details: JsonObject): string {
+  return hint.replace(/\{(\w+)\}/g, (_whole, name: string) => {
+    const value = details[name];
+    if (value === undefined || value === null) return name.toUpperCase();
+    return typeof value === "string" ? value : JSON.stringify(value);
+  });
+}

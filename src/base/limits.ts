@@ -1,0 +1,44 @@
+/** Every limit of the project in one table. Sizes in bytes, times in milliseconds, unless the name says otherwise. */
+export const LIMITS = {
+  /** Nesting and size of one stored value. Source: STORAGE 1.10. */
+  valueDepthMax: 200,
+  valueNodesMax: 1_000_000,
+  /** A value of this size or more becomes a sealed blob. */
+  blobThresholdBytes: 256 * 1024,
+  blobChunkBytes: 64 * 1024,
+  /** The largest output one step may return; over it the step fails with VALUE_TOO_LARGE and is not retried. */
+  stepOutputBytesMax: 64 * 1024 * 1024,
+  /** Error texts are cut to this before they become events. */
+  errorTextBytesMax: 16 * 1024,
+  stderrTailBytes: 16 * 1024,
+  /** One line of the JSON-lines protocol on descriptor 3. */
+  protocolLineBytesMax: 1024 * 1024,
+  workflowFileBytesMax: 10 * 1024 * 1024,
+  workflowDepthMax: 100,
+  workflowNodesMax: 200_000,
+  settingsFileBytesMax: 1024 * 1024,
+  templateFuel: 1_000_000,
+  templateOutputBytesMax: 4 * 1024 * 1024,
+  taskNameBytesMax: 64,
+  keyringBytesMax: 256 * 1024,
+  keyringSlotsMax: 32,
+  scryptLog2NMax: 20,
+  scryptBlockSizeMax: 16,
+  scryptParallelMax: 4,
+  scryptMemoryBytesMax: 1024 ** 3,
+  passphraseCharsMin: 12,
+  keyCommandTimeoutMs: 30_000,
+  segmentBytesMax: 64 * 1024 * 1024,
+  segmentRecordsMax: 2 ** 20,
+  recordBytesMax: 128 * 1024 * 1024,
+  snapshotSliceMs: 2,
+  ballastBytes: 1024 * 1024,
+  /** Snapshot files of a task may take this plus four times its journal. */
+  snapshotBudgetBaseBytes: 1024 * 1024,
+  snapshotBudgetJournalFactor: 4,
+  ownerBeatMs: 5_000,
+  ownerWatchMs: 15_000,
+  storeRetryMs: 5_000,
+  killGraceMs: 5_000,
+  controlFileBytesMax: 64 * 1024 * 1024,
+} as const;

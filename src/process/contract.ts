@@ -1,0 +1,62 @@
+/**
+ * Children in process groups, started only after their identity is durable, ended as whole trees.
+ *
+ * P1: a child waits before it executes the program until `release()`; between spawn and release the caller makes
+ *     `spawned` durable. P2: when the owner dies, however it dies, the keeper ends every group it was told of.
+ * P3: ending a group is TERM, then KILL after the grace time, and waits until the group is empty.
+ * Source: DESIGN section 3.6.
+ */
+
+/** What identifies a process beyond its reusable number. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Start time in clock ticks since boot, as the kernel tells it. */
+  readonly startTicks: number;
+  readonly bootId: string;
+}
+
+export interface ChildSpec {
+  readonly program: string;
+  readonly arguments: readonly string[];
+  readonly folder?: string;
+  /** The whole environment of the child; nothing is inherited. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Written to the child's stdin, which is then closed; absent: stdin is empty. */
+  readonly input?: string | Uint8Array;
+  /** Opens descriptor 3 as a pipe of JSON lines; each line is handed over as text. */
+  readonly onControlLine?: (line: string) => void;
+  readonly onStderr?: (chunk: string) => void;
+  readonly stdoutBytesMax: number;
+  readonly stderrTailBytes: number;
+}
+
+export interface ChildResult {
+  readonly exitCode: number | undefined;
+  readonly signal: string | undefined;
+  readonly stdout: Buffer;
+  readonly stderrTail: string;
+  readonly durationMs: number;
+  /** The child wrote more than `stdoutBytesMax` and was ended for it. */
+  readonly stdoutOverflow: boolean;
+}
+
+export interface Child {
+  readonly identity: ProcessIdentity;
+  /** Lets the child execute its program. Errors: PROGRAM_NOT_FOUND comes from `result`. */
+  release(): void;
+  readonly result: Promise<ChildResult>;
+  /** Ends the whole group and waits for it. */
+  end(graceMs: number): Promise<void>;
+}
+
+export interface ProcessHost {
+  readonly self: ProcessIdentity;
+  /** Spawns into a new process group; the child waits for `release`. Errors: PROGRAM_NOT_FOUND, STORE_BUSY. */
+  spawn(spec: ChildSpec): Promise<Child>;
+  /** True when that very process (not a later one with its number) still exists, or any member of its group does. */
+  isGroupAlive(identity: ProcessIdentity): Promise<boolean>;
+  /** Ends a surviving group of an earlier owner and waits until it is empty; a process of another boot is gone. */
+  endGroup(identity: ProcessIdentity, graceMs: number): Promise<void>;
+  /** Ends every child and the keeper. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,127 @@
+/**
+ * What a store is: an append-only log with fencing, and a set of immutable objects, per task.
+ *
+ * The journal seals, chains and rotates; the store sees opaque lines and bytes. Nothing outside store/ knows of task
+ * files.
+ *
+ * S1 (the law): once `claim` returns epoch E, nothing that an older epoch appends afterwards enters history, and its
+ *     `confirm` says false. A stale append may be refused or void.
+ * S2: `append` returns when the lines are durable; after a failure the segment is dead for ever.
+ * S3: an object is never replaced: `putOnce` creates or says that it exists. What it created is durable on return.
+ * S4: a refusal changes no byte.
+ * Errors: the STORE_* codes and SEGMENT_DEAD; an absent task or object is `undefined`, never an error.
+ * Source: DESIGN section 9, STORAGE sections 1.6, 1.8, 1.9.
+ */
+import type { JsonObject } from "../base/json.js";
+
+export interface StoreManifest {
+  readonly kind: string;
+  /** Several processes may open the same store. */
+  readonly multiProcess: boolean;
+  /** What it acknowledged survives the process and the machine. */
+  readonly durable: boolean;
+  readonly objectBytesMax: number;
+  readonly lineBytesMax: number;
+}
+
+export interface Store {
+  readonly manifest: StoreManifest;
+  /** A text that opens this store again, as in settings: `file:outputs`, `memory:`. */
+  readonly address: string;
+  /** Names of all tasks, sorted. Folders that are no tasks are left out. */
+  tasks(): Promise<string[]>;
+  /** A handle on one task; creates nothing. `undefined` when there is no such task. */
+  task(name: string): Promise<TaskStore | undefined>;
+  /** Creates the task's place durably; `undefined` when the name is taken. */
+  createTask(name: string): Promise<TaskStore | undefined>;
+  /** Proves that the store can be written, with a real create, sync and remove. */
+  probe(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SegmentId {
+  readonly epoch: number;
+  readonly index: number;
+}
+
+export interface SegmentWriter {
+  readonly id: SegmentId;
+  /** Appends whole lines (each without its newline) in order; durable on return. */
+  append(lines: readonly Uint8Array[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ObjectEntry {
+  readonly key: string;
+  readonly sizeBytes: number;
+}
+
+export interface ByteRange {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** What one process says of itself while it owns a task; plain facts, a hint and never a lock. */
+export interface OwnerFacts extends JsonObject {
+  readonly pid: number;
+  readonly host: string;
+  readonly bootId: string;
+  readonly processStartedAt: string;
+  readonly since: string;
+}
+
+export interface OwnerState {
+  /** `alive`: it answered; `gone`: provably not there; `unclear`: neither could be shown. `none`: nobody ever said so. */
+  readonly state: "alive" | "gone" | "unclear" | "none";
+  readonly owner?: OwnerFacts;
+  /** The owner's counter as last seen; watched by recovery when the state is unclear. */
+  readonly counter?: number;
+}
+
+export interface PresenceHandle {
+  /** Raises the counter. Failures are ignored: presence is a hint. */
+  beat(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TaskStore {
+  readonly name: string;
+  /** Where deliverables of the task go: an absolute folder path. Deliverables are always files. */
+  readonly deliverablesFolder: string;
+
+  // Log
+  /** Takes the next epoch, exclusively and durably. Two callers never get the same. */
+  claim(): Promise<number>;
+  /** Opens the next segment of an epoch this process claimed and writes its header line durably. */
+  openSegment(epoch: number, header: Uint8Array): Promise<SegmentWriter>;
+  /** The look: false when a higher epoch exists. Cheap enough for every step. */
+  confirm(epoch: number): Promise<boolean>;
+  /** All segments, by epoch and index; claimed epochs without a header are in it with `sizeBytes` 0. */
+  segments(): Promise<(SegmentId & { readonly sizeBytes: number })[]>;
+  /** The bytes of a segment as they are now. Needs no claim. */
+  read(id: SegmentId): Promise<Uint8Array>;
+  /** Removes a segment; only `prune --history` does. */
+  removeSegment(id: SegmentId): Promise<void>;
+
+  // Objects. Keys: `/`-separated, each part `[A-Za-z0-9._~-]`, at most 255 bytes in all, no leading dot.
+  putOnce(key: string, bytes: Uint8Array): Promise<"created" | "exists">;
+  get(key: string, range?: ByteRange): Promise<Uint8Array | undefined>;
+  /** Entries whose key begins with the prefix, sorted by key. */
+  list(prefix: string): Promise<ObjectEntry[]>;
+  /** Removes durably; absent is fine. */
+  remove(key: string): Promise<void>;
+  /** Calls back when something under the prefix may have changed. A hint only: a scan is the truth. */
+  watch(prefix: string, hint: () => void): () => void;
+  /** Sweeps what an interrupted `putOnce` left behind; called by the epoch's owner only. */
+  sweep(): Promise<void>;
+  /** Frees the reserve that lets the running step's completion fit on a full disk; `false` when there was none. */
+  releaseReserve(): Promise<boolean>;
+  /** Makes the reserve again when there is room. */
+  ensureReserve(): Promise<void>;
+
+  // Presence
+  announce(facts: OwnerFacts): Promise<PresenceHandle>;
+  ownerState(): Promise<OwnerState>;
+
+  close(): Promise<void>;
+}
