@@ -1,0 +1,248 @@
+/**
+ * The normalised workflow: what every form of file and every `defineWorkflow` call becomes.
+ *
+ * Owns: the shape the engine runs. The loader in this folder fills every default, so the engine knows none.
+ * The whole structure is JSON (functions stand beside it, see `WorkflowFunctions`) and is sealed into the task at its start.
+ *
+ * D1: a definition is a tree: a root scope, scopes and steps below it. A node's `path` is the names from the root joined
+ *     by `/`, unique in the tree, and is what identifies a step, never its position.
+ * D2: a fingerprint covers what a step does (not comments, order, layout, description).
+ * Source: DESIGN sections 2–4.
+ */
+import type { JsonObject, JsonValue } from "../base/json.js";
+
+/** Jinja text; a value that is one whole `{{ expression }}` keeps its type. */
+export type Template = string;
+/** A JSON value in which every string is a template. */
+export type TemplateValue = JsonValue;
+/** A condition: Jinja with braces, or a plain expression. */
+export type Condition = string;
+
+export type InputType = "string" | "number" | "boolean" | "array" | "object";
+export interface InputDefinition {
+  readonly type: InputType;
+  readonly required: boolean;
+  readonly default?: JsonValue;
+  readonly description?: string;
+}
+
+export type Effects = "none" | "idempotent" | "external";
+export type OnUnknown = "ask" | "rerun" | "skip" | "fail";
+export type Criticality = "critical" | "high" | "standard" | "low";
+export type FailureMode = "fail_fast" | "continue_on_error" | "all_or_nothing";
+export type OnFailure = "pause" | "continue" | "rollback";
+
+export interface RetryPolicy {
+  /** Attempts in all, first included; 1 means no retry. */
+  readonly maxAttempts: number;
+  readonly backoff: "fixed" | "exponential";
+  readonly delayMs: number;
+  readonly delayMsMax: number;
+  /** 0..1 of the delay, drawn from the random source. */
+  readonly jitter: number;
+}
+
+/** First match wins; no `when` always matches. `to` is a sibling's name or `$end`. */
+export interface RouteDefinition {
+  readonly to: string;
+  readonly when?: Condition;
+  readonly output?: Readonly<Record<string, Template>>;
+}
+
+interface NodeBase {
+  readonly name: string;
+  readonly path: string;
+  readonly description?: string;
+  readonly dependsOn: readonly string[];
+  /** Routes of a child of a machine; empty means `$end` there and nothing elsewhere. */
+  readonly routes: readonly RouteDefinition[];
+  /** Where a failed child of a machine goes after its retries. */
+  readonly onError?: string;
+}
+
+interface StepBase extends NodeBase {
+  readonly node: "step";
+  readonly input: Readonly<Record<string, TemplateValue>>;
+  readonly effects: Effects;
+  readonly onUnknown?: OnUnknown;
+  /** A command that says what happened to a step of unknown outcome: exit 0 with JSON output = done, 3 = not done. */
+  readonly probe?: readonly Template[];
+  readonly retry: RetryPolicy;
+  readonly timeoutMs?: number;
+  readonly idleTimeoutMs?: number;
+  readonly criticality: Criticality;
+  /** A checkpoint is taken before it. */
+  readonly risky: boolean;
+  /** File → field of the output (`""`: the whole output). `final/…` or a name under `phases/phase<N>/`. */
+  readonly saveAs: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+  /** JSON Schema of the output, when declared. */
+  readonly outputSchema?: JsonObject;
+  /** Hex digest of everything that decides what the step does. */
+  readonly fingerprint: string;
+}
+
+export interface CommandStep extends StepBase {
+  readonly kind: "command";
+  readonly command: readonly Template[];
+  readonly environment: Readonly<Record<string, Template>>;
+  readonly folder?: Template;
+}
+export interface ScriptStep extends StepBase {
+  readonly kind: "script";
+  readonly command: readonly Template[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly folder?: Template;
+  readonly stdin?: Template;
+}
+export interface FunctionStep extends StepBase {
+  readonly kind: "function";
+  /** `file.mjs#name` resolved against the workflow's folder, or `@path` of a function given to `defineWorkflow`. */
+  readonly function: string;
+}
+export interface ModelStep extends StepBase {
+  readonly kind: "model";
+  readonly provider: string;
+  readonly model?: Template;
+  readonly systemPrompt?: Template;
+  readonly prompt: Template;
+  readonly tools?: readonly string[];
+}
+export interface SetStep extends StepBase {
+  readonly kind: "set";
+  readonly value?: TemplateValue;
+  readonly values?: Readonly<Record<string, TemplateValue>>;
+  readonly outputType: "auto" | "string" | "number" | "integer" | "boolean" | "list" | "dict";
+}
+export interface WaitStep extends StepBase {
+  readonly kind: "wait";
+  /** Seconds, or a number with ms, s, m, h; may be a template. */
+  readonly duration: Template | number;
+  readonly reason?: Template;
+}
+/** One of Apollo's scorers; the loader makes them from `evaluate.scorers`, as steps under `<phase>/$evaluate/<dimension>`. */
+export interface ScorerStep extends StepBase {
+  readonly kind: "scorer";
+  readonly dimension: string;
+  readonly scorer:
+    | { readonly by: "command"; readonly command: readonly Template[]; readonly environment: Readonly<Record<string, Template>> }
+    | { readonly by: "schema"; readonly schema: JsonObject; readonly of?: string }
+    | { readonly by: "expression"; readonly expression: Template }
+    | { readonly by: "model"; readonly provider: string; readonly model?: string; readonly rubric: Template };
+}
+
+export type StepDefinition = CommandStep | ScriptStep | FunctionStep | ModelStep | SetStep | WaitStep | ScorerStep;
+export type StepKind = StepDefinition["kind"];
+
+export interface MachineScope extends NodeBase {
+  readonly node: "scope";
+  readonly scope: "machine";
+  readonly entry: string;
+  readonly children: readonly NodeDefinition[];
+}
+export interface ParallelScope extends NodeBase {
+  readonly node: "scope";
+  readonly scope: "parallel";
+  readonly failureMode: FailureMode;
+  readonly maxConcurrent: number;
+  readonly children: readonly NodeDefinition[];
+}
+/** A step starts when all it depends on is done. */
+export interface DagScope extends NodeBase {
+  readonly node: "scope";
+  readonly scope: "dag";
+  readonly failureMode: FailureMode;
+  readonly maxConcurrent: number;
+  readonly children: readonly NodeDefinition[];
+}
+/** Ordered phases, counted from 1. */
+export interface PhasesScope extends NodeBase {
+  readonly node: "scope";
+  readonly scope: "phases";
+  readonly children: readonly PhaseScope[];
+}
+export interface PhaseScope extends NodeBase {
+  readonly node: "scope";
+  readonly scope: "phase";
+  readonly number: number;
+  /** Specialists, with `dependsOn` among them. */
+  readonly children: readonly StepDefinition[];
+  readonly maxConcurrent: number;
+  readonly confidence: ConfidenceRule;
+  /** What the orchestrator launches on low confidence; absent: the least confident specialist's own definition again. */
+  readonly spawn?: StepDefinition;
+  readonly evaluate?: EvaluationDefinition;
+  /** Restarts of a failed specialist beyond its retries, then what to do. */
+  readonly restart: { readonly maxAttempts: number; readonly otherwise: "fail" | "continue" | "rollback" };
+}
+
+export interface ConfidenceRule {
+  /** Below it the bands act; at or above it the phase proceeds. */
+  readonly minimum: number;
+  readonly bands: ConfidenceBands;
+  /** How many specialists the orchestrator may add to the phase in all. */
+  readonly spawnMax: number;
+}
+/** Lower edges of the bands, descending; each edge is a confidence threshold. */
+export interface ConfidenceBands {
+  readonly proceed: number;
+  readonly flag: number;
+  readonly spawnOne: number;
+  readonly spawnSeveral: number;
+}
+
+export interface EvaluationDefinition {
+  readonly criteria?: string;
+  /** 0–100. */
+  readonly approve: number;
+  readonly reject: number;
+  readonly maxIterations: number;
+  /** Weight per dimension; normalised to a sum of 1. */
+  readonly weights: Readonly<Record<string, number>>;
+  readonly scorers: readonly ScorerStep[];
+}
+
+export type ScopeDefinition = MachineScope | ParallelScope | DagScope | PhasesScope | PhaseScope;
+export type NodeDefinition = StepDefinition | ScopeDefinition;
+
+export interface LimitsDefinition {
+  readonly maxIterations: number;
+  readonly timeoutMs?: number;
+  readonly tokensMax?: number;
+  readonly callsMax?: number;
+  readonly costMicroUsdMax?: number;
+}
+
+export interface WorkflowDefinition {
+  readonly schema: 1;
+  readonly name: string;
+  readonly description?: string;
+  readonly version?: string;
+  readonly inputs: Readonly<Record<string, InputDefinition>>;
+  readonly root: ScopeDefinition;
+  /** Final output: name → template; empty means the output of the last step. */
+  readonly output: Readonly<Record<string, TemplateValue>>;
+  readonly limits: LimitsDefinition;
+  readonly onFailure: OnFailure;
+  readonly onUnknown?: OnUnknown;
+  readonly atlas: { readonly mode: "rules" | "model" };
+  /** Answers of the scripted model, by step name or path; loaded from `runtime.scripted_answers`. */
+  readonly scriptedAnswers?: JsonObject;
+  readonly metadata: JsonObject;
+  /** Settings blocks of the file (checkpoint_config, recovery_config, …), checked, not merged. */
+  readonly settings: JsonObject;
+  /** Hex digest over all fingerprints and the structure: equal for equal behaviour. */
+  readonly fingerprint: string;
+}
+
+/** Functions of a TypeScript workflow, by `@path`. They never leave the process. */
+export type WorkflowFunctions = ReadonlyMap<string, (context: never) => unknown>;
+
+/** What a loader returns: the definition, where it came from and the functions beside it. */
+export interface LoadedWorkflow {
+  readonly definition: WorkflowDefinition;
+  /** Absolute path of the file; `undefined` for an object given in a program. */
+  readonly file?: string;
+  readonly folder: string;
+  readonly functions: WorkflowFunctions;
+}

@@ -1,0 +1,308 @@
+/**
+ * The facts of a task, in the order they happened. Folding them never decides anything: every choice is inside one.
+ *
+ * E1: an event is durable before anything acts on it. E2: `evolve` over the same events gives the same state, byte for
+ * byte, in every version. E3: every prefix of what one `decide` returns is a legal state.
+ * Every event carries `schema` on the wire (see event-codec.ts); older ones are lifted by pure functions.
+ * Units: `atMs` is wall time in ms, never going back within a task (max of clock and the event before).
+ */
+import type { CheckpointId, QuestionId, StepId, TaskId } from "../base/ids.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../definition/workflow.js";
+
+/** A value inside the event, or by reference when it is large (256 KiB and more). */
+export type ValueRef = { readonly inline: JsonValue } | { readonly blob: BlobRef };
+export interface BlobRef {
+  /** Object key below `blobs/`, a keyed digest. */
+  readonly key: string;
+  /** Length of the JSON text. */
+  readonly sizeBytes: number;
+  /** Keyed digest of the JSON text, for comparing without reading. */
+  readonly digest: string;
+}
+
+export interface Usage {
+  readonly calls: number;
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  /** Whole micro-dollars; `undefined`: unknown, which is not zero. */
+  readonly costMicroUsd?: number;
+}
+
+/** Four parts, each 0..1. Source: DESIGN section 5. */
+export interface ConfidenceParts {
+  readonly knowledge: number;
+  readonly information: number;
+  readonly implementation: number;
+  readonly validation: number;
+}
+export interface ConfidenceReport {
+  /** 0..1, after every adjustment. */
+  readonly value: number;
+  readonly parts?: ConfidenceParts;
+  readonly factors: readonly string[];
+  readonly uncertainties: readonly JsonValue[];
+}
+
+export interface StepError {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  /** What the world asked for, e.g. Retry-After. */
+  readonly retryAtMs?: number;
+  readonly details?: JsonObject;
+}
+
+/** What the engine decided to do about a failure; inside the failure event. */
+export type FailureDisposition =
+  | { readonly then: "retry"; readonly atMs: number; readonly attempt: number }
+  | { readonly then: "pause_until"; readonly atMs: number }
+  | { readonly then: "route"; readonly to: string }
+  | { readonly then: "restart"; readonly attempt: number }
+  | { readonly then: "continue" }
+  | { readonly then: "fail" };
+
+export interface ProcessRef {
+  readonly pid: number;
+  readonly startTicks: number;
+  readonly bootId: string;
+}
+
+/** The seed's decision, plus what it concerned. Source: seed 003, DESIGN section 5. */
+export interface Decision {
+  readonly id: string;
+  readonly atMs: number;
+  /** `atlas`, `apollo`, `engine`, or `person:<name>`. */
+  readonly agent: string;
+  readonly type: string;
+  readonly description: string;
+  readonly rationale: string;
+  readonly alternativesConsidered: readonly string[];
+  readonly confidence?: number;
+  /** Step, phase or question it concerns, and the inputs of the choice. */
+  readonly subject?: string;
+  readonly facts?: JsonObject;
+}
+
+export type QuestionKind = "unknown_outcome" | "parked_step" | "low_confidence" | "definition_changed" | "limit" | "loss" | "gate";
+export interface QuestionOption {
+  readonly value: string;
+  readonly label: string;
+  /** The answer must carry JSON (`done --output JSON`). */
+  readonly takesValue?: boolean;
+}
+export interface Question {
+  readonly id: QuestionId;
+  readonly kind: QuestionKind;
+  readonly text: string;
+  readonly options: readonly QuestionOption[];
+  readonly step?: StepId;
+  readonly phase?: string;
+  readonly openedAtMs: number;
+  readonly expiresAtMs?: number;
+  readonly onExpire?: string;
+  /** E.g. an orphaned completion found after a crash, offered as the answer. */
+  readonly offered?: JsonValue;
+  readonly facts?: JsonObject;
+}
+
+export type Trigger =
+  | "phase_started"
+  | "phase_completed"
+  | "specialist_finished"
+  | "evaluation_completed"
+  | "confidence_threshold_crossed"
+  | "error_encountered"
+  | "memory_pressure_high"
+  | "question_opened"
+  | "interval"
+  | "shutdown"
+  | "user_requested"
+  | "debug_breakpoint"
+  | "before_risky_operation";
+
+export type TaskEnd = "done" | "partial" | "failed" | "stopped" | "paused" | "waiting";
+
+export type ScorerIssue = { readonly text: string; readonly severity?: string; readonly where?: string };
+
+export type EngineEvent = { readonly atMs: number } & (
+  | {
+      readonly type: "task_started";
+      readonly taskId: TaskId;
+      readonly name: string;
+      readonly definition: WorkflowDefinition;
+      readonly definitionFile?: string;
+      readonly folder: string;
+      readonly inputs: JsonObject;
+      readonly settings: JsonObject;
+      readonly traceparent?: string;
+    }
+  /** A new owner goes on. `crashed`: the one before ended without `task_closed`. */
+  | {
+      readonly type: "task_resumed";
+      readonly epoch: number;
+      readonly by: "run" | "resume" | "recover" | "library";
+      readonly crashed: boolean;
+      /** What recovery found: base used, records replayed, tail, quarantined files, unknown steps. */
+      readonly report: JsonObject;
+      readonly definition?: WorkflowDefinition;
+    }
+  | {
+      readonly type: "task_closed";
+      readonly end: TaskEnd;
+      readonly reason: string;
+      readonly exitStatus: number;
+      readonly resumable: boolean;
+      readonly resumeAtMs?: number;
+      readonly output?: ValueRef;
+    }
+  | { readonly type: "scope_entered"; readonly path: string; readonly visit: number; readonly phase?: number }
+  /** `outcome` and, for children of a machine, the chosen target. */
+  | {
+      readonly type: "scope_left";
+      readonly path: string;
+      readonly visit: number;
+      readonly outcome: "done" | "partial" | "failed";
+      readonly phase?: number;
+      readonly confidence?: number;
+      readonly output?: ValueRef;
+      readonly next?: string;
+      readonly routeOutput?: JsonObject;
+    }
+  | { readonly type: "iteration_started"; readonly path: string; readonly iteration: number; readonly feedback: readonly string[] }
+  | {
+      readonly type: "step_intended";
+      readonly step: StepId;
+      readonly path: string;
+      readonly round: number;
+      readonly visit: number;
+      readonly itemKey?: string;
+      readonly attempt: number;
+      readonly kind: StepKind;
+      readonly phase: number;
+      /** Everything rendered that the performer needs: argv, prompt, values, input map. */
+      readonly work: ValueRef;
+      readonly inputHash: string;
+      readonly idempotencyKey: string;
+      readonly effects: Effects;
+      readonly onUnknown: OnUnknown;
+      /** For `wait`: when it is over. */
+      readonly dueAtMs?: number;
+      /** A specialist that Atlas added: its definition. */
+      readonly spawnedDefinition?: JsonObject;
+      readonly permittedBy?: QuestionId;
+    }
+  | { readonly type: "step_spawned"; readonly step: StepId; readonly attempt: number; readonly process: ProcessRef }
+  | {
+      readonly type: "step_completed";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly output: ValueRef;
+      readonly confidence?: ConfidenceReport;
+      readonly blockers?: readonly string[];
+      readonly assumptions?: readonly string[];
+      readonly usage?: Usage;
+      readonly durationMs: number;
+      /** Deliverables whose content is durable here and is written after this record. */
+      readonly saved?: readonly SavedFile[];
+      readonly next?: string;
+      readonly routeOutput?: JsonObject;
+      readonly checkpointMetadata?: JsonObject;
+      /** `ctx.nextIteration()`: the step runs again with the next visit. */
+      readonly again?: boolean;
+      /** `rerun`-free ways to complete: by a person's answer, a probe, or a skip. */
+      readonly by?: "answer" | "probe" | "skip";
+    }
+  | {
+      readonly type: "step_failed";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly error: StepError;
+      readonly durationMs: number;
+      readonly usage?: Usage;
+      readonly disposition: FailureDisposition;
+    }
+  /** Ended by cancellation before it acted or with a known-harmless state; it will be intended again. */
+  | { readonly type: "step_cancelled"; readonly step: StepId; readonly attempt: number; readonly reason: string }
+  | { readonly type: "turn_recorded"; readonly step: StepId; readonly attempt: number; readonly turn: number; readonly value: ValueRef; readonly usage?: Usage }
+  | { readonly type: "tool_intended"; readonly step: StepId; readonly attempt: number; readonly call: string; readonly name: string; readonly value: ValueRef }
+  | { readonly type: "tool_completed"; readonly step: StepId; readonly attempt: number; readonly call: string; readonly value: ValueRef }
+  | { readonly type: "substep_intended"; readonly step: StepId; readonly attempt: number; readonly name: string }
+  | { readonly type: "substep_completed"; readonly step: StepId; readonly attempt: number; readonly name: string; readonly value: ValueRef }
+  | { readonly type: "milestone_reached"; readonly step: StepId; readonly attempt: number; readonly name: string; readonly state: ValueRef }
+  | {
+      readonly type: "progress_reported";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly fraction?: number;
+      readonly message?: string;
+      readonly partial?: ValueRef;
+      readonly confidence?: number;
+      readonly blocker?: string;
+    }
+  | { readonly type: "decision_made"; readonly decision: Decision }
+  | { readonly type: "question_opened"; readonly question: Question }
+  | {
+      readonly type: "question_answered";
+      readonly question: QuestionId;
+      readonly answer: string;
+      readonly value?: JsonValue;
+      readonly by: string;
+    }
+  | { readonly type: "channel_changed"; readonly op: "set" | "append" | "add"; readonly key: string; readonly value: JsonValue; readonly step?: StepId }
+  | {
+      readonly type: "score_recorded";
+      readonly path: string;
+      readonly iteration: number;
+      readonly dimension: string;
+      /** 0–100. */
+      readonly score: number;
+      readonly issues: readonly ScorerIssue[];
+      readonly feedback?: string;
+      readonly evidence?: string;
+    }
+  | {
+      readonly type: "evaluation_completed";
+      readonly path: string;
+      readonly iteration: number;
+      readonly score: number;
+      readonly verdict: "approve" | "iterate" | "reject";
+      readonly best: boolean;
+    }
+  | {
+      readonly type: "checkpoint_recorded";
+      readonly checkpointId: CheckpointId;
+      readonly seq: number;
+      readonly phase: number;
+      readonly trigger: Trigger;
+      readonly status: "in_progress" | "paused" | "failed" | "completed";
+      readonly note?: string;
+      readonly metadata?: JsonObject;
+    }
+  | {
+      readonly type: "snapshot_written";
+      readonly checkpointId: CheckpointId;
+      readonly seq: number;
+      readonly file: string;
+      readonly sha256: string;
+      readonly sizeBytes: number;
+      readonly rawBytes: number;
+      readonly durationMs: number;
+    }
+  | { readonly type: "snapshot_failed"; readonly checkpointId: CheckpointId; readonly seq: number; readonly error: StepError }
+  | { readonly type: "rolled_back"; readonly to: CheckpointId; readonly seq: number; readonly round: number; readonly reason: string }
+  | { readonly type: "pruned"; readonly files: readonly string[]; readonly reason: string }
+  | { readonly type: "noted"; readonly text: string; readonly facts?: JsonObject }
+);
+
+export type EngineEventType = EngineEvent["type"];
+export type EventOf<T extends EngineEventType> = Extract<EngineEvent, { readonly type: T }>;
+
+export interface SavedFile {
+  /** Relative to the task's folder: `phases/phase2/x.md` or `final/report.md`. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  /** Text of the file (already redacted). */
+  readonly content: ValueRef;
+}

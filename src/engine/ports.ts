@@ -1,0 +1,142 @@
+/**
+ * What the engine needs of the world. The engine knows no time, files, network or randomness; the runner is its only
+ * awaiting part and talks through these.
+ */
+import type { Clock } from "../base/clock.js";
+import type { RandomSource } from "../base/random.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import type { Log } from "../base/log.js";
+import type { QuestionId } from "../base/ids.js";
+import type { StepDefinition } from "../definition/workflow.js";
+import type { BlobRef, ConfidenceParts, EngineEvent, ProcessRef, StepError, Usage } from "./events.js";
+import type { StepEntry, TaskState } from "./state.js";
+
+/** The journal as the engine sees it. */
+export interface EventLog {
+  /** Queues events in order; cheap and synchronous. They are folded by the caller, not by the log. */
+  append(events: readonly EngineEvent[]): void;
+  /** Resolves when everything appended before is durable. Errors: the STORE_* codes. */
+  durable(): Promise<void>;
+  /** The look for a higher epoch. Errors: OWNER_SUPERSEDED. */
+  confirm(): Promise<void>;
+}
+
+/** Large values, sealed. */
+export interface BlobShelf {
+  /** Durable on return. */
+  put(value: JsonValue): Promise<BlobRef>;
+  /** Errors: BLOB_CORRUPT. */
+  get(ref: BlobRef): Promise<JsonValue>;
+}
+
+/** What a performer gets. Everything is rendered; large values are loaded. */
+export interface StepWork {
+  readonly task: { readonly id: string; readonly name: string };
+  readonly step: StepEntry;
+  readonly definition: StepDefinition;
+  readonly workflowFolder: string;
+  readonly phase: { readonly name: string; readonly number: number; readonly iteration: number };
+  readonly inputs: JsonObject;
+  /** The step's own input map, rendered. */
+  readonly input: JsonObject;
+  /** Kind-specific rendered fields: `command` (array), `environment`, `folder`, `stdin`, `prompt`, `system_prompt`, `model`, `value`, `rubric`, `score` … */
+  readonly rendered: JsonObject;
+  readonly outputs: JsonObject;
+  readonly feedback: readonly string[];
+  readonly uncertainties: readonly JsonValue[];
+  /** Evaluations, decisions and phase confidences so far, snake_case, for specialists that report. */
+  readonly story: JsonObject;
+  readonly milestone?: { readonly name: string; readonly state: JsonValue };
+  readonly turns: readonly JsonValue[];
+  readonly substeps: ReadonlyMap<string, JsonValue>;
+}
+
+/** How a performer reports while it works. What returns a promise is durable, and the epoch was looked at, on return. */
+export interface StepSink {
+  /** Before the child may start. Errors: OWNER_SUPERSEDED, CANCELLED. */
+  spawned(process: ProcessRef): Promise<void>;
+  progress(report: { fraction?: number; message?: string; partial?: JsonValue; confidence?: number; blocker?: string }): void;
+  milestone(name: string, state: JsonValue): Promise<void>;
+  substepIntended(name: string): Promise<void>;
+  substepCompleted(name: string, value: JsonValue): Promise<void>;
+  turn(value: JsonValue, usage?: Usage): Promise<void>;
+  toolIntended(call: string, name: string, value: JsonValue): Promise<void>;
+  toolCompleted(call: string, value: JsonValue): Promise<void>;
+  readonly channel: {
+    get(key: string): JsonValue | undefined;
+    set(key: string, value: JsonValue): void;
+    append(key: string, value: JsonValue): void;
+    add(key: string, amount: number): void;
+  };
+  requestCheckpoint(metadata: JsonObject): void;
+  requestNextIteration(): void;
+}
+
+export type StepOutcome =
+  | {
+      readonly status: "completed";
+      readonly output: JsonValue;
+      readonly confidence?: number | ConfidenceParts;
+      readonly factors?: readonly string[];
+      readonly uncertainties?: readonly JsonValue[];
+      readonly blockers?: readonly string[];
+      readonly assumptions?: readonly string[];
+      readonly usage?: Usage;
+    }
+  | { readonly status: "failed"; readonly error: StepError; readonly usage?: Usage }
+  | { readonly status: "cancelled" };
+
+/** Carries out one attempt of one step. Never throws for failures of the step; a throw is our mistake or a lost ownership. */
+export interface Performer {
+  perform(work: StepWork, sink: StepSink, signal: AbortSignal): Promise<StepOutcome>;
+  /** Asks the step's probe what happened. `undefined`: it does not know. */
+  probe(work: StepWork, signal: AbortSignal): Promise<{ readonly done: boolean; readonly output?: JsonValue } | undefined>;
+}
+
+/** Cleans outcomes of secrets once, before they become events. */
+export interface Sanitiser {
+  clean(value: JsonValue): JsonValue;
+  cleanText(text: string): string;
+}
+
+/** Writes deliverables below the task's folder; idempotent: an equal file is left alone. */
+export interface DeliverableWriter {
+  write(file: string, content: string): Promise<void>;
+}
+
+/** What comes in from people and other processes while the task runs. */
+export type ControlMessage =
+  | { readonly kind: "answer"; readonly question: QuestionId; readonly answer: string; readonly value?: JsonValue; readonly by: string }
+  | { readonly kind: "checkpoint"; readonly note?: string; readonly by: string }
+  | { readonly kind: "pause"; readonly by: string }
+  | { readonly kind: "stop"; readonly by: string };
+
+export interface ControlInbox {
+  /** Calls back for every message in order, each once; the answer stops listening. */
+  listen(receive: (message: ControlMessage) => void): () => void;
+}
+
+/** Told after the `checkpoint_recorded` event was folded and appended; writes the snapshot file when policy says so. */
+export interface CheckpointHook {
+  /** Captures at once (synchronously) and writes later. `required`: the runner waits for it and a failure is an error. */
+  captured(state: TaskState, event: Extract<EngineEvent, { type: "checkpoint_recorded" }>): { readonly required: boolean; readonly written: Promise<void> };
+}
+
+/** Reads of memory pressure, 0..1 of what the process may use. */
+export type MemoryGauge = () => { readonly fraction: number; readonly residentBytes: number };
+
+export interface EnginePorts {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly log: Log;
+  readonly events: EventLog;
+  readonly blobs: BlobShelf;
+  readonly performer: Performer;
+  readonly sanitiser: Sanitiser;
+  readonly deliverables: DeliverableWriter;
+  readonly inbox: ControlInbox;
+  readonly checkpoints: CheckpointHook;
+  readonly memory: MemoryGauge;
+  /** Every event after it is durable, in order: for progress, metrics and typed events of the library. */
+  readonly observe: (event: EngineEvent, state: TaskState) => void;
+}
