@@ -1,0 +1,94 @@
+/**
+ * What `decide` is asked, and what it is given to choose with.
+ *
+ * The runner feeds inputs one at a time: decide → large values to blobs → evolve and append, event by event → durable →
+ * look for a higher epoch → act on what was intended. `decide` reads the state and changes nothing.
+ */
+import type { QuestionId, StepId, TaskId } from "../base/ids.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import type { RandomSource } from "../base/random.js";
+import type { WorkflowDefinition } from "../definition/workflow.js";
+import type { BlobRef, EngineEvent, ProcessRef, TaskEnd, Usage, ValueRef } from "./events.js";
+import type { ControlMessage, StepOutcome } from "./ports.js";
+
+export interface DecideContext {
+  /** Already clamped: never before `state.atMs`. */
+  readonly nowMs: number;
+  readonly random: RandomSource;
+  /** Large values loaded so far; what is missing is asked for with `needs`. */
+  readonly blob: (ref: BlobRef) => JsonValue | undefined;
+  readonly memoryFraction: number;
+  readonly memoryBytes: number;
+  /** Longest wait that is slept out in this process; a longer one ends it with status 75. Infinity with `--wait`. */
+  readonly sleepMsMax: number;
+}
+
+export type EngineInput =
+  | {
+      readonly kind: "start";
+      readonly taskId: TaskId;
+      readonly name: string;
+      readonly definition: WorkflowDefinition;
+      readonly definitionFile?: string;
+      readonly folder: string;
+      readonly inputs: JsonObject;
+      readonly settings: JsonObject;
+      readonly traceparent?: string;
+    }
+  /** A new owner: `task_resumed`, then one choice per open step (rerun, unknown, parked, orphan offered). */
+  | {
+      readonly kind: "resumed";
+      readonly epoch: number;
+      readonly by: "run" | "resume" | "recover" | "library";
+      readonly crashed: boolean;
+      readonly report: JsonObject;
+      readonly definition?: WorkflowDefinition;
+      /** Completions found off the chain, by step: offered as answers. */
+      readonly orphans: ReadonlyMap<StepId, JsonValue>;
+      /** Every step that may have begun at or after unrecovered damage is unknown. */
+      readonly uncertain: boolean;
+      /** Flag `--on-unknown`; beats step, workflow and settings. */
+      readonly onUnknown?: "ask" | "rerun" | "skip" | "fail";
+      /** A person resumed by hand: crash counters start afresh. */
+      readonly byPerson: boolean;
+      readonly maxRecoveryAttempts: number;
+      /** What probes said, by step, asked before this input by the runner. */
+      readonly probed: ReadonlyMap<StepId, { readonly done: boolean; readonly output?: JsonValue }>;
+    }
+  /** Choose everything that may start now: intents, scopes, questions, decisions. Empty when nothing can. */
+  | { readonly kind: "advance" }
+  | {
+      readonly kind: "outcome";
+      readonly step: StepId;
+      readonly attempt: number;
+      /** Sanitised; `output` as a reference when it is large. */
+      readonly outcome: StepOutcome;
+      readonly output?: ValueRef;
+      readonly durationMs: number;
+      readonly checkpointMetadata?: JsonObject;
+      readonly again: boolean;
+    }
+  | { readonly kind: "spawned"; readonly step: StepId; readonly attempt: number; readonly process: ProcessRef }
+  | { readonly kind: "progress"; readonly step: StepId; readonly attempt: number; readonly report: JsonObject }
+  | { readonly kind: "milestone"; readonly step: StepId; readonly attempt: number; readonly name: string; readonly state: ValueRef }
+  | { readonly kind: "substep_intended"; readonly step: StepId; readonly attempt: number; readonly name: string }
+  | { readonly kind: "substep_completed"; readonly step: StepId; readonly attempt: number; readonly name: string; readonly value: ValueRef }
+  | { readonly kind: "turn"; readonly step: StepId; readonly attempt: number; readonly value: ValueRef; readonly usage?: Usage }
+  | { readonly kind: "tool_intended"; readonly step: StepId; readonly attempt: number; readonly call: string; readonly name: string; readonly value: ValueRef }
+  | { readonly kind: "tool_completed"; readonly step: StepId; readonly attempt: number; readonly call: string; readonly value: ValueRef }
+  | { readonly kind: "channel"; readonly op: "set" | "append" | "add"; readonly key: string; readonly value: JsonValue; readonly step?: StepId }
+  | { readonly kind: "message"; readonly message: ControlMessage }
+  /** The time returned by `nextDueAtMs` has come: retries, waits, expired questions, intervals, limits in time. */
+  | { readonly kind: "due" }
+  /**
+   * Nothing runs in this process. Closes the task when nothing more can happen here: done, partial, failed, waiting
+   * (questions open), paused until a time. Empty when a due time within `sleepMsMax` is worth waiting for.
+   */
+  | { readonly kind: "quiescent" }
+  /** Leave now: a shutdown checkpoint and `task_closed`. Open external steps stay open and are unknown later. */
+  | { readonly kind: "close"; readonly end: TaskEnd; readonly reason: string; readonly exitStatus: number; readonly signal?: string }
+  | { readonly kind: "snapshot_written"; readonly event: Extract<EngineEvent, { type: "snapshot_written" | "snapshot_failed" | "pruned" }> }
+  | { readonly kind: "answered_before"; readonly question: QuestionId; readonly answer: string; readonly value?: JsonValue; readonly by: string };
+
+/** Events to fold in order, or blobs that must be loaded first (then `decide` is asked the same again). */
+export type Decided = { readonly events: readonly EngineEvent[] } | { readonly needs: readonly BlobRef[] };
