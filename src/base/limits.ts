@@ -20,6 +20,10 @@ export const LIMITS = {
   templateFuel: 1_000_000,
   templateOutputBytesMax: 4 * 1024 * 1024,
   taskNameBytesMax: 64,
+  /** Schemas that arrive at run time: outputs, scorers, tools. */
+  schemaNodesMax: 20_000,
+  schemaDepthMax: 64,
+  schemaTextCharsMax: 64 * 1024,
   keyringBytesMax: 256 * 1024,
   keyringSlotsMax: 32,
   scryptLog2NMax: 20,
