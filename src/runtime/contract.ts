@@ -1,0 +1,288 @@
+/**
+ * What every face (command line, library, later MCP and web) sees of Splashdown: verbs that take options and return
+ * plain JSON views.
+ *
+ * Views are wire shapes: snake_case, JSON-safe, the same object that `--json` prints. Acting verbs own the task they act
+ * on; reading verbs need no claim and change nothing.
+ */
+import type { JsonObject, JsonValue } from "../base/json.js";
+import type { OnUnknown } from "../definition/workflow.js";
+
+/** How a task ended or paused in this process. */
+export interface RunView {
+  readonly task: string;
+  readonly workflow_id: string;
+  readonly workflow: string;
+  /** done, partial, failed, stopped, paused, waiting. */
+  readonly status: string;
+  readonly reason: string;
+  readonly exit_status: number;
+  readonly output?: JsonValue;
+  readonly resumable: boolean;
+  readonly resume_at?: string;
+  readonly questions: readonly QuestionView[];
+  readonly deliverables: readonly DeliverableView[];
+  readonly folder: string;
+  /** `started`, `taken_up` (a crashed task went on), `resumed`, `finished_before` (nothing ran). */
+  readonly how: "started" | "taken_up" | "resumed" | "finished_before";
+  readonly steps: { readonly done: number; readonly failed: number; readonly skipped: number; readonly open: number };
+  readonly metrics: MetricsView;
+  readonly recovery?: JsonObject;
+  readonly notices: readonly string[];
+}
+
+export interface MetricsView {
+  readonly elapsed_time: number;
+  readonly api_calls: number;
+  readonly tokens_used: number;
+  readonly cost_usd: number;
+  readonly unpriced_calls: number;
+  readonly memory_peak: number;
+}
+
+export interface DeliverableView {
+  readonly file: string;
+  readonly size: number;
+  readonly sha256: string;
+  /** Deliverables are written in the clear, after redaction, mode 0600. */
+  readonly in_the_clear: boolean;
+}
+
+export interface QuestionView {
+  readonly id: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly options: readonly { readonly value: string; readonly label: string; readonly takes_value: boolean }[];
+  readonly step?: string;
+  readonly opened_at: string;
+  readonly expires_at?: string;
+  readonly offered?: JsonValue;
+  readonly status: "open" | "answered" | "consumed";
+  readonly answer?: string;
+  readonly answered_by?: string;
+  readonly answered_at?: string;
+  /** The command that answers it. */
+  readonly command: string;
+}
+
+export interface TaskSummaryView {
+  readonly task: string;
+  readonly workflow_id?: string;
+  readonly workflow?: string;
+  readonly status: string;
+  readonly phase?: number;
+  readonly started_at?: string;
+  readonly last_event_at?: string;
+  readonly steps_done?: number;
+  readonly open_questions?: number;
+  readonly resume_at?: string;
+  readonly size: number;
+  /** Why the task cannot be read, when it cannot. */
+  readonly problem?: { readonly code: string; readonly message: string; readonly hint: string };
+}
+
+export interface StepView {
+  readonly step: string;
+  readonly path: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly attempt: number;
+  readonly phase: number;
+  readonly started_at: string;
+  readonly duration?: number;
+  readonly confidence?: number;
+  readonly error?: JsonObject;
+  readonly progress?: JsonObject;
+  readonly next?: string;
+}
+
+export interface TaskView extends TaskSummaryView {
+  readonly folder: string;
+  readonly owner?: JsonObject;
+  readonly inputs: JsonObject;
+  readonly reason?: string;
+  readonly output?: JsonValue;
+  readonly phases: readonly JsonObject[];
+  readonly steps: readonly StepView[];
+  readonly decisions: readonly JsonObject[];
+  readonly questions: readonly QuestionView[];
+  readonly checkpoints: number;
+  readonly deliverables: readonly DeliverableView[];
+  readonly metrics: MetricsView;
+  /** What was lost or repaired, by name. */
+  readonly damage: readonly string[];
+  readonly encrypted: boolean;
+}
+
+export interface EventView {
+  readonly n: number;
+  readonly at: string;
+  readonly type: string;
+  readonly text: string;
+  readonly event: JsonObject;
+}
+
+export interface CheckpointView {
+  readonly task: string;
+  readonly checkpoint_id: string;
+  readonly seq: number;
+  readonly phase: number;
+  readonly trigger: string;
+  readonly status: string;
+  readonly timestamp: string;
+  readonly position: number;
+  readonly note?: string;
+  readonly metadata?: JsonObject;
+  /** Absent when there is no snapshot file; the checkpoint can still be replayed and forked. */
+  readonly file?: string;
+  readonly size?: number;
+}
+
+export interface RunOptions {
+  /** File of a workflow, or a loaded/defined one. */
+  readonly workflow: string | object;
+  readonly task?: string;
+  readonly inputs?: JsonObject;
+  /** Command-line text, typed by the declared inputs. */
+  readonly inputTexts?: Readonly<Record<string, string>>;
+  readonly fresh?: boolean;
+  readonly wait?: boolean;
+  readonly onUnknown?: OnUnknown;
+  readonly unknown?: Readonly<Record<string, string>>;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface ResumeOptions {
+  readonly task?: string;
+  readonly checkpointId?: string;
+  readonly from?: string;
+  readonly answer?: string;
+  readonly onUnknown?: OnUnknown;
+  readonly unknown?: Readonly<Record<string, string>>;
+  readonly extend?: Readonly<Record<string, string>>;
+  readonly acceptChanges?: boolean;
+  readonly acceptLoss?: boolean;
+  readonly takeOver?: boolean;
+  readonly wait?: boolean;
+  /** Compute and return the plan only. */
+  readonly planOnly?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface PlanView {
+  readonly task: string;
+  readonly done: readonly string[];
+  readonly to_run: readonly string[];
+  readonly to_rerun: readonly { readonly step: string; readonly why: string }[];
+  readonly unknown: readonly string[];
+  readonly changed: readonly { readonly path: string; readonly how: string }[];
+}
+
+export interface RecoverView {
+  readonly tasks: readonly { readonly task: string; readonly action: "taken_up" | "left" | "failed"; readonly why: string; readonly result?: RunView }[];
+}
+
+export interface AnswerOptions {
+  readonly task: string;
+  readonly question?: string;
+  readonly answer: string;
+  readonly value?: JsonValue;
+  readonly by?: string;
+}
+
+export interface AnswerView {
+  readonly task: string;
+  readonly question: string;
+  readonly answer: string;
+  readonly by: string;
+  readonly at: string;
+  /** `false`: no living owner; `command` says how to go on. */
+  readonly owner_alive: boolean;
+  readonly command?: string;
+}
+
+export interface RequestView {
+  readonly task: string;
+  readonly request: "checkpoint" | "pause" | "stop";
+  readonly owner: JsonObject;
+  /** The checkpoint that was taken, when it was waited for. */
+  readonly checkpoint_id?: string;
+}
+
+export interface CheckView {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly text: string;
+  readonly hint?: string;
+}
+
+export interface ValidateCheckpointView {
+  readonly file: string;
+  readonly valid: boolean;
+  readonly checks: readonly CheckView[];
+  readonly header?: JsonObject;
+}
+
+export interface ReplayView {
+  readonly task: string;
+  readonly checkpoint_id?: string;
+  readonly from: number;
+  readonly to: number;
+  readonly story: readonly EventView[];
+  /** Where today's engine would choose otherwise. */
+  readonly differences: readonly JsonObject[];
+}
+
+export interface ConfigView {
+  readonly settings: readonly { readonly key: string; readonly value: JsonValue; readonly origin: string; readonly note?: string }[];
+}
+
+/** Typed events of the library. */
+export interface SplashdownEvents {
+  readonly event: (event: EventView & { readonly task: string }) => void;
+  readonly checkpoint_saved: (event: { readonly task: string; readonly checkpoint_id: string; readonly timestamp: string; readonly file: string }) => void;
+  readonly checkpoint_failed: (event: { readonly task: string; readonly error: JsonObject }) => void;
+  readonly step_started: (event: { readonly task: string; readonly step: string; readonly attempt: number }) => void;
+  readonly step_finished: (event: { readonly task: string; readonly step: string; readonly status: string }) => void;
+  readonly decision_made: (event: { readonly task: string; readonly decision: JsonObject }) => void;
+  readonly question_opened: (event: { readonly task: string; readonly question: QuestionView }) => void;
+  readonly progress: (event: { readonly task: string; readonly step: string; readonly fraction?: number; readonly message?: string }) => void;
+  readonly notice: (event: { readonly level: "info" | "warn"; readonly message: string }) => void;
+}
+
+export interface Splashdown {
+  run(options: RunOptions): Promise<RunView>;
+  resume(options: ResumeOptions): Promise<RunView | PlanView>;
+  resumeFromCheckpoint(checkpointId: string, options?: Omit<ResumeOptions, "checkpointId">): Promise<RunView | PlanView>;
+  recover(options?: { readonly wait?: boolean; readonly signal?: AbortSignal }): Promise<RecoverView>;
+  answer(options: AnswerOptions): Promise<AnswerView>;
+  request(task: string, request: "checkpoint" | "pause" | "stop", options?: { readonly note?: string; readonly by?: string }): Promise<RequestView>;
+  list(): Promise<readonly TaskSummaryView[]>;
+  show(task: string): Promise<TaskView>;
+  /** Events of a task; with `follow` it goes on until the task ends or the signal fires. */
+  events(task: string, options?: { readonly from?: number; readonly follow?: boolean; readonly signal?: AbortSignal }): AsyncIterable<EventView>;
+  readonly checkpoints: {
+    list(task?: string): Promise<readonly CheckpointView[]>;
+    show(reference: string): Promise<JsonObject>;
+  };
+  readonly debug: {
+    listCheckpoints(task: string): Promise<readonly CheckpointView[]>;
+    validateCheckpoint(file: string): Promise<ValidateCheckpointView>;
+    replay(checkpoint: string): Promise<ReplayView>;
+    /** Views of both sides and the differences, first difference first. */
+    diffCheckpoints(from: string, to: string, options?: { readonly all?: boolean; readonly task?: string }): Promise<JsonObject>;
+  };
+  readonly keys: {
+    init(options: { readonly keyFile?: string }): Promise<JsonObject>;
+    show(task?: string): Promise<JsonObject>;
+    ack(): Promise<JsonObject>;
+    verify(task?: string): Promise<JsonObject>;
+  };
+  validate(file: string): Promise<JsonObject>;
+  doctor(): Promise<{ readonly checks: readonly CheckView[] }>;
+  config(): Promise<ConfigView>;
+  on<E extends keyof SplashdownEvents>(event: E, listener: SplashdownEvents[E]): () => void;
+  close(): Promise<void>;
+}
