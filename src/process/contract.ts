@@ -10,7 +10,7 @@
 /** What identifies a process beyond its reusable number. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Start time in clock ticks since boot, as the kernel tells it. */
+  /** Start time in clock ticks since boot, as the kernel tells it; seconds since the epoch where there is no /proc. */
   readonly startTicks: number;
   readonly bootId: string;
 }
@@ -38,6 +38,8 @@ export interface ChildResult {
   readonly durationMs: number;
   /** The child wrote more than `stdoutBytesMax` and was ended for it. */
   readonly stdoutOverflow: boolean;
+  /** Members of the group outlived the program and were ended: a child is over when its group is empty. */
+  readonly leftoversEnded: boolean;
 }
 
 export interface Child {
@@ -51,7 +53,12 @@ export interface Child {
 
 export interface ProcessHost {
   readonly self: ProcessIdentity;
-  /** Spawns into a new process group; the child waits for `release`. Errors: PROGRAM_NOT_FOUND, STORE_BUSY. */
+  /**
+   * Spawns into a new process group; the child waits for `release`.
+   *
+   * Errors: PROGRAM_NOT_FOUND (also a missing folder, a file that may not be executed), VALUE_UNSUPPORTED (a NUL, or a
+   * name of an environment variable that no shell can pass on), VALUE_TOO_LARGE (more than the system takes), STORE_BUSY.
+   */
   spawn(spec: ChildSpec): Promise<Child>;
   /** True when that very process (not a later one with its number) still exists, or any member of its group does. */
   isGroupAlive(identity: ProcessIdentity): Promise<boolean>;

@@ -1,0 +1,41 @@
+/** Ends a process group and waits until nothing of it runs (P3). */
+import type { Clock } from "../base/clock.js";
+import { errnoOf } from "../base/errors.js";
+import type { ProcessIdentity } from "./contract.js";
+import { isGroupRunning, type ProcessTable } from "./process-table.js";
+
+export interface GroupEnding {
+  readonly clock: Clock;
+  readonly table: ProcessTable;
+}
+
+const POLL_FIRST_MS = 2;
+const POLL_LAST_MS = 50;
+
+/**
+ * TERM, up to `graceMs` of patience, then KILL, until the group is empty.
+ *
+ * Shape: the answer is false when nothing ran to begin with. A group of another boot or of a later process with the
+ * same number is left alone. KILL is repeated, for a group that forks faster than it is ended.
+ */
+export async function endGroup(ending: GroupEnding, identity: ProcessIdentity, graceMs: number): Promise<boolean> {
+  if (!(await isGroupRunning(ending.table, identity))) return false;
+  const killAtMs = ending.clock.monotonicMs() + graceMs;
+  let pollMs = POLL_FIRST_MS;
+  if (graceMs > 0) signalGroup(identity.pid, "SIGTERM");
+  do {
+    if (ending.clock.monotonicMs() >= killAtMs) signalGroup(identity.pid, "SIGKILL");
+    await ending.clock.sleep(pollMs);
+    pollMs = Math.min(pollMs * 2, POLL_LAST_MS);
+  } while (await isGroupRunning(ending.table, identity));
+  return true;
+}
+
+function signalGroup(groupId: number, signal: "SIGTERM" | "SIGKILL"): void {
+  try {
+    process.kill(-groupId, signal);
+  } catch (error) {
+    // Gone since it was looked at; or, on some systems, only zombies are left.
+    if (errnoOf(error) !== "ESRCH" && errnoOf(error) !== "EPERM") throw error;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The process host of the running system: spawns children into groups of their own, behind a gate, known to the keeper.
+ *
+ * Owns: the children of this owner. `child.ts` owns one child's streams and result, `keeper.ts` what happens when the
+ * owner dies, `launcher.ts` the gate. Invariants P1–P5 stand in `contract.ts` and in those files. Linux is what it is
+ * made for; other systems of the Unix family work with the coarser identities that process-table.ts states.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import type { Clock } from "../base/clock.js";
+import { SplashdownError, assert, errnoOf, messageOf } from "../base/errors.js";
+import { LIMITS } from "../base/limits.js";
+import { GroupChild } from "./child.js";
+import type { Child, ChildSpec, ProcessHost, ProcessIdentity } from "./contract.js";
+import { endGroup, type GroupEnding } from "./group-ending.js";
+import { Keeper } from "./keeper.js";
+import { prepareLaunch, type Launch } from "./launcher.js";
+import { isGroupRunning, openProcessTable, type ProcessEntry, type ProcessTable } from "./process-table.js";
+
+export interface ProcessHostOptions {
+  readonly clock: Clock;
+  /** Where processes are looked up; the platform's own unless a test gives another. */
+  readonly table?: ProcessTable;
+}
+
+const BUSY_ERRNOS = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
+const BUSY_PAUSE_MS = 50;
+
+/** Opens the host of this process; `close` ends its children. */
+export function openProcessHost(options: ProcessHostOptions): SystemProcessHost {
+  return new SystemProcessHost(options.clock, options.table ?? openProcessTable());
+}
+
+export class SystemProcessHost implements ProcessHost {
+  readonly self: ProcessIdentity;
+  readonly #ending: GroupEnding;
+  readonly #keeper = new Keeper();
+  readonly #children = new Set<GroupChild>();
+  #isClosed = false;
+
+  constructor(clock: Clock, table: ProcessTable) {
+    this.#ending = { clock, table };
+    this.self = this.#identityOf(this.#requireEntry(process.pid));
+  }
+
+  /** Number of the keeper's process; `undefined` before the first child. */
+  get keeperPid(): number | undefined {
+    return this.#keeper.pid;
+  }
+
+  async spawn(spec: ChildSpec): Promise<Child> {
+    assert(!this.#isClosed, "a closed process host was asked to spawn");
+    const launch = await prepareLaunch(spec);
+    const launched = await this.#launchPatiently(spec, launch);
+    const leader = this.#requireEntry(launched.pid ?? 0);
+    const child = new GroupChild({
+      spec,
+      process: launched,
+      identity: this.#identityOf(leader),
+      ending: this.#ending,
+      onEmpty: () => {
+        this.#keeper.drop(leader.pid);
+        this.#children.delete(child);
+      },
+    });
+    this.#children.add(child);
+    try {
+      await this.#keeper.add(leader);
+      return child;
+    } catch (error) {
+      await child.end(0);
+      throw error;
+    }
+  }
+
+  isGroupAlive(identity: ProcessIdentity): Promise<boolean> {
+    return isGroupRunning(this.#ending.table, identity);
+  }
+
+  async endGroup(identity: ProcessIdentity, graceMs: number): Promise<void> {
+    await endGroup(this.#ending, identity, graceMs);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#children].map((child) => child.end(LIMITS.killGraceMs)));
+    await this.#keeper.close();
+  }
+
+  #requireEntry(pid: number): ProcessEntry {
+    const entry = this.#ending.table.read(pid);
+    assert(entry !== undefined, `the process table has no entry for ${pid}`);
+    return entry;
+  }
+
+  #identityOf(entry: ProcessEntry): ProcessIdentity {
+    return { pid: entry.pid, startTicks: entry.startTicks, bootId: this.#ending.table.bootId };
+  }
+
+  /** Tries again for a while when the system is short of descriptors or processes. */
+  async #launchPatiently(spec: ChildSpec, launch: Launch): Promise<ChildProcess> {
+    const giveUpAtMs = this.#ending.clock.monotonicMs() + LIMITS.storeRetryMs;
+    for (;;) {
+      try {
+        return await startLauncher(spec, launch);
+      } catch (error) {
+        const isBusy = BUSY_ERRNOS.has(errnoOf(error) ?? "");
+        if (!isBusy || this.#ending.clock.monotonicMs() >= giveUpAtMs) throw launchError(spec, error);
+        await this.#ending.clock.sleep(BUSY_PAUSE_MS);
+      }
+    }
+  }
+}
+
+async function startLauncher(spec: ChildSpec, launch: Launch): Promise<ChildProcess> {
+  const child = spawn(launch.file, launch.arguments, {
+    cwd: spec.folder,
+    detached: true,
+    env: { ...spec.environment },
+    stdio: [
+      spec.input === undefined ? "ignore" : "pipe",
+      "pipe",
+      "pipe",
+      spec.onControlLine === undefined ? "ignore" : "pipe",
+      "pipe",
+    ],
+  });
+  if (child.pid === undefined) {
+    const [error] = (await once(child, "error")) as [Error];
+    throw error;
+  }
+  return child;
+}
+
+function launchError(spec: ChildSpec, error: unknown): SplashdownError {
+  const options = { cause: error, details: { program: spec.program } };
+  const text = `${spec.program} cannot be started: ${messageOf(error)}`;
+  const errno = errnoOf(error) ?? "";
+  if (errno === "E2BIG") {
+    return new SplashdownError("VALUE_TOO_LARGE", `${text}; hand large values over on stdin`, options);
+  }
+  return new SplashdownError(BUSY_ERRNOS.has(errno) ? "STORE_BUSY" : "PROGRAM_NOT_FOUND", text, options);
+}

@@ -1,0 +1,160 @@
+/**
+ * What the system tells about processes: who has a number now, since when, and who is in a group.
+ *
+ * Linux is read from /proc. Elsewhere `ps` is asked: its start time counts whole seconds, so there a number that is
+ * given away and taken again within one second is not told apart. P4: a process is `pid + start + boot`, never `pid`.
+ */
+import { spawnSync } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { errnoOf } from "../base/errors.js";
+import type { ProcessIdentity } from "./contract.js";
+
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly groupId: number;
+  readonly sessionId: number;
+  /** See `ProcessIdentity.startTicks`. */
+  readonly startTicks: number;
+  /** The start in the spelling that the keeper compares. */
+  readonly startText: string;
+  /** Ended, and only its parent has not taken note. */
+  readonly isZombie: boolean;
+}
+
+/** The system's view of its processes; two implementations, one choice in `openProcessTable`. */
+export interface ProcessTable {
+  readonly bootId: string;
+  /** `undefined`: nobody has the number. */
+  read(pid: number): ProcessEntry | undefined;
+  /** Every process; empty turns between slices keep the loop alive. */
+  list(): Promise<readonly ProcessEntry[]>;
+}
+
+const SLICE_ENTRIES = 64;
+
+/** Picks the source of this platform. `platform` is for tests. */
+export function openProcessTable(platform: string = process.platform): ProcessTable {
+  return platform === "linux" ? new KernelProcessTable() : new CommandProcessTable();
+}
+
+/**
+ * True while the group of that very process has a member that still runs.
+ *
+ * Shape: a leader with another start means that the number was given away, which the system does only when the group
+ * is empty. Without a leader, members count when their session is the group's own: ours are session leaders.
+ */
+export async function isGroupRunning(table: ProcessTable, identity: ProcessIdentity): Promise<boolean> {
+  if (identity.bootId !== table.bootId) return false;
+  const leader = table.read(identity.pid);
+  if (leader !== undefined) {
+    if (leader.startTicks !== identity.startTicks) return false;
+    if (!leader.isZombie) return true;
+  }
+  if (!canSignalGroup(identity.pid)) return false;
+  const entries = await table.list();
+  return entries.some((entry) => entry.groupId === identity.pid && entry.sessionId === identity.pid && !entry.isZombie);
+}
+
+/** False when no process, not even a zombie, is in the group: cheap, so it is asked before a scan. */
+function canSignalGroup(groupId: number): boolean {
+  try {
+    process.kill(-groupId, 0);
+    return true;
+  } catch (error) {
+    return errnoOf(error) !== "ESRCH";
+  }
+}
+
+class KernelProcessTable implements ProcessTable {
+  readonly bootId = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+
+  read(pid: number): ProcessEntry | undefined {
+    try {
+      return parseKernelStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === "ENOENT" || errno === "ESRCH") return undefined;
+      throw error;
+    }
+  }
+
+  async list(): Promise<readonly ProcessEntry[]> {
+    const numbers = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    const entries: ProcessEntry[] = [];
+    for (const [index, name] of numbers.entries()) {
+      if (index % SLICE_ENTRIES === SLICE_ENTRIES - 1) await new Promise((resolve) => setImmediate(resolve));
+      const entry = this.read(Number(name));
+      if (entry !== undefined) entries.push(entry);
+    }
+    return entries;
+  }
+}
+
+/**
+ * Reads one line of /proc/PID/stat; `undefined` when it is none.
+ *
+ * Source: proc(5): the name in parentheses may hold anything, so fields are counted after the last one. State is field
+ * 3, group 5, session 6, start 22.
+ */
+export function parseKernelStat(text: string): ProcessEntry | undefined {
+  const nameEnd = text.lastIndexOf(")");
+  if (nameEnd < 0) return undefined;
+  const fields = text
+    .slice(nameEnd + 1)
+    .trim()
+    .split(/\s+/);
+  const [state, , groupId, sessionId] = fields;
+  const startText = fields[19];
+  if (state === undefined || startText === undefined) return undefined;
+  return {
+    pid: Number.parseInt(text, 10),
+    groupId: Number(groupId),
+    sessionId: Number(sessionId),
+    startTicks: Number(startText),
+    startText,
+    isZombie: state === "Z" || state === "X",
+  };
+}
+
+class CommandProcessTable implements ProcessTable {
+  readonly bootId = readBootTime();
+
+  read(pid: number): ProcessEntry | undefined {
+    return parsePsLine(runPs(["-o", PS_COLUMNS, "-p", String(pid)]));
+  }
+
+  list(): Promise<readonly ProcessEntry[]> {
+    const lines = runPs(["-A", "-o", PS_COLUMNS]).split("\n");
+    return Promise.resolve(lines.flatMap((line) => parsePsLine(line) ?? []));
+  }
+}
+
+const PS_COLUMNS = "pid=,pgid=,sess=,stat=,lstart=";
+
+/** Reads one line of `ps -o pid=,pgid=,sess=,stat=,lstart=`; `undefined` when it is none. */
+export function parsePsLine(line: string): ProcessEntry | undefined {
+  const [pid, groupId, sessionId, state, ...start] = line.trim().split(/\s+/);
+  if (state === undefined || start.length === 0) return undefined;
+  return {
+    pid: Number(pid),
+    groupId: Number(groupId),
+    // Some systems show an address or 0 instead of the session's number: then the group is all there is.
+    sessionId: /^[1-9]\d*$/.test(sessionId ?? "") ? Number(sessionId) : Number(groupId),
+    startTicks: Math.floor(Date.parse(start.join(" ")) / 1000),
+    startText: start.join("_"),
+    isZombie: state.startsWith("Z"),
+  };
+}
+
+function runPs(parameters: readonly string[]): string {
+  return spawnSync("ps", parameters, { encoding: "utf8", env: SYSTEM_ENVIRONMENT }).stdout ?? "";
+}
+
+function readBootTime(): string {
+  const answer =
+    spawnSync("sysctl", ["-n", "kern.boottime"], { encoding: "utf8", env: SYSTEM_ENVIRONMENT }).stdout ?? "";
+  return /sec = (\d+)/.exec(answer)?.[1] ?? "unknown-boot";
+}
+
+/** Environment of the system's own tools: found without the caller's PATH, in one language. */
+export const SYSTEM_ENVIRONMENT = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" } as const;

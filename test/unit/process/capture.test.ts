@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { CappedHead, LineSplitter, Tail } from "../../../src/process/capture.js";
+
+describe("CappedHead", () => {
+  it("keeps what fits exactly without an overflow", () => {
+    const head = new CappedHead(4);
+    expect(head.take(Buffer.from("ab"))).toBe(false);
+    expect(head.take(Buffer.from("cd"))).toBe(false);
+    expect(head.overflowed).toBe(false);
+    expect(head.bytes().toString()).toBe("abcd");
+  });
+
+  it("says once that it overflows and keeps only the cap", () => {
+    const head = new CappedHead(3);
+    expect(head.take(Buffer.from("abcd"))).toBe(true);
+    expect(head.take(Buffer.from("e"))).toBe(false);
+    expect(head.overflowed).toBe(true);
+    expect(head.bytes().toString()).toBe("abc");
+  });
+});
+
+describe("Tail", () => {
+  it("keeps the last bytes over many chunks", () => {
+    const tail = new Tail(5);
+    for (const text of ["one ", "two ", "three"]) tail.take(Buffer.from(text));
+    expect(tail.text()).toBe("three");
+  });
+
+  it("begins at a whole character after a cut", () => {
+    const tail = new Tail(4);
+    tail.take(Buffer.from("x€€"));
+    expect(tail.text()).toBe("€");
+  });
+});
+
+describe("LineSplitter", () => {
+  const collect = (chunks: readonly Buffer[], lineBytesMax?: number): string[] => {
+    const lines: string[] = [];
+    const splitter = new LineSplitter((line) => lines.push(line), lineBytesMax);
+    for (const chunk of chunks) splitter.take(chunk);
+    splitter.end();
+    return lines;
+  };
+
+  it("joins a character that is cut between two chunks", () => {
+    const bytes = Buffer.from("é1\n\né2");
+    expect(collect([bytes.subarray(0, 1), bytes.subarray(1, 6), bytes.subarray(6)])).toEqual(["é1", "é2"]);
+  });
+
+  it("hands a line over its limit on as a cut that is not JSON, and goes on with the next", () => {
+    const lines = collect([Buffer.from(`{}${" ".repeat(400)}`), Buffer.from(`${" ".repeat(400)}\n{"a":1}\n`)], 300);
+    expect(lines).toEqual([`{}${" ".repeat(198)}…`, '{"a":1}']);
+  });
+
+  it("takes a line of exactly the limit", () => {
+    expect(collect([Buffer.from("12345\n123456\n")], 5)).toEqual(["12345", "123456…"]);
+  });
+});

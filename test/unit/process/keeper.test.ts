@@ -1,0 +1,145 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openProcessHost } from "../../../src/process/host.js";
+import { KEEPER_PROGRAM } from "../../../src/process/keeper-program.js";
+import { openProcessTable } from "../../../src/process/process-table.js";
+import { isRunning } from "../../support/process-probe.js";
+import { realClock, until } from "../../support/real-clock.js";
+
+const OWNER = path.resolve(import.meta.dirname, "../../support/programs/owner.ts");
+
+let folder: string;
+const started: ChildProcess[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "splashdown-keeper-"));
+});
+afterEach(async () => {
+  for (const child of started.splice(0)) child.kill("SIGKILL");
+  await rm(folder, { recursive: true });
+});
+
+interface OwnerFacts {
+  readonly owner: number;
+  readonly keeper: number;
+  readonly children: readonly number[];
+}
+
+async function startOwner(...parameters: string[]): Promise<OwnerFacts> {
+  const owner = spawn(process.execPath, ["--import", "tsx", OWNER, ...parameters], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  started.push(owner);
+  let text = "";
+  owner.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  await until("the owner tells its children", () => text.endsWith("\n"), 20_000);
+  return JSON.parse(text) as OwnerFacts;
+}
+
+/** A process in a group and session of its own, with its start as the keeper reads it. */
+function startStranger(): { readonly pid: number; readonly start: string } {
+  const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
+  started.push(child);
+  const pid = child.pid ?? 0;
+  return { pid, start: openProcessTable().read(pid)?.startText ?? "" };
+}
+
+function startKeeper(): ChildProcess & { readonly answers: string[] } {
+  const keeper = spawn("/bin/sh", ["-c", KEEPER_PROGRAM], {
+    detached: true,
+    env: { PATH: "/usr/bin:/bin" },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  started.push(keeper);
+  const answers: string[] = [];
+  keeper.stdout.on("data", (chunk: Buffer) => answers.push(...chunk.toString().trim().split("\n")));
+  return Object.assign(keeper, { answers });
+}
+
+const hasEnded = (keeper: ChildProcess) => keeper.exitCode !== null || keeper.signalCode !== null;
+
+describe("the keeper of a killed owner", () => {
+  it("P2: ends every group with its grandchildren, deaf ones too", async () => {
+    const tell = (name: string) => `touch ${folder}/${name}-$$`;
+    const facts = await startOwner(
+      "run",
+      `${tell("leader")}; sh -c '${tell("deaf")}; trap "" TERM HUP INT; while :; do sleep 0.05; done' & sleep 600`,
+      `${tell("leader")}; sh -c '${tell("plain")}; exec sleep 600' & sleep 600`,
+    );
+    await until("the trees stand", async () => (await readdir(folder)).length === 4);
+    const numbers = (await readdir(folder)).map((name) => Number(name.split("-")[1]));
+    expect(numbers.filter(isRunning)).toHaveLength(4);
+    process.kill(facts.owner, "SIGKILL");
+    await until("nothing runs", () => !numbers.some(isRunning));
+    await until("the keeper has left", () => !isRunning(facts.keeper));
+  });
+
+  it("P1: a program that was never released never runs", async () => {
+    const facts = await startOwner("hold", `echo ran > ${folder}/mark`);
+    expect(facts.children.map(isRunning)).toEqual([true]);
+    process.kill(facts.owner, "SIGKILL");
+    await until("nothing runs", () => ![...facts.children, facts.keeper].some(isRunning));
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("does not fall to the signals that ended its owner", async () => {
+    const facts = await startOwner("run", "exec sleep 600");
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]) process.kill(facts.keeper, signal);
+    process.kill(facts.owner, "SIGTERM");
+    await until("nothing runs", () => ![...facts.children, facts.keeper].some(isRunning));
+  });
+});
+
+describe("the keeper's program", () => {
+  it("P4: kills only the process whose start it was told", async () => {
+    const [own, reused] = [startStranger(), startStranger()];
+    const keeper = startKeeper();
+    keeper.stdin?.end(`add ${own.pid} ${own.start}\nadd ${reused.pid} ${Number(reused.start) - 1}\n`);
+    await until("it has ended", () => hasEnded(keeper));
+    expect(keeper.answers).toEqual([String(own.pid), String(reused.pid)]);
+    expect(isRunning(own.pid)).toBe(false);
+    expect(isRunning(reused.pid)).toBe(true);
+  });
+
+  it("leaves alone what was dropped", async () => {
+    const [first, second, third] = [startStranger(), startStranger(), startStranger()];
+    const keeper = startKeeper();
+    const all = [first, second, third].map(({ pid, start }) => `${pid} ${start}\n`);
+    keeper.stdin?.end(`${all.map((line) => `add ${line}`).join("")}drop ${all[1] ?? ""}`);
+    await until("it has ended", () => hasEnded(keeper));
+    expect([first, second, third].map(({ pid }) => isRunning(pid))).toEqual([false, true, false]);
+  });
+
+  it("ends at once with its input when nothing is registered", async () => {
+    const keeper = startKeeper();
+    keeper.stdin?.end();
+    await until("it has ended", () => hasEnded(keeper), 2000);
+  });
+
+  it("does not act on a line that was cut short by the owner's death", async () => {
+    const stranger = startStranger();
+    const keeper = startKeeper();
+    keeper.stdin?.end(`add ${stranger.pid} ${stranger.start}`);
+    await until("it has ended", () => hasEnded(keeper));
+    expect(isRunning(stranger.pid)).toBe(true);
+  });
+});
+
+describe("a keeper that dies", () => {
+  it("is replaced, and the new one knows the living groups", async () => {
+    const host = openProcessHost({ clock: realClock });
+    const spec = { program: "sleep", arguments: ["60"], environment: {}, stdoutBytesMax: 10, stderrTailBytes: 10 };
+    const child = await host.spawn(spec);
+    child.release();
+    const first = host.keeperPid ?? 0;
+    process.kill(first, "SIGKILL");
+    await until("another keeper", () => host.keeperPid !== undefined && host.keeperPid !== first);
+    const later = await host.spawn(spec);
+    later.release();
+    await host.close();
+    expect([child, later].map((one) => isRunning(one.identity.pid))).toEqual([false, false]);
+  });
+});
