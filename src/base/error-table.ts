@@ -77,6 +77,7 @@ export const ERROR_TABLE = {
   KEY_SOURCE_INVALID: entry(S.key, "a key source is malformed, readable by others, or its command failed", "splashdown keys show"),
   KEY_NOT_CREATED: entry(S.key, "no key is configured and none may be made here", "splashdown keys init --key-file PATH"),
   KEYRING_CORRUPT: entry(S.damaged, "a keyring file is damaged", "splashdown keys verify {task}"),
+  KEYRING_TAMPERED: entry(S.tampered, "a keyring's checksum fits, but its content is not ours", "splashdown keys verify {task}"),
 
   STORE_FULL: entry(S.failed, "the disk is full or over quota; what was there is kept", "free some space, then: splashdown resume {task}", true),
   STORE_UNWRITABLE: entry(S.failed, "the store cannot be written (read-only, permissions)", "splashdown doctor"),
@@ -94,6 +95,7 @@ export const ERROR_TABLE = {
   JOURNAL_CORRUPT: entry(S.damaged, "records of the journal are damaged beyond repair", "splashdown resume {task} --accept-loss"),
   JOURNAL_TAMPERED: entry(S.tampered, "a record's checksum fits but its seal does not", "splashdown doctor"),
   BLOB_CORRUPT: entry(S.damaged, "a large value's file is damaged or missing", "splashdown show {task}"),
+  SEAL_BROKEN: entry(S.tampered, "a sealed file's tag does not fit: its content is not ours", "splashdown doctor"),
   SEAL_MISSING: entry(S.tampered, "plain data stands where sealed data is demanded", "splashdown config show"),
   TASK_ROLLED_BACK: entry(S.tampered, "the task's folder is older than what this machine has acknowledged", "splashdown resume {task} --accept-loss"),
   TASK_SWAPPED: entry(S.tampered, "a file belongs to another task or to another place in the chain", "splashdown checkpoints list {task}"),

@@ -13,7 +13,7 @@ export type SealPurpose = "checkpoint" | "journal" | "blob" | "audit" | "keyring
 
 /** Clear fields of a sealed file's header, from which a reader finds the key. Text is unpadded base64url. */
 export interface SealHeader {
-  /** `A256GCM-HKDF-SHA512-KC1`, or `none` where encryption is off. */
+  /** `A256GCM-HKDF-SHA512-KC1`, or `none` where encryption is off; `salt` and `commit` are empty then. */
   readonly suite: string;
   /** Key generation; absent with suite `none`. */
   readonly key?: KeyId;
@@ -21,14 +21,27 @@ export interface SealHeader {
   readonly commit: string;
 }
 
-/** Seals the parts of one file. Parts are numbered from 0 and each number is used once. */
+/** One part sealed in slices; the slices' answers and `finish`'s together are what `seal` would have given. */
+export interface PartSealer {
+  update(plain: Uint8Array): Buffer;
+  /** The rest of the sealed bytes (the tag). The part takes nothing afterwards. */
+  finish(): Buffer;
+}
+
+/**
+ * Seals the parts of one file. Parts are numbered from 0, in growing order, and each number is used once.
+ *
+ * Errors: INTERNAL when a part number comes again or goes back.
+ */
 export interface FileSealer {
   readonly header: SealHeader;
   seal(part: number, aad: Uint8Array, plain: Uint8Array): Buffer;
+  /** Like `seal`, for a value that comes in slices. */
+  sealSlices(part: number, aad: Uint8Array): PartSealer;
 }
 
 export interface FileOpener {
-  /** Errors: CHECKPOINT_TAMPERED (or the code given) when the tag does not fit. */
+  /** Errors: CHECKPOINT_TAMPERED, JOURNAL_TAMPERED, BLOB_CORRUPT or SEAL_BROKEN (by purpose) when the tag does not fit. */
   open(part: number, aad: Uint8Array, sealed: Uint8Array): Buffer;
 }
 
@@ -40,6 +53,9 @@ export interface TaskVault {
   createSealer(purpose: SealPurpose): FileSealer;
   /** Errors: KEY_MISSING (unknown generation), KEY_WRONG (commitment differs), SEAL_MISSING (plain where sealed is demanded). */
   createOpener(purpose: SealPurpose, header: SealHeader): FileOpener;
-  /** A keyed digest for names and equality marks: 32 bytes, never reversible without the key. */
+  /**
+   * A keyed digest for names and equality marks: 32 bytes, never reversible without the key. Where encryption is off
+   * the key is public, and the digest only tells equal from different.
+   */
   keyedDigest(label: string, bytes: Uint8Array): Buffer;
 }
