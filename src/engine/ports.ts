@@ -84,7 +84,8 @@ export type StepOutcome =
       readonly usage?: Usage;
     }
   | { readonly status: "failed"; readonly error: StepError; readonly usage?: Usage }
-  | { readonly status: "cancelled" };
+  /** `acted: false`: it provably did nothing, so it may run again whatever its effects. */
+  | { readonly status: "cancelled"; readonly acted?: boolean };
 
 /** Carries out one attempt of one step. Never throws for failures of the step; a throw is our mistake or a lost ownership. */
 export interface Performer {

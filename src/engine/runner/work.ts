@@ -1,0 +1,90 @@
+/**
+ * Puts together what a performer gets for one attempt: the rendered work of the intent, the outputs it may use, feedback,
+ * and where an earlier attempt got to.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import type { StepDefinition } from "../../definition/workflow.js";
+import type { StepWork } from "../ports.js";
+import type { StepEntry, TaskState } from "../state.js";
+import type { LargeValues } from "./values.js";
+
+/** Errors: BLOB_CORRUPT when a large value it needs is damaged. */
+export async function assembleWork(state: TaskState, step: StepEntry, definition: StepDefinition, values: LargeValues): Promise<StepWork> {
+  const { task } = state;
+  if (task === undefined) throw new Error("no task");
+  const rendered = objectOf(await values.resolve(step.work));
+  const phase = [...state.phases.values()].find((candidate) => candidate.number === step.phase);
+  return {
+    task: { id: task.id, name: task.name },
+    step,
+    definition,
+    workflowFolder: task.folder,
+    phase: { name: phase?.name ?? "", number: step.phase, iteration: phase?.iteration ?? 1 },
+    inputs: task.inputs,
+    input: objectOf(rendered["input"]),
+    rendered,
+    outputs: await loadOutputs(state, listOf(rendered["uses"]), values),
+    feedback: phase?.feedback ?? [],
+    uncertainties: listOf(rendered["uncertainties"]),
+    story: describeStory(state),
+    ...(step.milestone === undefined
+      ? {}
+      : { milestone: { name: step.milestone.name, state: await values.resolve(step.milestone.state) } }),
+    ...(await loadHistory(state, step, values)),
+  };
+}
+
+/** Outputs by name; where two paths end in the same name the later path of the list wins. */
+async function loadOutputs(state: TaskState, paths: readonly JsonValue[], values: LargeValues): Promise<JsonObject> {
+  const outputs: Record<string, JsonValue> = {};
+  for (const path of paths) {
+    if (typeof path !== "string") continue;
+    const output = state.outputs.get(path);
+    if (output !== undefined) outputs[path.slice(path.lastIndexOf("/") + 1)] = await values.resolve(output.value);
+  }
+  return outputs;
+}
+
+async function loadHistory(state: TaskState, step: StepEntry, values: LargeValues) {
+  const history = state.histories.get(step.id);
+  const turns: JsonValue[] = [];
+  const substeps = new Map<string, JsonValue>();
+  if (history !== undefined) {
+    for (const turn of history.turns) turns.push(await values.resolve(turn));
+    for (const [name, substep] of history.substeps) {
+      if (substep.done && substep.value !== undefined) substeps.set(name, await values.resolve(substep.value));
+    }
+  }
+  return { turns, substeps };
+}
+
+/** What a specialist that reports is told of the task so far; snake_case, no times, so that equal runs give equal stories. */
+function describeStory(state: TaskState): JsonObject {
+  return {
+    evaluations: state.evaluations.map((entry) => ({
+      phase: entry.path,
+      iteration: entry.iteration,
+      verdict: entry.verdict ?? null,
+      score: entry.score ?? null,
+      dimensions: Object.fromEntries(Object.entries(entry.scores).map(([dimension, score]) => [dimension, score.score])),
+      issues: Object.values(entry.scores).flatMap((score) => score.issues.map((issue) => ({ ...issue }))),
+    })),
+    decisions: state.decisions.map((decision) => ({
+      agent: decision.agent,
+      type: decision.type,
+      description: decision.description,
+      rationale: decision.rationale,
+    })),
+    confidence: Object.fromEntries(
+      [...state.phases.values()].filter((phase) => phase.confidence !== undefined).map((phase) => [phase.name, phase.confidence as number]),
+    ),
+  };
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
