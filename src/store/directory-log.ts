@@ -1,0 +1,195 @@
+/**
+ * The log of one task as files: epochs are names created exclusively, the look is a list of names.
+ *
+ * The epoch's first file is made by the claim and stays open until its header is written; no file is ever opened for
+ * writing a second time. What a claimer reads it makes durable first: the dead owner may have written it without
+ * having synced it, and history must not rest on what the next power cut takes away.
+ * Source: STORAGE sections 1.6 and 1.8; invariants S1, S2.
+ */
+import { join } from "node:path";
+import { SplashdownError, assert, errnoOf } from "../base/errors.js";
+import type { FileHandle, FileSystem } from "../base/file-system.js";
+import type { SegmentId, SegmentWriter } from "./contract.js";
+import { isAbsent, readWhole, type SafeFolders } from "./safe-folders.js";
+import { SegmentFile } from "./segment-file.js";
+import {
+  EPOCH_MAX,
+  formatSegmentName,
+  parseSegmentEpoch,
+  parseSegmentName,
+  SEGMENT_INDEX_MAX,
+} from "./segment-name.js";
+import { unsafePlace, withStoreErrors } from "./store-failure.js";
+
+/** Lost races for an epoch before it is called a failure; each lost one means that somebody else got it. */
+const CLAIM_TRIES_MAX = 64;
+
+export interface DirectoryLogParts {
+  readonly fileSystem: FileSystem;
+  readonly folders: SafeFolders;
+  /** The journal folder. */
+  readonly folder: string;
+  /** Folders whose names must be durable before an epoch counts, outermost first; the journal folder is the last. */
+  readonly path: readonly string[];
+  readonly isWindows: boolean;
+}
+
+interface Claim {
+  readonly epoch: number;
+  nextIndex: number;
+  /** The file the claim created, until its header is written. */
+  handle: FileHandle | undefined;
+}
+
+export class DirectoryLog {
+  readonly #parts: DirectoryLogParts;
+  readonly #claims = new Map<number, Claim>();
+
+  constructor(parts: DirectoryLogParts) {
+    this.#parts = parts;
+  }
+
+  claim(): Promise<number> {
+    const { folder, folders, path } = this.#parts;
+    return withStoreErrors({ action: "claiming", path: folder }, async () => {
+      for (const level of path) {
+        await folders.requireFolder(level);
+        await folders.settle(level);
+      }
+      for (let tries = 0; tries < CLAIM_TRIES_MAX; tries += 1) {
+        const epoch = (await this.#highestEpoch()) + 1;
+        if (epoch > EPOCH_MAX) throw unsafePlace(folder, "has no epoch left");
+        if (await this.#tryClaim(epoch)) return epoch;
+      }
+      throw new SplashdownError("STORE_BUSY", `others claimed every epoch tried in ${folder}`, {
+        details: { path: folder },
+      });
+    });
+  }
+
+  async openSegment(epoch: number, header: Uint8Array): Promise<SegmentWriter> {
+    const claim = this.#claims.get(epoch);
+    assert(claim !== undefined, `epoch ${epoch} was not claimed here`);
+    const id = { epoch, index: claim.nextIndex };
+    claim.nextIndex += 1;
+    const path = this.#pathOf(id);
+    return withStoreErrors({ action: "opening segment", path }, async () => {
+      if (id.index > SEGMENT_INDEX_MAX) throw unsafePlace(path, "is over the number of segments of an epoch");
+      const claimed = claim.handle;
+      claim.handle = undefined;
+      const handle = claimed ?? (await this.#parts.fileSystem.open(path, "create"));
+      const writer = new SegmentFile({ id, path, handle });
+      await writer.append([header]);
+      if (claimed === undefined) await this.#settleNew(writer);
+      return writer;
+    });
+  }
+
+  async confirm(epoch: number): Promise<boolean> {
+    const { fileSystem, folder } = this.#parts;
+    const names = await withStoreErrors({ action: "looking at", path: folder }, () => fileSystem.readdir(folder));
+    return !names.some((name) => (parseSegmentEpoch(name) ?? 0) > epoch);
+  }
+
+  segments(): Promise<(SegmentId & { readonly sizeBytes: number })[]> {
+    const { fileSystem, folder, folders } = this.#parts;
+    return withStoreErrors({ action: "listing", path: folder }, async () => {
+      const found: (SegmentId & { readonly sizeBytes: number })[] = [];
+      for (const id of await this.#list()) {
+        const path = this.#pathOf(id);
+        const stat = await fileSystem.lstat(path);
+        folders.requireFile(stat, path);
+        found.push({ ...id, sizeBytes: stat.sizeBytes });
+      }
+      return found;
+    });
+  }
+
+  read(id: SegmentId): Promise<Uint8Array> {
+    const path = this.#pathOf(id);
+    return withStoreErrors({ action: "reading", path }, async () => {
+      const { handle, stat } = await this.#parts.folders.open(path, "read");
+      try {
+        const bytes = await readWhole(handle, stat.sizeBytes);
+        // Windows syncs only what is open for writing.
+        if (this.#claims.size > 0 && bytes.byteLength > 0 && !this.#parts.isWindows) await handle.datasync();
+        return bytes;
+      } finally {
+        await handle.close();
+      }
+    });
+  }
+
+  removeSegment(id: SegmentId): Promise<void> {
+    const { fileSystem, folder } = this.#parts;
+    const path = this.#pathOf(id);
+    return withStoreErrors({ action: "removing", path }, async () => {
+      // The highest name is what keeps its number from being given twice.
+      assert(id.epoch < (await this.#highestEpoch()), "a segment of the highest epoch stays");
+      try {
+        await fileSystem.unlink(path);
+      } catch (error) {
+        if (!isAbsent(error)) throw error;
+      }
+      await fileSystem.syncFolder(folder);
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const claim of this.#claims.values()) {
+      const { handle } = claim;
+      claim.handle = undefined;
+      await handle?.close().catch(() => undefined);
+    }
+    this.#claims.clear();
+  }
+
+  async #tryClaim(epoch: number): Promise<boolean> {
+    const { fileSystem, folder } = this.#parts;
+    let handle: FileHandle;
+    try {
+      handle = await fileSystem.open(this.#pathOf({ epoch, index: 0 }), "create");
+    } catch (error) {
+      if (errnoOf(error) === "EEXIST") return false;
+      throw error;
+    }
+    try {
+      await fileSystem.syncFolder(folder);
+    } catch (error) {
+      await handle.close().catch(() => undefined);
+      throw error;
+    }
+    this.#claims.set(epoch, { epoch, nextIndex: 0, handle });
+    return true;
+  }
+
+  async #settleNew(writer: SegmentWriter): Promise<void> {
+    try {
+      await this.#parts.fileSystem.syncFolder(this.#parts.folder);
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
+  }
+
+  async #highestEpoch(): Promise<number> {
+    let highest = 0;
+    for (const name of await this.#parts.fileSystem.readdir(this.#parts.folder)) {
+      highest = Math.max(highest, parseSegmentEpoch(name) ?? 0);
+    }
+    return highest;
+  }
+
+  async #list(): Promise<SegmentId[]> {
+    const ids: SegmentId[] = [];
+    for (const name of await this.#parts.fileSystem.readdir(this.#parts.folder)) {
+      const id = parseSegmentName(name);
+      if (id !== undefined) ids.push(id);
+    }
+    return ids.sort((first, second) => first.epoch - second.epoch || first.index - second.index);
+  }
+
+  #pathOf(id: SegmentId): string {
+    return join(this.#parts.folder, formatSegmentName(id));
+  }
+}

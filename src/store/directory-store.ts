@@ -1,0 +1,193 @@
+/**
+ * The store in a folder: one folder per task, nothing else (`file:PATH`).
+ *
+ * A task exists when its `checkpoints/journal` does: that folder is made last and exclusively, so an interrupted
+ * creation leaves no task, and the next creation of that name finishes what it finds.
+ * The root is the user's own choice: it may be a link and have any mode. Everything below it is ours and is checked.
+ */
+import { dirname, join } from "node:path";
+import { SplashdownError, errnoOf } from "../base/errors.js";
+import type { FileSystem } from "../base/file-system.js";
+import { LIMITS } from "../base/limits.js";
+import type { Store, StoreManifest, TaskStore } from "./contract.js";
+import { OBJECT_BYTES_MAX } from "./directory-objects.js";
+import { computeTaskFolders, DirectoryTask, type TaskFolders } from "./directory-task.js";
+import { isTaskName } from "./object-key.js";
+import { PatientFileSystem } from "./patient-file-system.js";
+import { isAbsent, SafeFolders, writeWhole } from "./safe-folders.js";
+import { withStoreErrors } from "./store-failure.js";
+import type { StoreParts } from "./store-parts.js";
+import { createTempName } from "./temp-name.js";
+
+const PROBE_TEXT = "splashdown probe\n";
+
+export interface DirectoryStoreOptions {
+  /** Absolute path of the root; made when the first task is. */
+  readonly root: string;
+  readonly address: string;
+  readonly parts: StoreParts;
+}
+
+export class DirectoryStore implements Store {
+  readonly manifest: StoreManifest = {
+    kind: "file",
+    multiProcess: true,
+    durable: true,
+    objectBytesMax: OBJECT_BYTES_MAX,
+    lineBytesMax: LIMITS.recordBytesMax,
+  };
+  readonly address: string;
+  readonly #root: string;
+  readonly #parts: StoreParts;
+  readonly #fileSystem: FileSystem;
+  readonly #folders: SafeFolders;
+  readonly #open = new Set<DirectoryTask>();
+
+  constructor(options: DirectoryStoreOptions) {
+    this.address = options.address;
+    this.#root = options.root;
+    this.#fileSystem = new PatientFileSystem(options.parts);
+    this.#parts = { ...options.parts, fileSystem: this.#fileSystem };
+    this.#folders = new SafeFolders({
+      fileSystem: this.#fileSystem,
+      userId: options.parts.userId,
+      isWindows: options.parts.platform === "win32",
+    });
+  }
+
+  tasks(): Promise<string[]> {
+    return withStoreErrors({ action: "listing", path: this.#root }, async () => {
+      const names: string[] = [];
+      for (const name of await this.#readRoot()) {
+        if (!isTaskName(name)) continue;
+        const { task, checkpoints, journal } = computeTaskFolders(this.#root, name);
+        if (await this.#areFolders(task, checkpoints, journal)) names.push(name);
+      }
+      return names.sort();
+    });
+  }
+
+  async task(name: string): Promise<TaskStore | undefined> {
+    if (!isTaskName(name)) return undefined;
+    const paths = computeTaskFolders(this.#root, name);
+    return withStoreErrors({ action: "opening", path: paths.task }, async () => {
+      try {
+        await this.#requireFolders(paths);
+      } catch (error) {
+        if (isAbsent(error)) return undefined;
+        throw error;
+      }
+      return this.#openTask(name, paths);
+    });
+  }
+
+  async createTask(name: string): Promise<TaskStore | undefined> {
+    if (!isTaskName(name)) {
+      throw new SplashdownError("TASK_NAME_INVALID", `not a task name: ${JSON.stringify(name.slice(0, 100))}`, {
+        details: { name: name.slice(0, 100) },
+      });
+    }
+    const paths = computeTaskFolders(this.#root, name);
+    return withStoreErrors({ action: "creating", path: paths.task }, async () => {
+      await this.#ensureRoot(this.#root);
+      if (!(await this.#isFree(paths))) return undefined;
+      await this.#folders.ensureFolder(paths.task);
+      await this.#folders.ensureFolder(paths.checkpoints);
+      const isOurs = await this.#folders.ensureFolder(paths.journal);
+      return isOurs ? this.#openTask(name, paths) : undefined;
+    });
+  }
+
+  probe(): Promise<void> {
+    return withStoreErrors({ action: "probing", path: this.#root }, async () => {
+      await this.#ensureRoot(this.#root);
+      const path = join(this.#root, createTempName(this.#parts.random));
+      const handle = await this.#fileSystem.open(path, "create");
+      try {
+        await writeWhole(handle, Buffer.from(PROBE_TEXT));
+        await handle.sync();
+      } finally {
+        await handle.close().catch(() => undefined);
+        await this.#fileSystem.unlink(path);
+      }
+      await this.#syncRoot();
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const task of [...this.#open]) await task.close();
+  }
+
+  #openTask(name: string, paths: TaskFolders): TaskStore {
+    const onClose = () => void this.#open.delete(task);
+    const task = new DirectoryTask({ name, paths, folders: this.#folders, store: this.#parts, onClose });
+    this.#open.add(task);
+    return task;
+  }
+
+  /** Free: nothing there, or only what an interrupted creation leaves behind. */
+  async #isFree(paths: TaskFolders): Promise<boolean> {
+    const names = await this.#readIfFolder(paths.task);
+    if (names === undefined || names.length === 0) return true;
+    if (names.length > 1 || join(paths.task, names[0] ?? "") !== paths.checkpoints) return false;
+    return (await this.#readIfFolder(paths.checkpoints))?.length === 0;
+  }
+
+  async #readIfFolder(path: string): Promise<string[] | undefined> {
+    try {
+      await this.#folders.requireFolder(path);
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+    return this.#fileSystem.readdir(path);
+  }
+
+  async #requireFolders(paths: TaskFolders): Promise<void> {
+    await this.#folders.requireFolder(paths.task);
+    await this.#folders.requireFolder(paths.checkpoints);
+    await this.#folders.requireFolder(paths.journal);
+  }
+
+  async #areFolders(...paths: string[]): Promise<boolean> {
+    for (const path of paths) if (!(await this.#folders.isFolder(path))) return false;
+    return true;
+  }
+
+  async #readRoot(): Promise<string[]> {
+    try {
+      return await this.#fileSystem.readdir(this.#root);
+    } catch (error) {
+      if (isAbsent(error)) return [];
+      throw error;
+    }
+  }
+
+  /** Makes the root and what it lies in, outermost first, and makes each new name durable. */
+  async #ensureRoot(path: string): Promise<void> {
+    try {
+      await this.#fileSystem.mkdir(path);
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === "EEXIST") return this.#settleRoot(path);
+      if (errno !== "ENOENT" || dirname(path) === path) throw error;
+      await this.#ensureRoot(dirname(path));
+      return this.#ensureRoot(path);
+    }
+    await this.#folders.settle(path);
+  }
+
+  /** Who made the root may have died before its name was durable; what it lies in need not be ours to sync. */
+  async #settleRoot(path: string): Promise<void> {
+    try {
+      await this.#folders.settle(path);
+    } catch (error) {
+      if (!["EACCES", "EPERM", "EROFS", "EINVAL"].includes(errnoOf(error) ?? "")) throw error;
+    }
+  }
+
+  /** The root may be a link; its own entry `.` is the folder behind it. */
+  #syncRoot(): Promise<void> {
+    return this.#fileSystem.syncFolder(`${this.#root}/.`);
+  }
+}

@@ -1,0 +1,280 @@
+/**
+ * The store in memory (`memory:`): the same law as on disk, gone with the process. For tests, dry runs, and as the
+ * model that other stores are compared with.
+ *
+ * The data lives in a `MemorySpace`, so that a store can be closed and opened again over the same data.
+ */
+import { join } from "node:path";
+import { SplashdownError, assert } from "../base/errors.js";
+import { LIMITS } from "../base/limits.js";
+import type {
+  ByteRange,
+  ObjectEntry,
+  OwnerFacts,
+  OwnerState,
+  PresenceHandle,
+  SegmentId,
+  SegmentWriter,
+  Store,
+  StoreManifest,
+  TaskStore,
+} from "./contract.js";
+import { OBJECT_BYTES_MAX, requireObjectSize } from "./directory-objects.js";
+import { assertObjectKey, assertObjectPrefix, isTaskName } from "./object-key.js";
+import { deadSegment, joinLines } from "./segment-file.js";
+import { formatSegmentName } from "./segment-name.js";
+
+interface MemorySegment {
+  readonly id: SegmentId;
+  parts: Uint8Array[];
+}
+
+interface MemoryTaskData {
+  highestEpoch: number;
+  readonly segments: Map<string, MemorySegment>;
+  readonly objects: Map<string, Uint8Array>;
+  readonly hints: Set<(key: string) => void>;
+  owner?: { readonly facts: OwnerFacts; counter: number } | undefined;
+  hasReserve: boolean;
+}
+
+/** What memory stores of one space share: tasks by name. */
+export class MemorySpace {
+  readonly tasks = new Map<string, MemoryTaskData>();
+}
+
+export interface MemoryStoreOptions {
+  readonly space: MemorySpace;
+  /** Absolute folder for deliverables, which are always files. */
+  readonly deliverablesRoot: string;
+  readonly address?: string;
+}
+
+export class MemoryStore implements Store {
+  readonly manifest: StoreManifest = {
+    kind: "memory",
+    multiProcess: false,
+    durable: false,
+    objectBytesMax: OBJECT_BYTES_MAX,
+    lineBytesMax: LIMITS.recordBytesMax,
+  };
+  readonly address: string;
+  readonly #options: MemoryStoreOptions;
+
+  constructor(options: MemoryStoreOptions) {
+    this.address = options.address ?? "memory:";
+    this.#options = options;
+  }
+
+  async tasks(): Promise<string[]> {
+    return [...this.#options.space.tasks.keys()].sort();
+  }
+
+  async task(name: string): Promise<TaskStore | undefined> {
+    const data = this.#options.space.tasks.get(name);
+    return data === undefined ? undefined : this.#open(name, data);
+  }
+
+  async createTask(name: string): Promise<TaskStore | undefined> {
+    if (!isTaskName(name)) {
+      throw new SplashdownError("TASK_NAME_INVALID", `not a task name: ${JSON.stringify(name.slice(0, 100))}`, {
+        details: { name: name.slice(0, 100) },
+      });
+    }
+    const { tasks } = this.#options.space;
+    if (tasks.has(name)) return undefined;
+    const data: MemoryTaskData = {
+      highestEpoch: 0,
+      segments: new Map(),
+      objects: new Map(),
+      hints: new Set(),
+      hasReserve: false,
+    };
+    tasks.set(name, data);
+    return this.#open(name, data);
+  }
+
+  async probe(): Promise<void> {
+    // Memory can always be written.
+  }
+
+  async close(): Promise<void> {
+    // The space outlives the store.
+  }
+
+  #open(name: string, data: MemoryTaskData): TaskStore {
+    return new MemoryTask({ name, data, deliverablesFolder: join(this.#options.deliverablesRoot, name) });
+  }
+}
+
+interface MemoryTaskParts {
+  readonly name: string;
+  readonly data: MemoryTaskData;
+  readonly deliverablesFolder: string;
+}
+
+class MemoryTask implements TaskStore {
+  readonly name: string;
+  readonly deliverablesFolder: string;
+  readonly #data: MemoryTaskData;
+  /** Epochs claimed through this handle, each with the index of its next segment. */
+  readonly #nextIndex = new Map<number, number>();
+  readonly #hints = new Set<(key: string) => void>();
+
+  constructor(parts: MemoryTaskParts) {
+    this.name = parts.name;
+    this.deliverablesFolder = parts.deliverablesFolder;
+    this.#data = parts.data;
+  }
+
+  async claim(): Promise<number> {
+    this.#data.highestEpoch += 1;
+    const epoch = this.#data.highestEpoch;
+    this.#nextIndex.set(epoch, 0);
+    this.#addSegment({ epoch, index: 0 });
+    return epoch;
+  }
+
+  async openSegment(epoch: number, header: Uint8Array): Promise<SegmentWriter> {
+    const index = this.#nextIndex.get(epoch);
+    assert(index !== undefined, `epoch ${epoch} was not claimed here`);
+    this.#nextIndex.set(epoch, index + 1);
+    const id = { epoch, index };
+    const writer = new MemorySegmentWriter(this.#addSegment(id));
+    await writer.append([header]);
+    return writer;
+  }
+
+  async confirm(epoch: number): Promise<boolean> {
+    return this.#data.highestEpoch <= epoch;
+  }
+
+  async segments(): Promise<(SegmentId & { readonly sizeBytes: number })[]> {
+    return [...this.#data.segments.values()]
+      .map(({ id, parts }) => ({ ...id, sizeBytes: parts.reduce((sum, part) => sum + part.byteLength, 0) }))
+      .sort((first, second) => first.epoch - second.epoch || first.index - second.index);
+  }
+
+  async read(id: SegmentId): Promise<Uint8Array> {
+    const segment = this.#data.segments.get(formatSegmentName(id));
+    if (segment !== undefined) return Buffer.concat(segment.parts);
+    throw new SplashdownError("STORE_FAILED", `segment ${id.epoch}-${id.index} does not exist`, { details: { ...id } });
+  }
+
+  async removeSegment(id: SegmentId): Promise<void> {
+    assert(id.epoch < this.#data.highestEpoch, "a segment of the highest epoch stays");
+    this.#data.segments.delete(formatSegmentName(id));
+  }
+
+  async putOnce(key: string, bytes: Uint8Array): Promise<"created" | "exists"> {
+    assertObjectKey(key);
+    requireObjectSize(key, bytes);
+    if (this.#data.objects.has(key)) return "exists";
+    this.#data.objects.set(key, Buffer.from(bytes));
+    this.#tell(key);
+    return "created";
+  }
+
+  async get(key: string, range?: ByteRange): Promise<Uint8Array | undefined> {
+    assertObjectKey(key);
+    const bytes = this.#data.objects.get(key);
+    if (bytes === undefined) return undefined;
+    return Buffer.from(range === undefined ? bytes : bytes.subarray(range.offset, range.offset + range.length));
+  }
+
+  async list(prefix: string): Promise<ObjectEntry[]> {
+    assertObjectPrefix(prefix);
+    return [...this.#data.objects]
+      .filter(([key]) => key.startsWith(prefix))
+      .map(([key, bytes]) => ({ key, sizeBytes: bytes.byteLength }))
+      .sort((first, second) => (first.key < second.key ? -1 : 1));
+  }
+
+  async remove(key: string): Promise<void> {
+    assertObjectKey(key);
+    if (this.#data.objects.delete(key)) this.#tell(key);
+  }
+
+  watch(prefix: string, hint: () => void): () => void {
+    assertObjectPrefix(prefix);
+    const listener = (key: string) => {
+      if (key.startsWith(prefix)) hint();
+    };
+    this.#hints.add(listener);
+    this.#data.hints.add(listener);
+    return () => {
+      this.#hints.delete(listener);
+      this.#data.hints.delete(listener);
+    };
+  }
+
+  async sweep(): Promise<void> {
+    // An interrupted put leaves nothing behind in memory.
+  }
+
+  async releaseReserve(): Promise<boolean> {
+    const had = this.#data.hasReserve;
+    this.#data.hasReserve = false;
+    return had;
+  }
+
+  async ensureReserve(): Promise<void> {
+    this.#data.hasReserve = true;
+  }
+
+  async announce(facts: OwnerFacts): Promise<PresenceHandle> {
+    const own = { facts, counter: 1 };
+    this.#data.owner = own;
+    return {
+      beat: async () => {
+        own.counter += 1;
+      },
+      close: async () => {
+        if (this.#data.owner === own) this.#data.owner = undefined;
+      },
+    };
+  }
+
+  async ownerState(): Promise<OwnerState> {
+    const { owner } = this.#data;
+    return owner === undefined ? { state: "none" } : { state: "alive", owner: owner.facts, counter: owner.counter };
+  }
+
+  async close(): Promise<void> {
+    for (const listener of this.#hints) this.#data.hints.delete(listener);
+    this.#hints.clear();
+    this.#nextIndex.clear();
+  }
+
+  #addSegment(id: SegmentId): MemorySegment {
+    const name = formatSegmentName(id);
+    const segment = this.#data.segments.get(name) ?? { id, parts: [] };
+    this.#data.segments.set(name, segment);
+    return segment;
+  }
+
+  #tell(key: string): void {
+    for (const hint of [...this.#data.hints]) queueMicrotask(() => hint(key));
+  }
+}
+
+class MemorySegmentWriter implements SegmentWriter {
+  readonly id: SegmentId;
+  readonly #segment: MemorySegment;
+  #isOpen = true;
+
+  constructor(segment: MemorySegment) {
+    this.id = segment.id;
+    this.#segment = segment;
+  }
+
+  async append(lines: readonly Uint8Array[]): Promise<void> {
+    const bytes = joinLines(lines);
+    if (!this.#isOpen) throw deadSegment(this.id);
+    if (bytes.byteLength > 0) this.#segment.parts.push(bytes);
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false;
+  }
+}

@@ -1,0 +1,62 @@
+/** Which store an address names: `file:PATH`, `memory:`. Others are known by name and not there yet. */
+import { isAbsolute, resolve } from "node:path";
+import { SplashdownError } from "../base/errors.js";
+import type { Store } from "./contract.js";
+import { DirectoryStore } from "./directory-store.js";
+import { watchFolder } from "./folder-watcher.js";
+import { MemorySpace, MemoryStore } from "./memory-store.js";
+import { createSocketPresence } from "./socket-presence.js";
+import type { StoreParts } from "./store-parts.js";
+
+const LATER_KINDS = new Set(["sqlite", "pglite", "postgres", "postgresql"]);
+
+export interface OpenStoreParts extends StoreParts {
+  /** What relative paths in an address start from; absolute. */
+  readonly workingFolder: string;
+  /** Data of `memory:` stores; a fresh one unless given. */
+  readonly memory?: MemorySpace | undefined;
+}
+
+/**
+ * Opens the store an address names; touches nothing on disk yet.
+ *
+ * Errors: STORE_UNSUPPORTED for an address without a known kind, without a path, or of a kind that does not exist here.
+ */
+export function openStore(address: string, parts: OpenStoreParts): Store {
+  const colon = address.indexOf(":");
+  const kind = colon < 0 ? "" : address.slice(0, colon);
+  const rest = address.slice(colon + 1);
+  if (kind === "file") return openDirectory(address, rest, parts);
+  if (kind === "memory" && rest === "") return openMemory(address, parts);
+  if (LATER_KINDS.has(kind)) {
+    throw unsupported(address, `${kind} stores do not exist in this version; use file:PATH`);
+  }
+  throw unsupported(address, "a store address is file:PATH or memory:");
+}
+
+function openDirectory(address: string, path: string, parts: OpenStoreParts): Store {
+  if (path === "" || path.includes("\0")) throw unsupported(address, "file: needs a path, as in file:outputs");
+  const root = isAbsolute(path) ? resolve(path) : resolve(parts.workingFolder, path);
+  return new DirectoryStore({
+    root,
+    address,
+    parts: {
+      ...parts,
+      presence: parts.presence ?? createSocketPresence(parts),
+      watchFolder: parts.watchFolder ?? watchFolder,
+    },
+  });
+}
+
+function openMemory(address: string, parts: OpenStoreParts): Store {
+  const deliverablesRoot = resolve(parts.workingFolder, "outputs");
+  return new MemoryStore({ space: parts.memory ?? new MemorySpace(), deliverablesRoot, address });
+}
+
+/** The address is shown without what may be a password in it. */
+function unsupported(address: string, reason: string): SplashdownError {
+  const shown = address.replace(/\/\/[^@/]*@/, "//…@").slice(0, 200);
+  return new SplashdownError("STORE_UNSUPPORTED", `no store at ${JSON.stringify(shown)}: ${reason}`, {
+    details: { address: shown },
+  });
+}

@@ -1,0 +1,24 @@
+/** What stores are built from: the ports and the facts about this machine. Made in runtime/, faked in tests. */
+import type { Clock } from "../base/clock.js";
+import type { FileSystem } from "../base/file-system.js";
+import type { RandomSource } from "../base/random.js";
+import type { PresencePort } from "./presence-port.js";
+
+/** Calls back when something below the folder changed; the answer stops it. A hint, never relied upon. */
+export type FolderWatcher = (folder: string, onChange: (path: string) => void) => () => void;
+
+export interface StoreParts {
+  readonly fileSystem: FileSystem;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly platform: NodeJS.Platform;
+  /** Whom all files must belong to; undefined where the platform has no user ids. */
+  readonly userId?: number | undefined;
+  /** This machine, as owners name theirs; without it only an owner's own answer counts. */
+  readonly machine?: { readonly host: string; readonly bootId: string } | undefined;
+  /** Without it no socket is made or asked, and a recorded owner is `unclear`. */
+  readonly presence?: PresencePort | undefined;
+  readonly watchFolder?: FolderWatcher | undefined;
+  /** Size of the reserve; `LIMITS.ballastBytes` unless told. */
+  readonly reserveBytes?: number | undefined;
+}
