@@ -1,0 +1,90 @@
+/**
+ * Deliverables: files below the task's folder, in the clear, 0600, written whole or not at all.
+ *
+ * The content is durable in the journal before; writing is idempotent, so recovery writes again what a crash prevented.
+ */
+import { dirname, join, relative, sep } from "node:path";
+import { sha256Hex } from "../base/digest.js";
+import { errnoOf, SplashdownError } from "../base/errors.js";
+import type { FileHandle, FileSystem } from "../base/file-system.js";
+import type { RandomSource } from "../base/random.js";
+import type { DeliverableWriter } from "../engine/ports.js";
+
+export interface DeliverableDeps {
+  readonly fileSystem: FileSystem;
+  readonly random: RandomSource;
+  /** Absolute folder of the task. */
+  readonly folder: string;
+}
+
+export function createDeliverableWriter(deps: DeliverableDeps): DeliverableWriter {
+  return {
+    write: async (file, content) => {
+      const target = join(deps.folder, file);
+      if (relative(deps.folder, target).split(sep).includes("..")) {
+        throw new SplashdownError("STORE_UNSAFE", `deliverable ${file} would leave the task's folder`, { details: { file } });
+      }
+      const bytes = Buffer.from(content, "utf8");
+      if (await isEqualFile(deps.fileSystem, target, bytes)) return;
+      await ensureFolder(deps.fileSystem, deps.folder, dirname(target));
+      await replaceFile(deps, target, bytes);
+    },
+  };
+}
+
+async function isEqualFile(fileSystem: FileSystem, path: string, bytes: Uint8Array): Promise<boolean> {
+  let handle: FileHandle;
+  try {
+    handle = await fileSystem.open(path, "read");
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return false;
+    throw error;
+  }
+  try {
+    const { sizeBytes } = await handle.stat();
+    if (sizeBytes !== bytes.length) return false;
+    return sha256Hex(await readAll(handle, sizeBytes)) === sha256Hex(bytes);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readAll(handle: FileHandle, sizeBytes: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let position = 0;
+  while (position < sizeBytes) {
+    const part = await handle.read(position, sizeBytes - position);
+    if (part.length === 0) break;
+    parts.push(part);
+    position += part.length;
+  }
+  return Buffer.concat(parts);
+}
+
+async function ensureFolder(fileSystem: FileSystem, root: string, folder: string): Promise<void> {
+  if (folder === root) return;
+  await ensureFolder(fileSystem, root, dirname(folder));
+  try {
+    await fileSystem.mkdir(folder);
+    await fileSystem.syncFolder(dirname(folder));
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+    const stat = await fileSystem.lstat(folder);
+    if (stat.kind !== "folder") throw new SplashdownError("STORE_UNSAFE", `${folder} is not a folder`, { details: { folder } });
+  }
+}
+
+async function replaceFile(deps: DeliverableDeps, target: string, bytes: Uint8Array): Promise<void> {
+  const { fileSystem } = deps;
+  const temporary = join(dirname(target), `.${Buffer.from(deps.random.bytes(8)).toString("hex")}.tmp`);
+  const handle = await fileSystem.open(temporary, "create");
+  try {
+    let written = 0;
+    while (written < bytes.length) written += await handle.write(bytes.subarray(written));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await fileSystem.rename(temporary, target);
+  await fileSystem.syncFolder(dirname(target));
+}
