@@ -1,0 +1,35 @@
+/**
+ * Names of snapshot files: `checkpoint_phase{N}_{timestamp}_{seq}.json`.
+ *
+ * The timestamp is UTC in ISO basic form with milliseconds and no colon, which is a legal name everywhere; the sequence
+ * has eight digits and orders files, the clock never does.
+ * Source: DESIGN section 7, STORAGE section 1.2.
+ */
+
+export interface SnapshotName {
+  readonly phase: number;
+  readonly atMs: number;
+  readonly seq: number;
+}
+
+/** What every snapshot file's key begins with. */
+export const SNAPSHOT_PREFIX = "checkpoint_phase";
+
+const NAME =
+  /^checkpoint_phase(0|[1-9]\d{0,8})_(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3})Z_(\d{8}|[1-9]\d{8,14})\.json$/;
+
+/** The file name of a checkpoint's snapshot. Shape: equal inputs give equal names; `parseSnapshotName` reverses it. */
+export function formatSnapshotName(name: SnapshotName): string {
+  const timestamp = new Date(name.atMs).toISOString().replaceAll(/[-:.]/g, "");
+  return `${SNAPSHOT_PREFIX}${name.phase}_${timestamp}_${String(name.seq).padStart(8, "0")}.json`;
+}
+
+/** What a file name tells; `undefined` when it is not a snapshot's name. */
+export function parseSnapshotName(file: string): SnapshotName | undefined {
+  const match = NAME.exec(file);
+  if (match === null) return undefined;
+  const [, phase, year, month, day, hour, minute, second, ms, seq] = match.map(Number);
+  if (phase === undefined || year === undefined || month === undefined || seq === undefined) return undefined;
+  const name = { phase, atMs: Date.UTC(year, month - 1, day, hour, minute, second, ms), seq };
+  return formatSnapshotName(name) === file ? name : undefined;
+}
