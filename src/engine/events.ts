@@ -146,6 +146,10 @@ export type EngineEvent = { readonly atMs: number } & (
       /** What recovery found: base used, records replayed, tail, quarantined files, unknown steps. */
       readonly report: JsonObject;
       readonly definition?: WorkflowDefinition;
+      /** A person resumed by hand: crash counters start afresh. */
+      readonly byPerson?: boolean;
+      /** Records are missing: what is open may have gone further than it looks. */
+      readonly uncertain?: boolean;
     }
   | {
       readonly type: "task_closed";
@@ -191,6 +195,8 @@ export type EngineEvent = { readonly atMs: number } & (
       /** A specialist that Atlas added: its definition. */
       readonly spawnedDefinition?: JsonObject;
       readonly permittedBy?: QuestionId;
+      /** Of the definition it was rendered from. */
+      readonly fingerprint?: string;
     }
   | { readonly type: "step_spawned"; readonly step: StepId; readonly attempt: number; readonly process: ProcessRef }
   | {

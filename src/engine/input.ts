@@ -1,17 +1,30 @@
 /**
  * What `decide` is asked, and what it is given to choose with.
  *
- * The runner feeds inputs one at a time: decide → large values to blobs → evolve and append, event by event → durable →
- * look for a higher epoch → act on what was intended. `decide` reads the state and changes nothing.
+ * The runner feeds inputs one at a time: decide → large values to blobs → evolve and append, event by event → `advance`
+ * until it answers nothing → durable → look for a higher epoch → act on what was intended and is still open. `decide`
+ * reads the state and changes nothing. Steps of kind `wait` are not performed: `due` ends them.
  */
 import type { QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
-import type { WorkflowDefinition } from "../definition/workflow.js";
+import type { Condition, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
 import type { BlobRef, EngineEvent, ProcessRef, TaskEnd, Usage, ValueRef } from "./events.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
 
+/**
+ * The template language as the engine sees it; implemented by definition/templates.ts.
+ *
+ * Errors: TEMPLATE_FAILED from all but `listReferences`, which gives the dotted chains a template names, root first.
+ */
+export interface TemplateEngine {
+  renderValue(value: TemplateValue, scope: JsonObject): JsonValue;
+  evaluateCondition(condition: Condition, scope: JsonObject): boolean;
+  listReferences(value: TemplateValue): readonly (readonly string[])[];
+}
+
 export interface DecideContext {
+  readonly templates: TemplateEngine;
   /** Already clamped: never before `state.atMs`. */
   readonly nowMs: number;
   readonly random: RandomSource;
@@ -55,7 +68,10 @@ export type EngineInput =
       /** What probes said, by step, asked before this input by the runner. */
       readonly probed: ReadonlyMap<StepId, { readonly done: boolean; readonly output?: JsonValue }>;
     }
-  /** Choose everything that may start now: intents, scopes, questions, decisions. Empty when nothing can. */
+  /**
+   * Choose what may start now: intents, scopes, questions, decisions. One call chooses for one scope: the runner folds
+   * the answer and asks again until the answer is empty.
+   */
   | { readonly kind: "advance" }
   | {
       readonly kind: "outcome";

@@ -26,9 +26,19 @@ export interface TaskEntry {
   readonly resumable: boolean;
   readonly resumeAtMs?: number;
   readonly output?: ValueRef;
+  /** A person asked for it while the task ran; cleared by the next owner. */
+  readonly request?: "pause" | "stop";
+  /** How the root scope ended. */
+  readonly root?: { readonly outcome: "done" | "partial" | "failed"; readonly routeOutput?: JsonObject };
+  /** What people added to the limits, by name of the limit. */
+  readonly extended: Readonly<Record<string, number>>;
 }
 
-export type StepStatus = "open" | "waiting_retry" | "completed" | "failed" | "skipped" | "unknown" | "parked";
+/**
+ * `cancelled`: ended before it acted, or failed and given another chance; it is intended again with the same visit.
+ * `unknown` without a question: an external step that was ended from outside; a resume asks.
+ */
+export type StepStatus = "open" | "waiting_retry" | "cancelled" | "completed" | "failed" | "skipped" | "unknown" | "parked";
 
 export interface StepEntry {
   readonly id: StepId;
@@ -40,7 +50,14 @@ export interface StepEntry {
   readonly itemKey?: string;
   readonly phase: number;
   readonly status: StepStatus;
+  /** Number of intents so far; tells a late result from the current one. */
   readonly attempt: number;
+  /** Failures that count against `retry`, since the last restart; a rate limit does not count. */
+  readonly failures: number;
+  /** Restarts by the orchestrator beyond the retries. */
+  readonly restarts: number;
+  /** Of the definition it was rendered from. */
+  readonly fingerprint?: string;
   readonly work: ValueRef;
   readonly inputHash: string;
   readonly idempotencyKey: string;
@@ -132,13 +149,63 @@ export interface Totals {
   readonly memoryPeakBytes: number;
 }
 
-/** Where control stands in one open scope. Owned by the scope rules in this folder; plain JSON in snapshots. */
+/** How a child of a scope ended; `skipped` by a person's choice, `unreached` are those never started. */
+export type ChildEnd = "done" | "partial" | "failed" | "skipped";
+
+/** Counts over the children of a group (parallel, dag, phase); all O(1) in size. */
+export interface GroupCounts {
+  readonly running: number;
+  readonly blocked: number;
+  readonly failed: number;
+  /** Ended partial or skipped. */
+  readonly imperfect: number;
+  /** A member failed in a group that fails fast: nothing new starts. */
+  readonly failing: boolean;
+}
+export type ScopeData =
+  | {
+      readonly scope: "machine";
+      /** The child to start, or `$end`. */
+      readonly next?: string;
+      readonly current?: string;
+      readonly failed?: boolean;
+      /** Why no route could be chosen. */
+      readonly stuck?: string;
+      readonly imperfect: boolean;
+      readonly routeOutput?: JsonObject;
+    }
+  | ({ readonly scope: "parallel" | "dag" } & GroupCounts)
+  | { readonly scope: "phases"; readonly next: number; readonly current?: string; readonly failed?: boolean; readonly imperfect: boolean }
+  | ({
+      readonly scope: "phase";
+      readonly iteration: number;
+      /** Specialists that the orchestrator added, by name. */
+      readonly spawned: JsonObject;
+      /** Steps of the best iteration, by child name; absent while there is none. */
+      readonly best?: { readonly iteration: number; readonly score: number; readonly steps: Readonly<Record<string, string>> };
+      /** Iterations in a row that brought no gain. */
+      readonly withoutGain: number;
+      /** The evaluation is over: no more iterations. */
+      readonly judged?: "approved" | "exhausted" | "rejected";
+      /** A band was chosen for this number of spawned specialists; nothing is to be chosen again. */
+      readonly settled?: "proceed" | "waiting" | "fail";
+    } & GroupCounts);
+
+/** Where control stands in one open scope. Frozen, replaced on each change; plain JSON in snapshots. */
 export interface ScopeEntry {
   readonly path: string;
   readonly visit: number;
   readonly parent?: string;
-  /** Frozen, replaced on each change; O(1) in size whatever the number of finished children. */
-  readonly data: JsonObject;
+  readonly data: ScopeData;
+}
+
+/** Containers beside a group's counts, changed in place; names of children in all of them. */
+export interface ScopeFrontier {
+  /** May start, in order. */
+  readonly ready: string[];
+  /** Unmet dependencies of the others. */
+  readonly waiting: Map<string, number>;
+  readonly ended: Map<string, ChildEnd>;
 }
 
 export interface TaskState {
@@ -154,6 +221,10 @@ export interface TaskState {
   readonly steps: Map<StepId, StepEntry>;
   /** Steps with an intent and no end: the open work of a restart. */
   readonly open: Set<StepId>;
+  /** Steps that wait for a time: retries, pauses, `wait`. */
+  readonly waiting: Set<StepId>;
+  /** Steps that hold up their scope: failed and not absorbed, unknown, parked. */
+  readonly blocked: Set<StepId>;
   readonly histories: Map<StepId, StepHistory>;
   readonly scopes: Map<string, ScopeEntry>;
   /** Times a node was entered in this round, by path. */
@@ -163,11 +234,55 @@ export interface TaskState {
   readonly channel: Map<string, JsonValue>;
   readonly decisions: Decision[];
   readonly questions: Map<QuestionId, QuestionEntry>;
+  /** Questions that are open, or answered and not consumed. */
+  readonly unsettled: Set<QuestionId>;
   readonly phases: Map<string, PhaseEntry>;
   readonly evaluations: EvaluationEntry[];
   readonly checkpoints: CheckpointEntry[];
   /** By file name; the newest content wins. */
   readonly deliverables: Map<string, SavedFile>;
-  /** Ready-to-run queues, counters of dag children and the like, by scope path; only what O(1) advance needs. */
-  readonly frontier: Map<string, JsonValue[]>;
+  /** Of open groups, by scope path; only what O(1) advance needs. */
+  readonly frontier: Map<string, ScopeFrontier>;
+  /** When each trigger last made a checkpoint. */
+  readonly triggered: Map<Trigger, number>;
+}
+
+/** The state before the first event. */
+export function createState(): TaskState {
+  return {
+    position: 0,
+    atMs: 0,
+    epoch: 0,
+    round: 1,
+    task: undefined,
+    totals: Object.freeze({
+      steps: 0,
+      iterations: 0,
+      calls: 0,
+      tokensIn: 0,
+      tokensOut: 0,
+      costMicroUsd: 0,
+      unpricedCalls: 0,
+      elapsedMs: 0,
+      memoryPeakBytes: 0,
+    }),
+    steps: new Map(),
+    open: new Set(),
+    waiting: new Set(),
+    blocked: new Set(),
+    histories: new Map(),
+    scopes: new Map(),
+    visits: new Map(),
+    outputs: new Map(),
+    channel: new Map(),
+    decisions: [],
+    questions: new Map(),
+    unsettled: new Set(),
+    phases: new Map(),
+    evaluations: [],
+    checkpoints: [],
+    deliverables: new Map(),
+    frontier: new Map(),
+    triggered: new Map(),
+  };
 }
