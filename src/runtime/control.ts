@@ -1,0 +1,165 @@
+/**
+ * Control of a task from outside: the answers and requests that other processes leave, and the owner's inbox.
+ *
+ * K1: an answer is the exclusive creation of `control/answer-<hash of the question>`; the creator wins, everybody else
+ *     reads who answered and when. K2: a watch is a hint, the scan is the truth. K3: a file that does not open is named
+ *     and left alone; it is no message.
+ */
+import type { Clock } from "../base/clock.js";
+import { sha256Hex } from "../base/digest.js";
+import { messageOf, SplashdownError } from "../base/errors.js";
+import type { QuestionId } from "../base/ids.js";
+import { createUuid } from "../base/ids.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import type { Log } from "../base/log.js";
+import type { RandomSource } from "../base/random.js";
+import type { ControlInbox, ControlMessage } from "../engine/ports.js";
+import type { TaskStore } from "../store/contract.js";
+import type { TaskVault } from "../vault/contract.js";
+import { decodeControlFile, encodeControlFile } from "./control-file.js";
+import { formatTime } from "./views.js";
+
+const SCAN_MS = 500;
+const PREFIX = "control/";
+
+export interface Answer {
+  readonly question: QuestionId;
+  readonly answer: string;
+  readonly value?: JsonValue;
+  readonly by: string;
+  readonly at: string;
+}
+
+export interface ControlDeps {
+  readonly task: TaskStore;
+  readonly vault: TaskVault;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly log: Log;
+}
+
+function answerKey(question: QuestionId): string {
+  return `${PREFIX}answer-${sha256Hex(question).slice(0, 40)}`;
+}
+
+/**
+ * Records an answer; the first one for a question wins.
+ *
+ * Errors: QUESTION_CLOSED with who answered and when.
+ */
+export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">): Promise<Answer> {
+  const answer: Answer = { ...given, at: formatTime(deps.clock.nowMs()) };
+  const key = answerKey(given.question);
+  const outcome = await deps.task.putOnce(key, encodeControlFile(deps.vault, key, { kind: "answer", ...answer }));
+  if (outcome === "created") return answer;
+  const winner = await loadAnswer(deps, given.question);
+  const who = winner === undefined ? "somebody else" : `${winner.by} at ${winner.at} with ${winner.answer}`;
+  throw new SplashdownError("QUESTION_CLOSED", `question ${given.question} was answered by ${who}`, {
+    details: { task: deps.task.name, question: given.question, ...(winner === undefined ? {} : { by: winner.by, at: winner.at, answer: winner.answer }) },
+  });
+}
+
+/** The recorded answer of a question, if there is one. */
+export async function loadAnswer(deps: ControlDeps, question: QuestionId): Promise<Answer | undefined> {
+  const key = answerKey(question);
+  const bytes = await deps.task.get(key);
+  return bytes === undefined ? undefined : parseAnswer(decodeControlFile(deps.vault, key, bytes));
+}
+
+/** Leaves a request for the owner; the answer is its key, which the owner removes when it has taken it. */
+export async function leaveRequest(deps: ControlDeps, body: JsonObject): Promise<string> {
+  const key = `${PREFIX}request-${createUuid(deps.random)}`;
+  await deps.task.putOnce(key, encodeControlFile(deps.vault, key, body));
+  return key;
+}
+
+/** The owner's side: every readable answer and request, each once. Answers stay; requests are removed when taken. */
+export class FolderInbox implements ControlInbox {
+  readonly #deps: ControlDeps;
+  readonly #seen = new Set<string>();
+  readonly #waiting: ControlMessage[] = [];
+  #receive: ((message: ControlMessage) => void) | undefined;
+  #scanning: Promise<void> = Promise.resolve();
+
+  constructor(deps: ControlDeps) {
+    this.#deps = deps;
+  }
+
+  /** Reads what is there before the task goes on, so that an answer given meanwhile counts at once. */
+  load(): Promise<void> {
+    return this.#scan();
+  }
+
+  /** Puts in a message of this process (a terminal, a preset). */
+  push(message: ControlMessage): void {
+    if (this.#receive === undefined) this.#waiting.push(message);
+    else this.#receive(message);
+  }
+
+  listen(receive: (message: ControlMessage) => void): () => void {
+    this.#receive = receive;
+    for (const message of this.#waiting.splice(0)) receive(message);
+    const scan = (): void => {
+      this.#scanning = this.#scanning.then(() => this.#scan());
+    };
+    const stopWatching = this.#deps.task.watch(PREFIX, scan);
+    const stopTimer = this.#deps.clock.every(SCAN_MS, scan);
+    return () => {
+      this.#receive = undefined;
+      stopWatching();
+      stopTimer();
+    };
+  }
+
+  async #scan(): Promise<void> {
+    try {
+      for (const { key } of await this.#deps.task.list(PREFIX)) {
+        if (!this.#seen.has(key)) await this.#take(key);
+      }
+    } catch (error) {
+      this.#deps.log.debug(`control files could not be read: ${messageOf(error)}`);
+    }
+  }
+
+  async #take(key: string): Promise<void> {
+    this.#seen.add(key);
+    try {
+      const bytes = await this.#deps.task.get(key);
+      if (bytes === undefined) return;
+      const message = parseMessage(decodeControlFile(this.#deps.vault, key, bytes));
+      if (message !== undefined) this.push(message);
+      if (key.startsWith(`${PREFIX}request-`)) await this.#deps.task.remove(key);
+    } catch (error) {
+      this.#deps.log.warn(`${key} was ignored: ${messageOf(error)}`);
+    }
+  }
+}
+
+function parseMessage(body: JsonObject): ControlMessage | undefined {
+  const by = typeof body["by"] === "string" ? body["by"] : "unknown";
+  switch (body["kind"]) {
+    case "answer": {
+      const answer = parseAnswer(body);
+      return answer === undefined ? undefined : { kind: "answer", ...answer };
+    }
+    case "checkpoint":
+      return { kind: "checkpoint", by, ...(typeof body["note"] === "string" ? { note: body["note"] } : {}) };
+    case "pause":
+    case "stop":
+      return { kind: body["kind"], by };
+    default:
+      return undefined;
+  }
+}
+
+function parseAnswer(body: JsonObject): Answer | undefined {
+  const { question, answer, by, at, value } = body;
+  if (typeof question !== "string" || typeof answer !== "string") return undefined;
+  return {
+    question: question as QuestionId,
+    answer,
+    by: typeof by === "string" ? by : "unknown",
+    at: typeof at === "string" ? at : "",
+    ...(value === undefined ? {} : { value }),
+  };
+}

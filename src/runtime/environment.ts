@@ -1,0 +1,77 @@
+/**
+ * The environment of this process: the only place that reads it.
+ *
+ * Names of our own key variables are taken out of what children get; where folders of the user lie follows env-paths.
+ */
+import { readFileSync, readlinkSync } from "node:fs";
+import { homedir, hostname, userInfo } from "node:os";
+import { join } from "node:path";
+
+export interface Environment {
+  /** A variable's value; an empty one counts as absent. */
+  readonly get: (name: string) => string | undefined;
+  readonly all: Readonly<Record<string, string>>;
+  readonly configFolder: string;
+  readonly stateFolder: string;
+  readonly workingFolder: string;
+  readonly host: string;
+  readonly user: string;
+}
+
+/** Variables that hold keys of ours; children never see them. */
+const OWN_KEY_VARIABLES = ["SPLASHDOWN_KEY", "SPLASHDOWN_PASSPHRASE"];
+
+/** Reads the real environment. */
+export function readEnvironment(): Environment {
+  const all: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && value !== "") all[name] = value;
+  }
+  return createEnvironment(all, process.cwd());
+}
+
+/** An environment of given variables, for programs that run several side by side and for tests. */
+export function createEnvironment(all: Readonly<Record<string, string>>, workingFolder: string): Environment {
+  const home = all["HOME"] ?? homedir();
+  return {
+    get: (name) => all[name],
+    all,
+    configFolder: all["SPLASHDOWN_CONFIG_DIR"] ?? join(all["XDG_CONFIG_HOME"] ?? join(home, ".config"), "splashdown"),
+    stateFolder: all["SPLASHDOWN_STATE_DIR"] ?? join(all["XDG_STATE_HOME"] ?? join(home, ".local", "state"), "splashdown"),
+    workingFolder,
+    host: hostname(),
+    user: all["USER"] ?? all["LOGNAME"] ?? readUserName(),
+  };
+}
+
+/** What a child may inherit: everything but our own key variables; the performer picks its minimal set from it. */
+export function childEnvironmentOf(environment: Environment, keyVariables: readonly string[]): Record<string, string> {
+  const hidden = new Set([...OWN_KEY_VARIABLES, ...keyVariables]);
+  return Object.fromEntries(Object.entries(environment.all).filter(([name]) => !hidden.has(name)));
+}
+
+function readUserName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "unknown";
+  }
+}
+
+/** Identifies this boot of the machine; empty where the platform does not tell. */
+export function readBootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return "";
+  }
+}
+
+/** Identifies the process namespace: numbers of processes mean nothing outside it. */
+export function readProcessNamespace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,179 @@
+/** Turns state into the plain views that faces show. Pure; snake_case; times as ISO-8601 UTC text. */
+import type { JsonObject, JsonValue } from "../base/json.js";
+import type { EngineEvent, ValueRef } from "../engine/events.js";
+import type { QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
+import type { CheckpointView, DeliverableView, EventView, MetricsView, QuestionView, StepView } from "./contract.js";
+
+export function formatTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+/** Quotes one argument for a shell, so that a printed command works as it stands. */
+export function quoteArgument(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+export function viewMetrics(state: TaskState): MetricsView {
+  const { totals } = state;
+  return {
+    elapsed_time: Math.round(totals.elapsedMs) / 1000,
+    api_calls: totals.calls,
+    tokens_used: totals.tokensIn + totals.tokensOut,
+    cost_usd: totals.costMicroUsd / 1_000_000,
+    unpriced_calls: totals.unpricedCalls,
+    memory_peak: Math.round((totals.memoryPeakBytes / 1024 / 1024) * 10) / 10,
+  };
+}
+
+export function viewDeliverables(state: TaskState): DeliverableView[] {
+  return [...state.deliverables.values()]
+    .map((saved) => ({ file: saved.file, size: saved.sizeBytes, sha256: saved.sha256, in_the_clear: true }))
+    .sort((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+export function viewQuestion(task: string, question: QuestionEntry): QuestionView {
+  const sample = question.options[0]?.value ?? "VALUE";
+  return {
+    id: question.id,
+    kind: question.kind,
+    text: question.text,
+    options: question.options.map((option) => ({ value: option.value, label: option.label, takes_value: option.takesValue === true })),
+    ...(question.step === undefined ? {} : { step: question.step }),
+    opened_at: formatTime(question.openedAtMs),
+    ...(question.expiresAtMs === undefined ? {} : { expires_at: formatTime(question.expiresAtMs) }),
+    ...(question.offered === undefined ? {} : { offered: question.offered }),
+    status: question.status,
+    ...(question.answer === undefined ? {} : { answer: question.answer }),
+    ...(question.answeredBy === undefined ? {} : { answered_by: question.answeredBy }),
+    ...(question.answeredAtMs === undefined ? {} : { answered_at: formatTime(question.answeredAtMs) }),
+    command: `splashdown answer ${quoteArgument(task)} ${quoteArgument(question.id)} ${sample}`,
+  };
+}
+
+export function viewOpenQuestions(task: string, state: TaskState): QuestionView[] {
+  return [...state.questions.values()].filter((question) => question.status === "open").map((question) => viewQuestion(task, question));
+}
+
+export function viewStep(step: StepEntry): StepView {
+  return {
+    step: step.id,
+    path: step.path,
+    kind: step.kind,
+    status: step.status,
+    attempt: step.attempt,
+    phase: step.phase,
+    started_at: formatTime(step.intendedAtMs),
+    ...(step.endedAtMs === undefined ? {} : { duration: Math.max(0, step.endedAtMs - step.intendedAtMs) / 1000 }),
+    ...(step.confidence === undefined ? {} : { confidence: step.confidence.value }),
+    ...(step.error === undefined ? {} : { error: { code: step.error.code, message: step.error.message, retryable: step.error.retryable } }),
+    ...(step.progress === undefined ? {} : { progress: { ...step.progress } }),
+  };
+}
+
+export function viewPhases(state: TaskState): JsonObject[] {
+  return [...state.phases.values()].map((phase) => ({
+    name: phase.name,
+    number: phase.number,
+    status: phase.status,
+    iteration: phase.iteration,
+    confidence: phase.confidence ?? null,
+    spawned: phase.spawned,
+    started_at: formatTime(phase.startedAtMs),
+    ended_at: phase.endedAtMs === undefined ? null : formatTime(phase.endedAtMs),
+  }));
+}
+
+/** Source: seed 003, decisions. */
+export function viewDecisions(state: TaskState): JsonObject[] {
+  return state.decisions.map((decision) => ({
+    timestamp: formatTime(decision.atMs),
+    agent: decision.agent,
+    type: decision.type,
+    description: decision.description,
+    rationale: decision.rationale,
+    alternatives_considered: [...decision.alternativesConsidered],
+    confidence: decision.confidence ?? null,
+    subject: decision.subject ?? null,
+  }));
+}
+
+export function countSteps(state: TaskState): { done: number; failed: number; skipped: number; open: number } {
+  const counts = { done: 0, failed: 0, skipped: 0, open: 0 };
+  for (const step of state.steps.values()) {
+    if (step.status === "completed") counts.done += 1;
+    else if (step.status === "failed") counts.failed += 1;
+    else if (step.status === "skipped") counts.skipped += 1;
+    else counts.open += 1;
+  }
+  return counts;
+}
+
+export function viewCheckpoints(task: string, state: TaskState): CheckpointView[] {
+  return state.checkpoints.map((entry) => ({
+    task,
+    checkpoint_id: entry.checkpointId,
+    seq: entry.seq,
+    phase: entry.phase,
+    trigger: entry.trigger,
+    status: entry.status,
+    timestamp: formatTime(entry.atMs),
+    position: entry.position,
+    ...(entry.note === undefined ? {} : { note: entry.note }),
+    ...(entry.metadata === undefined ? {} : { metadata: entry.metadata }),
+    ...(entry.snapshot === undefined ? {} : { file: entry.snapshot.file, size: entry.snapshot.sizeBytes }),
+  }));
+}
+
+/** The value itself, or a note of its size where it stands in a blob. */
+export function viewValue(ref: ValueRef): JsonValue {
+  return "inline" in ref ? ref.inline : { blob: ref.blob.key, size: ref.blob.sizeBytes };
+}
+
+export function viewEvent(n: number, event: EngineEvent): EventView {
+  const { atMs, type, ...rest } = event;
+  return { n, at: formatTime(atMs), type, text: describeEvent(event), event: JSON.parse(JSON.stringify(rest)) as JsonObject };
+}
+
+type Describers = { readonly [T in EngineEvent["type"]]: (event: Extract<EngineEvent, { type: T }>) => string };
+
+const percent = (value: number): string => `${Math.round(value * 100)} %`;
+
+const DESCRIBERS: Describers = {
+  task_started: (event) => `task ${event.name} started: workflow ${event.definition.name}`,
+  task_resumed: (event) => `${event.crashed ? "taken up after a crash" : "resumed"} by ${event.by} (epoch ${event.epoch})`,
+  task_closed: (event) => `task ${event.end}: ${event.reason}`,
+  scope_entered: (event) => (event.phase === undefined ? `${event.path || "workflow"} entered` : `phase ${event.phase} ${event.path} started`),
+  scope_left: (event) =>
+    `${event.path || "workflow"} ${event.outcome}${event.confidence === undefined ? "" : `, confidence ${percent(event.confidence)}`}`,
+  iteration_started: (event) => `${event.path}: iteration ${event.iteration}`,
+  step_intended: (event) => `${event.path} starts${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`,
+  step_spawned: (event) => `${event.step} runs as process ${event.process.pid}`,
+  step_completed: (event) =>
+    `${event.step} done${event.confidence === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
+  step_failed: (event) => `${event.step} failed: ${event.error.message} (${event.disposition.then})`,
+  step_cancelled: (event) => `${event.step} cancelled: ${event.reason}`,
+  turn_recorded: (event) => `${event.step} turn ${event.turn}`,
+  tool_intended: (event) => `${event.step} calls ${event.name}`,
+  tool_completed: (event) => `${event.step} tool call ${event.call} done`,
+  substep_intended: (event) => `${event.step} begins ${event.name}`,
+  substep_completed: (event) => `${event.step} finished ${event.name}`,
+  milestone_reached: (event) => `${event.step} reached ${event.name}`,
+  progress_reported: (event) => `${event.step}: ${event.message ?? (event.fraction === undefined ? "progress" : percent(event.fraction))}`,
+  decision_made: (event) => `${event.decision.agent} decided: ${event.decision.description}`,
+  question_opened: (event) => `question: ${event.question.text}`,
+  question_answered: (event) => `${event.by} answered ${event.question}: ${event.answer}`,
+  channel_changed: (event) => `channel ${event.op} ${event.key}`,
+  score_recorded: (event) => `${event.path} ${event.dimension}: ${event.score}`,
+  evaluation_completed: (event) => `${event.path} scored ${event.score}: ${event.verdict}`,
+  checkpoint_recorded: (event) => `checkpoint ${event.seq} (${event.trigger})`,
+  snapshot_written: (event) => `checkpoint ${event.seq} saved: ${event.file}`,
+  snapshot_failed: (event) => `checkpoint ${event.seq} could not be saved: ${event.error.message}`,
+  rolled_back: (event) => `rolled back to checkpoint ${event.seq}: ${event.reason}`,
+  pruned: (event) => `removed ${event.files.length} checkpoint files: ${event.reason}`,
+  noted: (event) => event.text,
+};
+
+export function describeEvent(event: EngineEvent): string {
+  const describe = DESCRIBERS[event.type] as (event: EngineEvent) => string;
+  return describe(event);
+}
