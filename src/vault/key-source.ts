@@ -1,0 +1,145 @@
+/**
+ * Where wrapping keys come from: key file, environment, passphrase, command.
+ *
+ * Owns: the settings' shape and what each source has to say at this moment. `key-file.ts` owns the file's text,
+ * `key-command.ts` the protocol with a command, `slot.ts` what is done with a secret. The environment and processes
+ * arrive as ports: this room reads neither.
+ *
+ * V5: a source that is absent is a fact, not an error: another one may open the keyring. A source that is there but
+ * malformed or unsafe is reported by name and never used.
+ */
+import type { JsonObject } from "../base/json.js";
+import type { FileSystem } from "../base/file-system.js";
+import { isErrorCode, SplashdownError } from "../base/errors.js";
+import { decodeBase64, decodeBase64Url } from "../base/digest.js";
+import type { KeyCommandRunner } from "./key-command.js";
+import { KEY_BYTES } from "./derivation.js";
+import { loadKeyFile } from "./key-file.js";
+
+/** A key source as settings name it. */
+export type KeySourceSetting =
+  | { readonly kind: "keyfile"; readonly path: string }
+  | { readonly kind: "passphrase"; readonly environment: string }
+  | { readonly kind: "env"; readonly name: string }
+  | { readonly kind: "command"; readonly argv: readonly string[] };
+
+/** What the sources need of the world. */
+export interface KeyPorts {
+  readonly fileSystem: FileSystem;
+  /** The value of an environment variable; `undefined` when it is not set. */
+  readonly readSecret: (name: string) => string | undefined;
+  /** Absent where commands cannot be run; command sources are then not at hand. */
+  readonly runCommand?: KeyCommandRunner;
+}
+
+/** A secret at hand, by its nature: what can be done with it, not where it came from. */
+export type Secret =
+  | { readonly nature: "key"; readonly bytes: Uint8Array }
+  | { readonly nature: "passphrase"; readonly text: string }
+  | { readonly nature: "command"; readonly argv: readonly string[]; readonly run: KeyCommandRunner };
+
+/** One configured source and what it gives now. */
+export interface SourceState {
+  readonly setting: KeySourceSetting;
+  /** Names the source for people; never holds a secret. */
+  readonly label: string;
+  readonly secret?: Secret;
+  /** Why there is no secret: not there at all (`absent`) or there but of no use. */
+  readonly absence?: string;
+  readonly problem?: SplashdownError;
+}
+
+/** Names a source for people, as in settings. */
+export function formatSource(setting: KeySourceSetting): string {
+  switch (setting.kind) {
+    case "keyfile":
+      return `key file ${setting.path}`;
+    case "passphrase":
+      return `passphrase in $${setting.environment}`;
+    case "env":
+      return `key in $${setting.name}`;
+    case "command":
+      return `command ${setting.argv[0] ?? ""}`;
+  }
+}
+
+/** What the slot of a source is labelled with: short, and without a path that names a person. */
+export function computeSlotLabel(setting: KeySourceSetting): string {
+  switch (setting.kind) {
+    case "keyfile":
+      return lastPart(setting.path);
+    case "passphrase":
+      return setting.environment.slice(0, 200) || "passphrase";
+    case "env":
+      return setting.name.slice(0, 200) || "env";
+    case "command":
+      return lastPart(setting.argv[0] ?? "");
+  }
+}
+
+function lastPart(path: string): string {
+  return (path.split(/[\\/]/).pop() || "unnamed").slice(0, 200);
+}
+
+/**
+ * Asks every configured source for its secret.
+ *
+ * Shape: one state per setting, in their order.
+ * Errors: none; a malformed or unsafe source carries its `problem`.
+ */
+export async function readSources(settings: readonly KeySourceSetting[], ports: KeyPorts): Promise<SourceState[]> {
+  return Promise.all(settings.map((setting) => readSource(setting, ports)));
+}
+
+async function readSource(setting: KeySourceSetting, ports: KeyPorts): Promise<SourceState> {
+  const label = formatSource(setting);
+  try {
+    const found = await findSecret(setting, ports);
+    return typeof found === "string" ? { setting, label, absence: found } : { setting, label, secret: found };
+  } catch (error) {
+    if (!(error instanceof SplashdownError) || !isErrorCode(error, "KEY_SOURCE_INVALID")) throw error;
+    return { setting, label, problem: error };
+  }
+}
+
+/** The secret, or why there is none. */
+async function findSecret(setting: KeySourceSetting, ports: KeyPorts): Promise<Secret | string> {
+  switch (setting.kind) {
+    case "keyfile": {
+      const key = await loadKeyFile(ports.fileSystem, setting.path);
+      return key === undefined ? "the file does not exist" : { nature: "key", bytes: key.bytes };
+    }
+    case "passphrase":
+      return readVariable(setting.environment, ports, (text) => ({ nature: "passphrase", text }));
+    case "env":
+      return readVariable(setting.name, ports, parseEnvironmentSecret);
+    case "command":
+      if (setting.argv.length === 0 || setting.argv[0] === "") throw invalidSource(setting, "names no program");
+      if (ports.runCommand === undefined) return "commands cannot be run here";
+      return { nature: "command", argv: setting.argv, run: ports.runCommand };
+  }
+}
+
+function readVariable(name: string, ports: KeyPorts, parse: (text: string) => Secret): Secret | string {
+  const text = ports.readSecret(name);
+  if (text === undefined) return "the variable is not set";
+  if (text.trim() === "") {
+    throw new SplashdownError("KEY_SOURCE_INVALID", `the key variable $${name} is empty`, {
+      details: { variable: name },
+    });
+  }
+  return parse(text);
+}
+
+/** Base64 of exactly 32 bytes is a key, anything else a passphrase. Source: STORAGE 2.2. */
+function parseEnvironmentSecret(text: string): Secret {
+  const bytes = decodeBase64(text) ?? decodeBase64Url(text);
+  return bytes?.length === KEY_BYTES ? { nature: "key", bytes } : { nature: "passphrase", text };
+}
+
+export function invalidSource(setting: KeySourceSetting, what: string, details: JsonObject = {}): SplashdownError {
+  const source = formatSource(setting);
+  return new SplashdownError("KEY_SOURCE_INVALID", `the key source "${source}" ${what}`, {
+    details: { source, ...details },
+  });
+}

@@ -1,0 +1,65 @@
+/** Small private files outside any task's folder: whole reads, durable writes, folders level by level. */
+import { dirname, join } from "node:path";
+import { errnoOf } from "../base/errors.js";
+import type { FileHandle, FileSystem } from "../base/file-system.js";
+
+/** The bytes of an open file; `undefined` when it is larger than allowed. */
+export async function readWhole(handle: FileHandle, sizeBytesMax: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const chunk = await handle.read(size, sizeBytesMax + 1 - size);
+    if (chunk.length === 0) return Buffer.concat(chunks);
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > sizeBytesMax) return undefined;
+  }
+}
+
+/** Creates a file exclusively and makes its content durable; on failure nothing of it stays, if that is possible. */
+export async function writeWhole(fileSystem: FileSystem, path: string, bytes: Uint8Array): Promise<void> {
+  const handle = await fileSystem.open(path, "create");
+  try {
+    let rest = bytes;
+    while (rest.length > 0) rest = rest.subarray(await handle.write(rest));
+    await handle.sync();
+    await handle.close();
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await fileSystem.unlink(path).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Makes a folder and what is missing above it, each 0700 and durable in its parent. */
+export async function createFolders(fileSystem: FileSystem, path: string): Promise<void> {
+  const parent = dirname(path);
+  try {
+    await fileSystem.mkdir(path);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === "EEXIST") return;
+    if (errno !== "ENOENT" || parent === path) throw error;
+    await createFolders(fileSystem, parent);
+    await createFolders(fileSystem, path);
+    return;
+  }
+  await fileSystem.syncFolder(parent);
+}
+
+/** Replaces a file at once: temporary name, sync, rename, folder sync. */
+export async function replaceWhole(
+  fileSystem: FileSystem,
+  path: string,
+  file: { readonly bytes: Uint8Array; readonly suffix: string },
+): Promise<void> {
+  const temporary = join(dirname(path), `.${file.suffix}.tmp`);
+  await writeWhole(fileSystem, temporary, file.bytes);
+  try {
+    await fileSystem.rename(temporary, path);
+  } catch (error) {
+    await fileSystem.unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+  await fileSystem.syncFolder(dirname(path));
+}

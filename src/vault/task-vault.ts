@@ -1,0 +1,206 @@
+/**
+ * Makes and opens the vault of one task.
+ *
+ * Owns: the first key generation and its keyring, and the opening of a task that exists. `sealing.ts` seals with the
+ * keys, `unlocking.ts` unwraps them, `keyring-revisions.ts` keeps the files.
+ *
+ * V13: a keyring is durable before anything is sealed with its key, and it was opened from its own bytes, with every
+ * source at hand, before it got its name.
+ */
+import type { Clock } from "../base/clock.js";
+import { assert, isErrorCode, SplashdownError } from "../base/errors.js";
+import type { KeyId } from "../base/ids.js";
+import { silentLog, type Log } from "../base/log.js";
+import type { RandomSource } from "../base/random.js";
+import type { KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
+import type { TaskVault } from "./contract.js";
+import { computeFingerprint, isSameBytes, KEY_BYTES } from "./derivation.js";
+import type { Keyring } from "./keyring-format.js";
+import { loadKeyring, saveFirstRevision, type KeyringObjects, type LoadedKeyring } from "./keyring-revisions.js";
+import { readSources, type KeyPorts, type KeySourceSetting, type SourceState } from "./key-source.js";
+import { createPlainVault, createSealedVault } from "./sealing.js";
+import { createSlot, isSlotFor, openSlot, SCRYPT_COST, type ScryptCost, type SlotPlace } from "./slot.js";
+import { unlockKeyring } from "./unlocking.js";
+
+export interface CreateVaultOptions {
+  readonly taskId: string;
+  readonly store: KeyringObjects;
+  readonly sources: readonly KeySourceSetting[];
+  readonly ports: KeyPorts;
+  readonly random: RandomSource;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly scryptCost?: ScryptCost;
+  /** Sources that are not at hand are named here. */
+  readonly log?: Log;
+}
+
+/**
+ * Makes a task's key, wraps it for every source at hand and writes the first keyring.
+ *
+ * Shape: when the task has a keyring already (somebody was faster, or a first start died), that one is opened.
+ * Errors: KEY_NOT_CREATED when no source is at hand; KEY_SOURCE_INVALID when one is unusable; those of `openTaskVault`.
+ */
+export async function createTaskVault(options: CreateVaultOptions): Promise<TaskVault> {
+  const { taskId, store, random } = options;
+  const sources = await readSources(options.sources, options.ports);
+  const ready = requireReady(sources, options.log ?? silentLog);
+  const bytes = random.bytes(KEY_BYTES);
+  const id = computeFingerprint(bytes, "task-key");
+  const entry = await createKeyEntry({ ...options, id, bytes, ready });
+  const header = { task: taskId, active: id, min_generation: entry.generation, keys: [entry] };
+  const created = await saveFirstRevision(store, { header, activeKey: bytes }, (keyring) =>
+    proveKeyring(keyring, { sources: ready, key: bytes }),
+  );
+  if (!created) return openTaskVault(options);
+  const active = { id, generation: entry.generation, bytes };
+  return createSealedVault({
+    taskId,
+    active,
+    keys: [active],
+    minGeneration: entry.generation,
+    random,
+    allowPlain: false,
+  });
+}
+
+/** The sources that a new keyring is made for. A configured one that is unusable must not be left out in silence. */
+function requireReady(sources: readonly SourceState[], log: Log): SourceState[] {
+  const problem = sources.find((source) => source.problem !== undefined)?.problem;
+  if (problem !== undefined) throw problem;
+  const ready = sources.filter((source) => source.secret !== undefined);
+  const looked = sources.map(({ label, absence }) => `${label}${absence === undefined ? "" : `: ${absence}`}`);
+  if (ready.length === 0) {
+    const where = looked.length === 0 ? "no key source is configured" : `looked in ${looked.join("; ")}`;
+    throw new SplashdownError("KEY_NOT_CREATED", `no key is at hand to seal the task with; ${where}`, {
+      details: { looked_in: looked },
+    });
+  }
+  for (const { label, absence } of sources) {
+    if (absence !== undefined) log.warn(`the task cannot be opened with the ${label}: ${absence}`);
+  }
+  return ready;
+}
+
+interface KeyEntryOptions extends CreateVaultOptions {
+  readonly id: KeyId;
+  readonly bytes: Uint8Array;
+  readonly ready: readonly SourceState[];
+}
+
+async function createKeyEntry(options: KeyEntryOptions): Promise<KeyringKey> {
+  const { taskId, id, bytes, ready, random, clock } = options;
+  const scryptCost = options.scryptCost ?? SCRYPT_COST;
+  const slots: KeyringSlot[] = [];
+  for (const source of ready) {
+    assert(source.secret !== undefined, "a source without a secret was taken for ready");
+    slots.push(
+      await createSlot({ task: taskId, keyId: id, source, secret: source.secret, key: bytes, random, scryptCost }),
+    );
+  }
+  return { id, generation: 1, state: "active", created: new Date(clock.nowMs()).toISOString(), slots };
+}
+
+/**
+ * Opens every slot of the active key that a source at hand is for, as a reader would, from the file's own bytes.
+ *
+ * Shape: `sources` all carry a secret.
+ * Errors: KEY_SOURCE_INVALID when a source does not open what was made for it; INTERNAL when a slot is nobody's.
+ * Source: STORAGE section 1.6 (keyring), sops issue 479.
+ */
+export async function proveKeyring(
+  keyring: Keyring,
+  proof: { readonly sources: readonly SourceState[]; readonly key: Uint8Array },
+): Promise<void> {
+  const { header } = keyring;
+  const entry = header.keys.find((key) => key.id === header.active);
+  assert(entry !== undefined, "a keyring without its active key was built");
+  let opened = 0;
+  for (const source of proof.sources) {
+    if (await opensAny(entry, source, { place: { task: header.task, keyId: entry.id }, key: proof.key })) opened += 1;
+    else
+      throw new SplashdownError(
+        "KEY_SOURCE_INVALID",
+        `the ${source.label} does not open what it was just used to seal`,
+        {
+          details: { source: source.label },
+        },
+      );
+  }
+  assert(opened > 0, "a keyring was built that no source opens");
+}
+
+async function opensAny(
+  entry: KeyringKey,
+  source: SourceState,
+  proof: { readonly place: SlotPlace; readonly key: Uint8Array },
+): Promise<boolean> {
+  const { secret } = source;
+  if (secret === undefined) return false;
+  for (const slot of entry.slots) {
+    if (slot.type !== source.setting.kind || !isSlotFor(slot, secret)) continue;
+    const outcome = await openSlot(slot, secret, proof.place);
+    if (outcome.state === "opened" && isSameBytes(outcome.key, proof.key)) return true;
+  }
+  return false;
+}
+
+export interface OpenVaultOptions {
+  /** Absent: whichever task the keyring is of. */
+  readonly taskId?: string;
+  readonly store: KeyringObjects;
+  readonly sources: readonly KeySourceSetting[];
+  readonly ports: KeyPorts;
+  readonly random: RandomSource;
+  /** `encryption: false` was set: a task without a keyring is opened as plain (needs `taskId`), plain files are read. */
+  readonly allowPlain?: boolean;
+  readonly log?: Log;
+}
+
+/**
+ * Opens the vault of a task that exists; writes nothing.
+ *
+ * Errors: KEYRING_CORRUPT (damaged, or there is none), FORMAT_VERSION, TASK_SWAPPED (of another task), KEY_MISSING,
+ * KEY_WRONG, KEY_SOURCE_INVALID, KEYRING_TAMPERED.
+ */
+export async function openTaskVault(options: OpenVaultOptions): Promise<TaskVault> {
+  const allowPlain = options.allowPlain ?? false;
+  const loaded = await loadKeyring(options.store);
+  if (loaded === undefined) {
+    if (allowPlain && options.taskId !== undefined) return createPlainVault(options.taskId);
+    throw new SplashdownError(
+      "KEYRING_CORRUPT",
+      "the task has no keyring; only a task written with encryption: false has none",
+      {
+        details: { task: options.taskId ?? null },
+      },
+    );
+  }
+  requireTask(loaded, options.taskId);
+  reportDamage(loaded, options.log ?? silentLog);
+  const { keyring, file } = loaded;
+  const sources = await readSources(options.sources, options.ports);
+  const { active, keys } = await unlockKeyring({ keyring, file, sources });
+  const { task, min_generation: minGeneration } = keyring.header;
+  return createSealedVault({ taskId: task, active, keys, minGeneration, random: options.random, allowPlain });
+}
+
+function requireTask(loaded: LoadedKeyring, taskId: string | undefined): void {
+  const { task } = loaded.keyring.header;
+  if (taskId === undefined || task === taskId) return;
+  throw new SplashdownError(
+    "TASK_SWAPPED",
+    `the keyring file ${loaded.file} belongs to task ${task}, not to ${taskId}`,
+    {
+      details: { file: loaded.file, task: taskId, found: task },
+    },
+  );
+}
+
+function reportDamage(loaded: LoadedKeyring, log: Log): void {
+  for (const { problem } of loaded.damaged) log.warn(`${problem}; ${loaded.file} is used instead`);
+}
+
+/** True when the thrown value says that the right key is not at hand; nothing was changed then. */
+export function isKeyRefusal(error: unknown): boolean {
+  return isErrorCode(error, "KEY_MISSING", "KEY_WRONG", "KEY_SOURCE_INVALID", "KEY_NOT_CREATED");
+}
