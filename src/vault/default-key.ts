@@ -1,0 +1,177 @@
+/**
+ * The key of a first run without a configured one, and the person's word that it is backed up.
+ *
+ * Owns: where a key file may come into being. A key that is made silently in the wrong place is worse than none: beside
+ * the data it protects nothing, on a volume that vanishes it takes the data along, and where data of another key is
+ * present it only hides that the right one is missing. `key-file.ts` owns the file itself.
+ *
+ * V14: none is made where sealed data of another key is present, on a more volatile volume than the store's, or inside
+ * the outputs tree or the project. Source: DESIGN section 7, STORAGE section 2.6.
+ */
+import { dirname, isAbsolute, join, relative } from "node:path";
+import { errnoOf, SplashdownError } from "../base/errors.js";
+import type { FileSystem } from "../base/file-system.js";
+import type { RandomSource } from "../base/random.js";
+import { createKeyFile, loadKeyFile, type CreatedKeyFile } from "./key-file.js";
+import { writeWhole } from "./private-file.js";
+
+export interface DefaultKeyOptions {
+  readonly fileSystem: FileSystem;
+  /** The user's settings folder of this application; absolute. */
+  readonly configFolder: string;
+  /** The outputs tree; absolute. `undefined` for a store that is no folder. */
+  readonly storeFolder?: string;
+  /** The project's folder, where a key must not lie either. */
+  readonly projectFolder?: string;
+  /** Sealed data is present that no key at hand opens. */
+  readonly hasForeignSealedData: boolean;
+  readonly random: RandomSource;
+}
+
+export interface DefaultKeyFile extends CreatedKeyFile {
+  /** True when it was made by this call: then it is announced, once. */
+  readonly created: boolean;
+}
+
+/** The two commands that fix a refusal, as printed. */
+const ELSEWHERE = ["splashdown keys init --key-file PATH", "splashdown config show"] as const;
+const FOREIGN = ["splashdown keys show", "splashdown keys init --key-file PATH"] as const;
+
+/** Magic number of overlayfs: kept as long as the container, no longer. Source: Linux, include/uapi/linux/magic.h. */
+const OVERLAY_MAGIC = 0x794c7630;
+
+/** Where the key of a first run lies. */
+export function computeDefaultKeyPath(configFolder: string): string {
+  return join(configFolder, "keys", "default.key");
+}
+
+/**
+ * Gives the default key file, making it when there is none.
+ *
+ * Errors: KEY_NOT_CREATED with the two commands that fix it (`details.commands`); KEY_SOURCE_INVALID when one is there
+ * that is unusable.
+ */
+export async function ensureDefaultKeyFile(options: DefaultKeyOptions): Promise<DefaultKeyFile> {
+  const { fileSystem, configFolder, random } = options;
+  const path = computeDefaultKeyPath(configFolder);
+  const present = await loadKeyFile(fileSystem, path);
+  if (present !== undefined) return { path, fingerprint: present.fingerprint, created: false };
+  await requirePlace(options, path);
+  const made = await createKeyFile({ fileSystem, path, random });
+  if (made !== undefined) return { ...made, created: true };
+  const theirs = await loadKeyFile(fileSystem, path);
+  if (theirs === undefined) throw refuse(path, "it was there and is gone again", ELSEWHERE);
+  return { path, fingerprint: theirs.fingerprint, created: false };
+}
+
+async function requirePlace(options: DefaultKeyOptions, path: string): Promise<void> {
+  const { fileSystem, storeFolder, projectFolder } = options;
+  if (options.hasForeignSealedData) throw refuse(path, "sealed data of another key is present", FOREIGN);
+  if (storeFolder !== undefined && isInside(storeFolder, path))
+    throw refuse(path, "it would lie inside the outputs tree", ELSEWHERE);
+  if (projectFolder !== undefined && isInside(projectFolder, path)) {
+    throw refuse(path, "it would lie inside the project", ELSEWHERE);
+  }
+  if (storeFolder === undefined) return;
+  const [keys, store] = [await rankVolume(fileSystem, path), await rankVolume(fileSystem, storeFolder)];
+  if (keys < store) throw refuse(path, "its file system is more volatile than the store's", ELSEWHERE);
+}
+
+function refuse(path: string, reason: string, commands: readonly string[]): SplashdownError {
+  return new SplashdownError("KEY_NOT_CREATED", `no key is configured, and none is made at ${path}: ${reason}`, {
+    details: { file: path, reason, commands },
+  });
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === "" || (!way.startsWith("..") && !isAbsolute(way));
+}
+
+/** 0 memory, 1 a container's layer, 2 a disk; judged where the path is or will be. */
+async function rankVolume(fileSystem: FileSystem, path: string): Promise<number> {
+  try {
+    const { type, volatile } = await fileSystem.volumeOf(path);
+    if (type === OVERLAY_MAGIC) return 1;
+    return volatile ? 0 : 2;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if ((errno !== "ENOENT" && errno !== "ENOTDIR") || dirname(path) === path) throw error;
+    return rankVolume(fileSystem, dirname(path));
+  }
+}
+
+/**
+ * Makes a key file where a person asked for it; containers use this.
+ *
+ * Errors: KEY_NOT_CREATED when something is there already or the place cannot be written.
+ */
+export async function initKeyFile(options: {
+  readonly fileSystem: FileSystem;
+  readonly path: string;
+  readonly random: RandomSource;
+}): Promise<CreatedKeyFile> {
+  const made = await createKeyFile(options);
+  if (made !== undefined) return made;
+  throw new SplashdownError("KEY_NOT_CREATED", `the key file ${options.path} exists and is never overwritten`, {
+    details: { file: options.path, reason: "exists", commands: ["splashdown keys show"] },
+  });
+}
+
+/** The marker holds the fingerprint, so that a word given for an older key does not count for a newer one. */
+function computeMarkerPath(keyPath: string): string {
+  return `${keyPath}.acknowledged`;
+}
+
+/** True when a person has said that this very key is backed up. */
+export async function isKeyAcknowledged(fileSystem: FileSystem, key: CreatedKeyFile): Promise<boolean> {
+  const said = await readMarker(fileSystem, computeMarkerPath(key.path));
+  return said === `${key.fingerprint}\n`;
+}
+
+async function readMarker(fileSystem: FileSystem, path: string): Promise<string | undefined> {
+  try {
+    const handle = await fileSystem.open(path, "read");
+    try {
+      return Buffer.from(await handle.read(0, 64)).toString("utf8");
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Records that a person has backed the key up; the reminders end.
+ *
+ * Errors: KEY_SOURCE_INVALID when there is no such key file; KEY_NOT_CREATED when the marker cannot be written.
+ */
+export async function acknowledgeKey(fileSystem: FileSystem, keyPath: string): Promise<CreatedKeyFile> {
+  const key = await loadKeyFile(fileSystem, keyPath);
+  if (key === undefined) {
+    throw new SplashdownError("KEY_SOURCE_INVALID", `the key file ${keyPath} does not exist`, {
+      details: { file: keyPath },
+    });
+  }
+  const named = { path: keyPath, fingerprint: key.fingerprint };
+  if (!(await isKeyAcknowledged(fileSystem, named))) await writeMarker(fileSystem, named);
+  return named;
+}
+
+async function writeMarker(fileSystem: FileSystem, key: CreatedKeyFile): Promise<void> {
+  const path = computeMarkerPath(key.path);
+  try {
+    await fileSystem.unlink(path).catch((error: unknown) => {
+      if (errnoOf(error) !== "ENOENT") throw error;
+    });
+    await writeWhole(fileSystem, path, Buffer.from(`${key.fingerprint}\n`));
+    await fileSystem.syncFolder(dirname(path));
+  } catch (error) {
+    const reason = errnoOf(error) ?? "unknown error";
+    throw new SplashdownError("KEY_NOT_CREATED", `the marker ${path} cannot be written (${reason})`, {
+      details: { file: path, reason },
+      cause: error,
+    });
+  }
+}
