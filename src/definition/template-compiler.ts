@@ -1,0 +1,151 @@
+/**
+ * Compiles a template once: what can be answered without minijinja, and the rewritten text for what cannot.
+ *
+ * Every chain from outside (`research.output.findings`) becomes one variable of its own, filled with the value at its
+ * end. So only what is named crosses into wasm, and `default` and `is defined` work on a chain whose root is missing,
+ * because the variable itself is missing then. Outputs are wrapped so that values print as in Python.
+ */
+import type { JsonValue } from "../base/json.js";
+import { PRINT_FILTER } from "./template-filters.js";
+import { scanExpression, scanTemplate, type Segment } from "./template-lexer.js";
+import { type Chain, findChains, findExpressionChains } from "./template-references.js";
+
+export type CompiledTemplate = { readonly chains: readonly Chain[]; readonly rebound: ReadonlySet<string> } & (
+  | { readonly form: "text" }
+  /** One whole `{{ chain }}`. */
+  | { readonly form: "chain" }
+  /** Text and chains only: joined without minijinja. */
+  | { readonly form: "pieces"; readonly pieces: readonly (string | Chain)[] }
+  /** One whole `{{ expression }}` that is more than a chain. */
+  | { readonly form: "expression"; readonly expression: string; readonly source: string }
+  | { readonly form: "program"; readonly source: string }
+);
+
+export type CompiledCondition =
+  | { readonly form: "rendered"; readonly template: CompiledTemplate }
+  | { readonly form: "expression"; readonly chains: readonly Chain[]; readonly expression: string };
+
+const VARIABLE = "__v";
+const VALUE = "__p";
+
+/** The variable a chain is handed over as. */
+export function variableOf(chain: Chain): string {
+  return VARIABLE + [chain.root, ...chain.path].map((part) => `_${[...part].map(encodeSign).join("")}`).join("");
+}
+
+/** Letters and digits stay; anything else becomes its number, so that different chains never meet. */
+function encodeSign(sign: string): string {
+  return /[A-Za-z0-9]/.test(sign) ? sign : `_${(sign.codePointAt(0) ?? 0).toString(16)}_`;
+}
+
+/** Compiles a template. Errors: TemplateSyntaxFault. */
+export function compileTemplate(text: string): CompiledTemplate {
+  if (!text.includes("{{") && !text.includes("{%") && !text.includes("{#"))
+    return { form: "text", chains: [], rebound: new Set() };
+  const segments = scanTemplate(text);
+  const { chains, rebound } = findChains(segments);
+  const whole = findWhole(text, segments);
+  if (whole !== undefined) {
+    const only = isOnlyChain(whole, chains) ? chains[0] : undefined;
+    if (only !== undefined) return { form: "chain", chains, rebound };
+    const [from, to] = innerOf(whole);
+    return {
+      form: "expression",
+      chains,
+      rebound,
+      expression: rewrite(text, chains, from, to),
+      source: rewriteProgram(text, segments, chains),
+    };
+  }
+  const pieces = readPieces(text, segments, chains);
+  if (pieces !== undefined) return { form: "pieces", chains, rebound, pieces };
+  return { form: "program", chains, rebound, source: rewriteProgram(text, segments, chains) };
+}
+
+/** Compiles a condition of either dialect. Errors: TemplateSyntaxFault. Source: CONDUCTOR-YAML 1.5. */
+export function compileCondition(text: string): CompiledCondition {
+  if (text.includes("{{") && text.includes("}}")) return { form: "rendered", template: compileTemplate(text) };
+  const chains = findExpressionChains(scanExpression(text));
+  return { form: "expression", chains, expression: rewrite(text, chains, 0, text.length) };
+}
+
+type TagSegment = Extract<Segment, { readonly kind: "output" }>;
+
+function findWhole(text: string, segments: readonly Segment[]): TagSegment | undefined {
+  const rest = segments.filter(
+    (segment) => segment.kind !== "text" || text.slice(segment.start, segment.end).trim() !== "",
+  );
+  const [only] = rest;
+  return rest.length === 1 && only?.kind === "output" && only.tokens.length > 0 ? only : undefined;
+}
+
+function innerOf(segment: TagSegment): [number, number] {
+  return [segment.start + 2 + segment.open.length, segment.end - 2 - segment.close.length];
+}
+
+function isOnlyChain(segment: TagSegment, chains: readonly Chain[]): boolean {
+  const [first, last] = [segment.tokens[0], segment.tokens.at(-1)];
+  return chains.some((chain) => chain.start === first?.start && chain.end === last?.end);
+}
+
+function readPieces(
+  text: string,
+  segments: readonly Segment[],
+  chains: readonly Chain[],
+): readonly (string | Chain)[] | undefined {
+  const pieces: (string | Chain)[] = [];
+  for (const segment of segments) {
+    const piece = readPiece(text, segment, chains);
+    if (piece === undefined) return undefined;
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
+function readPiece(text: string, segment: Segment, chains: readonly Chain[]): string | Chain | undefined {
+  if (segment.kind === "text") return text.slice(segment.start, segment.end);
+  if (segment.kind !== "output" || segment.open !== "" || segment.close !== "") return undefined;
+  const chain = chains.find((one) => one.start === segment.tokens[0]?.start);
+  return chain !== undefined && isOnlyChain(segment, [chain]) ? chain : undefined;
+}
+
+function rewriteProgram(text: string, segments: readonly Segment[], chains: readonly Chain[]): string {
+  return segments.map((segment) => rewriteSegment(text, segment, chains)).join("");
+}
+
+function rewriteSegment(text: string, segment: Segment, chains: readonly Chain[]): string {
+  if (segment.kind === "block") return rewrite(text, chains, segment.start, segment.end);
+  if (segment.kind !== "output") return text.slice(segment.start, segment.end);
+  const [from, to] = innerOf(segment);
+  const { open, close } = segment;
+  const shown = `${VALUE} if ${VALUE} is undefined or ${VALUE} is string or ${VALUE} is integer else ${VALUE}|${PRINT_FILTER}(${VALUE} is float)`;
+  return `{%${open} with ${VALUE}=(${rewrite(text, chains, from, to)}) %}{{ ${shown} }}{% endwith ${close}%}`;
+}
+
+function rewrite(text: string, chains: readonly Chain[], from: number, to: number): string {
+  let result = "";
+  let at = from;
+  for (const chain of chains) {
+    if (chain.start < from || chain.end > to) continue;
+    result += text.slice(at, chain.start) + variableOf(chain);
+    at = chain.end;
+  }
+  return result + text.slice(at, to);
+}
+
+/** The value at the end of a chain; `undefined` where any part is missing. */
+export function followPath(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+  let current = value;
+  for (const part of path) {
+    if (typeof current !== "object" || current === null) return undefined;
+    current =
+      Object.hasOwn(current, part) && !isLength(current, part)
+        ? (current as Record<string, JsonValue>)[part]
+        : undefined;
+  }
+  return current;
+}
+
+function isLength(value: object, part: string): boolean {
+  return Array.isArray(value) && part === "length";
+}

@@ -1,0 +1,64 @@
+/**
+ * Values on their way back from minijinja: `Map` objects become plain ones, in the key order of the value they came from.
+ */
+import { SplashdownError } from "../base/errors.js";
+import type { JsonValue } from "../base/json.js";
+
+/** Maps looked at for their key order; more than that keep the sorted order. */
+const ORDERS_MAX = 10_000;
+
+/** Remembers the key orders of what was handed over, by the set of keys; built only when a map comes back. */
+export class KeyOrders {
+  readonly #context: Record<string, unknown>;
+  #orders: Map<string, readonly string[]> | undefined;
+
+  constructor(context: Record<string, unknown>) {
+    this.#context = context;
+  }
+
+  /** The keys in their original order; as given when no value handed over had the same keys. */
+  restore(keys: readonly string[]): readonly string[] {
+    this.#orders ??= readOrders(this.#context);
+    return this.#orders.get(JSON.stringify([...keys].sort())) ?? keys;
+  }
+}
+
+function readOrders(context: Record<string, unknown>): Map<string, readonly string[]> {
+  const orders = new Map<string, readonly string[]>();
+  const open: unknown[] = Object.values(context);
+  for (let next = open.pop(), count = 0; open.length > 0 || next !== undefined; next = open.pop(), count += 1) {
+    if (count > ORDERS_MAX) break;
+    if (typeof next !== "object" || next === null) continue;
+    open.push(...Object.values(next));
+    if (Array.isArray(next)) continue;
+    const keys = Object.keys(next);
+    const signature = JSON.stringify([...keys].sort());
+    if (!orders.has(signature)) orders.set(signature, keys);
+  }
+  return orders;
+}
+
+/**
+ * Turns what minijinja returned into JSON.
+ *
+ * Errors: VALUE_UNSUPPORTED on numbers JSON has not, on the key `__proto__` and on objects of minijinja.
+ */
+export function plainOf(value: unknown, orders: KeyOrders): JsonValue {
+  if (value === undefined || value === null) return null;
+  if (typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => plainOf(item, orders));
+  if (value instanceof Map) return plainMapOf(value, orders);
+  throw new SplashdownError("VALUE_UNSUPPORTED", `${typeof value} ${String(value).slice(0, 40)} is not a JSON value`);
+}
+
+function plainMapOf(map: ReadonlyMap<unknown, unknown>, orders: KeyOrders): JsonValue {
+  const items = new Map([...map].map(([key, item]) => [String(key), item]));
+  const result: Record<string, JsonValue> = {};
+  for (const key of orders.restore([...items.keys()])) {
+    if (key === "__proto__")
+      throw new SplashdownError("VALUE_UNSUPPORTED", "a map with the key __proto__ is not allowed");
+    result[key] = plainOf(items.get(key), orders);
+  }
+  return result;
+}

@@ -1,0 +1,157 @@
+/**
+ * Filters and functions that minijinja lacks or that must behave as in Jinja2: `json`, `default` (also for null),
+ * `string`, `join`, `tojson`, `format`, … and `int`, `float`, `str` of conditions.
+ *
+ * Source: CONDUCTOR-YAML 1.5 and 1.8.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+import { formatNumber, formatPython } from "./python-text.js";
+
+/** `value` is what stands before the bar; a throw ends the rendering with its message. */
+export type FilterCall = (value: JsonValue | undefined, positional: readonly JsonValue[], named: JsonObject) => unknown;
+
+/** Given as `named` when there was no trailing map; a map as last positional value looks the same as named ones. */
+export const NO_NAMES: JsonObject = Object.freeze({});
+
+/** The name of the filter that prints an output; see template-compiler.ts. */
+export const PRINT_FILTER = "__print";
+
+const textOf = (value: JsonValue | undefined): string => formatPython(value ?? null);
+
+function numberOf(value: JsonValue | undefined, otherwise: number): number {
+  return typeof value === "number" ? value : otherwise;
+}
+
+function writeJson(value: JsonValue | undefined, indent: number): string {
+  if (indent > 0) return JSON.stringify(value ?? null, null, Math.min(indent, 10));
+  return writeSpaced(value ?? null);
+}
+
+/** JSON with Python's separators. */
+function writeSpaced(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => writeSpaced(item)).join(", ")}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const parts = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${writeSpaced(item ?? null)}`);
+  return `{${parts.join(", ")}}`;
+}
+
+const HTML_UNSAFE: Readonly<Record<string, string>> = {
+  "<": "\\u003c",
+  ">": "\\u003e",
+  "&": "\\u0026",
+  "'": "\\u0027",
+};
+
+const replaceDefault: FilterCall = (value, [otherwise, onFalsy], named) => {
+  const isFalsy = value === "" || value === 0 || value === false;
+  const counts = onFalsy === true || named["boolean"] === true;
+  if (value !== undefined && value !== null && !(counts && isFalsy)) return value;
+  const isNamed = "default_value" in named || "boolean" in named;
+  const map = isNamed || named === NO_NAMES ? undefined : named;
+  return otherwise ?? map ?? named["default_value"] ?? "";
+};
+
+/** `%s`, `%d`, `%05.2f` and the like. */
+function formatText(pattern: string, values: readonly JsonValue[]): string {
+  let next = 0;
+  return pattern.replace(
+    /%(?:%|([-0+ ]*)(\d*)(?:\.(\d+))?([sdifrx]))/g,
+    (whole, flags = "", width = "", precision, kind) => {
+      if (whole === "%%") return "%";
+      const value = values[next++];
+      if (value === undefined) throw new Error("format has fewer values than places");
+      const text = formatPlace(value, String(kind), precision === undefined ? undefined : Number(precision));
+      const size = Math.min(Number(width), 1000);
+      if (String(flags).includes("-")) return text.padEnd(size);
+      return text.padStart(size, String(flags).includes("0") && kind !== "s" ? "0" : " ");
+    },
+  );
+}
+
+function formatPlace(value: JsonValue, kind: string, precision: number | undefined): string {
+  if (kind === "s" || kind === "r") return formatPython(value);
+  const number = Number(value);
+  if (!Number.isFinite(number)) throw new Error(`format: ${formatPython(value)} is not a number`);
+  if (kind === "f") return number.toFixed(Math.min(precision ?? 6, 20));
+  return kind === "x" ? Math.trunc(number).toString(16) : formatNumber(Math.trunc(number), false);
+}
+
+const truncate: FilterCall = (value, [length, killWords, end], named) => {
+  const text = textOf(value);
+  const size = numberOf(length ?? named["length"], 255);
+  const tail = String(end ?? named["end"] ?? "...");
+  if (text.length <= size + numberOf(named["leeway"], 5)) return text;
+  const cut = text.slice(0, Math.max(size - tail.length, 0));
+  const keepsWords = (killWords ?? named["killwords"]) !== true;
+  const space = cut.lastIndexOf(" ");
+  return `${keepsWords && space > 0 ? cut.slice(0, space) : cut}${tail}`;
+};
+
+const join: FilterCall = (value, [separator, attribute], named) => {
+  const items = Array.isArray(value)
+    ? (value as readonly JsonValue[])
+    : isJsonObject(value)
+      ? Object.keys(value)
+      : [...textOf(value)];
+  const key = attribute ?? named["attribute"];
+  const of = (item: JsonValue): JsonValue =>
+    typeof key === "string" && isJsonObject(item) ? (item[key] ?? null) : item;
+  const text = items.map((item) => formatPython(of(item))).join(textOf(separator ?? named["d"] ?? ""));
+  if (text.length > LIMITS.templateOutputBytesMax) throw new Error("the joined text is too long");
+  return text;
+};
+
+function center(text: string, width: number): string {
+  const missing = Math.max(Math.min(width, 10_000) - text.length, 0);
+  return " ".repeat(Math.floor(missing / 2)) + text + " ".repeat(Math.ceil(missing / 2));
+}
+
+function wrapWords(text: string, width: number): string {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines.join("\n");
+}
+
+export const FILTERS: Readonly<Record<string, FilterCall>> = {
+  [PRINT_FILTER]: (value, [isFloat]) => (value === undefined ? "" : formatPython(value, isFloat === true)),
+  json: (value, [indent], named) => writeJson(value, numberOf(indent ?? named["indent"], 2)),
+  tojson: (value, [indent], named) =>
+    writeJson(value, numberOf(indent ?? named["indent"], 0)).replace(/[<>&']/g, (sign) => HTML_UNSAFE[sign] ?? sign),
+  default: replaceDefault,
+  d: replaceDefault,
+  string: (value) => textOf(value),
+  join,
+  truncate,
+  format: (value, values, named) => formatText(textOf(value), named === NO_NAMES ? values : [...values, named]),
+  center: (value, [width]) => center(textOf(value), numberOf(width, 80)),
+  wordcount: (value) => textOf(value).match(/\w+/g)?.length ?? 0,
+  wordwrap: (value, [width]) => wrapWords(textOf(value), numberOf(width, 79)),
+  urlencode: (value) => encodeURIComponent(textOf(value)).replaceAll("%2F", "/"),
+  forceescape: (value) => textOf(value).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`),
+};
+
+function parseNumber(value: JsonValue | undefined, name: string): number {
+  if (typeof value === "boolean") return value ? 1 : 0;
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  if (typeof number !== "number" || !Number.isFinite(number))
+    throw new Error(`${name}() cannot read ${JSON.stringify(value ?? null)}`);
+  return number;
+}
+
+function refuseRandom(): never {
+  throw new Error("random numbers are not allowed in a condition: a resumed run must choose the same way");
+}
+
+/** Functions of conditions. */
+export const FUNCTIONS: Readonly<Record<string, FilterCall>> = {
+  int: (value) => Math.trunc(parseNumber(value, "int")),
+  float: (value) => parseNumber(value, "float"),
+  str: (value) => textOf(value),
+  rand: refuseRandom,
+  randint: refuseRandom,
+};

@@ -1,0 +1,272 @@
+/**
+ * Finds the names a template uses, and which of them it binds itself.
+ *
+ * Owns: chains such as `research.output.findings`, up to the first call or computed index; local names of for, set,
+ * with, macro and call blocks. Works on tokens, so it needs no grammar of its own.
+ */
+import type { Segment, Token } from "./template-lexer.js";
+
+/** One use of a name that comes from outside the template. */
+export interface Chain {
+  readonly root: string;
+  readonly path: readonly string[];
+  /** Under `default`, `is defined` or `is undefined`: it may be missing. */
+  readonly guarded: boolean;
+  /** It is evaluated whenever the template is: no branch and no `and`, `or`, `if` stands before it. */
+  readonly certain: boolean;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface ChainReport {
+  readonly chains: readonly Chain[];
+  /** Names bound by `set` somewhere, which may also come from outside on another path through the template. */
+  readonly rebound: ReadonlySet<string>;
+}
+
+const KEYWORDS = new Set([
+  "and",
+  "or",
+  "not",
+  "in",
+  "is",
+  "if",
+  "else",
+  "true",
+  "false",
+  "none",
+  "True",
+  "False",
+  "None",
+  "recursive",
+  "as",
+  "ignore",
+  "missing",
+]);
+/** Names that minijinja or this room provides. */
+const PROVIDED = new Set([
+  "range",
+  "dict",
+  "namespace",
+  "cycler",
+  "joiner",
+  "loop",
+  "self",
+  "caller",
+  "varargs",
+  "kwargs",
+  "int",
+  "float",
+  "str",
+  "null",
+]);
+const GUARD_FILTERS = new Set(["default", "d"]);
+const GUARD_TESTS = new Set(["defined", "undefined"]);
+const FRAME_ENDS = new Set(["endfor", "endmacro", "endcall", "endwith"]);
+const OPENS = new Set(["for", "if", "macro", "call", "with"]);
+const BRANCHING = new Set(["and", "or", "if"]);
+/** Blocks whose first token after the keyword is not a name from outside. */
+const NO_EXPRESSION = new Set([
+  "else",
+  "endif",
+  "endset",
+  "endfilter",
+  "filter",
+  "block",
+  "endblock",
+  "raw",
+  "autoescape",
+  "endautoescape",
+]);
+
+interface Walk {
+  readonly chains: Chain[];
+  readonly frames: Set<string>[];
+  readonly rebound: Set<string>;
+  /** Open blocks around the current tag. */
+  depth: number;
+}
+
+/** The chains of a template's tags, in order. */
+export function findChains(segments: readonly Segment[]): ChainReport {
+  const walk: Walk = { chains: [], frames: [new Set()], rebound: new Set(), depth: 0 };
+  for (const segment of segments) {
+    if (segment.kind === "output") collect(walk, segment.tokens);
+    if (segment.kind === "block") visitBlock(walk, segment.tokens);
+  }
+  return { chains: walk.chains, rebound: walk.rebound };
+}
+
+/** The chains of a plain expression. */
+export function findExpressionChains(tokens: readonly Token[]): readonly Chain[] {
+  const walk: Walk = { chains: [], frames: [new Set()], rebound: new Set(), depth: 0 };
+  collect(walk, tokens);
+  return walk.chains;
+}
+
+function visitBlock(walk: Walk, tokens: readonly Token[]): void {
+  const keyword = tokens[0]?.text ?? "";
+  const rest = tokens.slice(1);
+  if (keyword.startsWith("end")) walk.depth -= 1;
+  if (FRAME_ENDS.has(keyword)) {
+    if (walk.frames.length > 1) walk.frames.pop();
+    return;
+  }
+  if (NO_EXPRESSION.has(keyword)) return;
+  if (keyword === "for") visitFor(walk, rest);
+  else if (keyword === "set") visitSet(walk, rest);
+  else if (keyword === "with") visitWith(walk, rest);
+  else if (keyword === "macro") visitMacro(walk, rest);
+  else if (keyword === "call") visitCall(walk, rest);
+  else collect(walk, rest);
+  if (OPENS.has(keyword)) walk.depth += 1;
+}
+
+function visitFor(walk: Walk, tokens: readonly Token[]): void {
+  const inAt = tokens.findIndex((token) => token.text === "in");
+  const names = tokens.slice(0, Math.max(inAt, 0)).filter((token) => token.type === "name");
+  const rest = tokens.slice(inAt + 1);
+  const filterAt = rest.findIndex((token, index) => token.text === "if" && depthAt(rest, index) === 0);
+  const source = filterAt < 0 ? rest : rest.slice(0, filterAt);
+  collect(walk, source);
+  walk.frames.push(new Set(names.map((token) => token.text)));
+  if (filterAt >= 0) collect(walk, rest.slice(filterAt + 1));
+}
+
+function visitSet(walk: Walk, tokens: readonly Token[]): void {
+  const equalsAt = tokens.findIndex((token) => token.text === "=");
+  const targets = equalsAt < 0 ? tokens.slice(0, 1) : tokens.slice(0, equalsAt);
+  if (equalsAt >= 0) collect(walk, tokens.slice(equalsAt + 1));
+  const isAttribute = targets.some((token) => token.text === ".");
+  if (isAttribute) return;
+  for (const token of targets) {
+    if (token.type !== "name") continue;
+    top(walk).add(token.text);
+    walk.rebound.add(token.text);
+  }
+}
+
+function visitWith(walk: Walk, tokens: readonly Token[]): void {
+  const names = new Set<string>();
+  tokens.forEach((token, index) => {
+    if (token.type === "name" && tokens[index + 1]?.text === "=" && depthAt(tokens, index) === 0) names.add(token.text);
+  });
+  const values = tokens.filter((token, index) => !(names.has(token.text) && tokens[index + 1]?.text === "="));
+  collect(walk, values);
+  walk.frames.push(names);
+}
+
+function visitMacro(walk: Walk, tokens: readonly Token[]): void {
+  const name = tokens[0];
+  if (name !== undefined) {
+    top(walk).add(name.text);
+    walk.rebound.add(name.text);
+  }
+  const names = tokens.slice(1).filter((token, index, all) => {
+    const before = all[index - 1]?.text;
+    return token.type === "name" && (before === "(" || before === ",") && depthAt(all, index) === 1;
+  });
+  walk.frames.push(new Set(names.map((token) => token.text)));
+  const defaults = tokens.slice(1).filter((token) => !names.includes(token));
+  collect(walk, defaults);
+}
+
+function visitCall(walk: Walk, tokens: readonly Token[]): void {
+  const names = new Set<string>();
+  let from = 0;
+  if (tokens[0]?.text === "(") {
+    from = tokens.findIndex((token) => token.text === ")") + 1;
+    for (const token of tokens.slice(0, from)) if (token.type === "name") names.add(token.text);
+  }
+  collect(walk, tokens.slice(from));
+  walk.frames.push(names);
+}
+
+function depthAt(tokens: readonly Token[], index: number): number {
+  let depth = 0;
+  for (let at = 0; at < index; at += 1) {
+    const text = tokens[at]?.text ?? "";
+    if (text === "(" || text === "[" || text === "{") depth += 1;
+    if (text === ")" || text === "]" || text === "}") depth -= 1;
+  }
+  return depth;
+}
+
+/** The innermost frame; the outermost one is never popped. */
+function top(walk: Walk): Set<string> {
+  return walk.frames.at(-1) as Set<string>;
+}
+
+function collect(walk: Walk, tokens: readonly Token[]): void {
+  const isCertain = walk.depth === 0 && !tokens.some((token) => token.type === "name" && BRANCHING.has(token.text));
+  for (let index = 0; index < tokens.length; index += 1) {
+    const token = tokens[index];
+    if (token?.type !== "name" || !isOutsideName(tokens, index)) continue;
+    if (walk.frames.some((frame) => frame.has(token.text))) continue;
+    const found = readChain(tokens, index);
+    if (found === undefined) continue;
+    walk.chains.push({ ...found.chain, certain: isCertain && tokens[found.last + 1]?.text !== "is" });
+    index = found.last;
+  }
+}
+
+function isOutsideName(tokens: readonly Token[], index: number): boolean {
+  const { text } = tokens[index] as Token;
+  const before = tokens[index - 1]?.text;
+  if (KEYWORDS.has(text) || PROVIDED.has(text) || before === "." || before === "|") return false;
+  if (before === "is" || (before === "not" && tokens[index - 2]?.text === "is")) return false;
+  const isKeywordArgument = tokens[index + 1]?.text === "=" && (before === "(" || before === ",");
+  return !isKeywordArgument;
+}
+
+function readChain(
+  tokens: readonly Token[],
+  index: number,
+): { chain: Omit<Chain, "certain">; last: number } | undefined {
+  const root = tokens[index] as Token;
+  const path: string[] = [];
+  const ends = [root.end];
+  let at = index;
+  for (let next = readPart(tokens, at + 1); next !== undefined; next = readPart(tokens, at + 1)) {
+    path.push(...next.parts);
+    at = next.last;
+    ends.push(...next.parts.map(() => tokens[at]?.end ?? 0));
+  }
+  let last = at;
+  if (tokens[at + 1]?.text === "(") {
+    if (path.length === 0) return undefined;
+    // The last part is the method that is called: `x.items()`.
+    path.pop();
+    ends.pop();
+    last = at - (tokens[at]?.text === "]" ? 3 : 2);
+  }
+  const chain = {
+    root: root.text,
+    path,
+    guarded: isGuarded(tokens, last + 1),
+    start: root.start,
+    end: ends.at(-1) ?? root.end,
+  };
+  return { chain, last };
+}
+
+function readPart(tokens: readonly Token[], at: number): { parts: string[]; last: number } | undefined {
+  const [first, second, third] = [tokens[at], tokens[at + 1], tokens[at + 2]];
+  if (first?.text === "." && second?.type === "name") return { parts: [second.text], last: at + 1 };
+  if (first?.text === "." && second?.type === "number") return { parts: second.text.split("."), last: at + 1 };
+  if (first?.text !== "[" || third?.text !== "]" || second === undefined) return undefined;
+  if (second.type === "number" && /^\d+$/.test(second.text)) return { parts: [second.text], last: at + 2 };
+  const literal = second.type === "string" ? readLiteral(second.text) : undefined;
+  return literal === undefined ? undefined : { parts: [literal], last: at + 2 };
+}
+
+/** The value of a quoted text without escapes; others are left to minijinja. */
+function readLiteral(text: string): string | undefined {
+  return text.includes("\\") ? undefined : text.slice(1, -1);
+}
+
+function isGuarded(tokens: readonly Token[], at: number): boolean {
+  const [first, second, third] = [tokens[at]?.text, tokens[at + 1]?.text ?? "", tokens[at + 2]?.text ?? ""];
+  if (first === "|") return GUARD_FILTERS.has(second);
+  return first === "is" && (GUARD_TESTS.has(second) || (second === "not" && GUARD_TESTS.has(third)));
+}
