@@ -1,0 +1,142 @@
+/**
+ * Which segments, and how much of each, are the history of a task.
+ *
+ * The walk begins at the highest segment with a durable header and follows `prev` back (J3). A header that does not fit
+ * its hash is used when the rest proves it: ids from the file's name, the key's commitment, and a `prev` that names a
+ * record which is there with that very hash. A link that cannot be followed is a gap, and the walk goes on at the next
+ * lower segment as a guess: what it holds may be replayed only once somebody accepted the loss.
+ */
+import { encodeBase64Url } from "../base/digest.js";
+import { SplashdownError } from "../base/errors.js";
+import type { SegmentId } from "../store/contract.js";
+import type { TaskVault } from "../vault/contract.js";
+import type { JournalPosition } from "./position.js";
+import { nameOf, openSegmentRecords, type SegmentRecords } from "./segment-records.js";
+import type { SegmentScan } from "./segment-scan.js";
+
+export interface ChainLink {
+  readonly segment: SegmentRecords;
+  /** The last record of it that counts, as the segment after states; absent for the head and after a guess. */
+  readonly cut: JournalPosition | undefined;
+}
+
+/** A broken place of the chain. `from` is unknown where the end before it is the only bound. */
+export interface ChainBreak {
+  readonly segment: string;
+  readonly what: "header" | "missing";
+}
+
+export interface Chain {
+  /** Newest first. */
+  readonly links: readonly ChainLink[];
+  readonly breaks: readonly ChainBreak[];
+  /** Segments above the head whose headers are damaged: what they held is lost. */
+  readonly adrift: readonly SegmentScan[];
+  /** Segments with a usable header that are no link. */
+  readonly offChain: readonly SegmentRecords[];
+}
+
+type Opened = { readonly scan: SegmentScan; readonly records: SegmentRecords | undefined };
+
+/**
+ * Walks the chain.
+ *
+ * Shape: `scans` in any order; torn and absent headers are passed over.
+ * Errors: those of `openSegmentRecords`; JOURNAL_TAMPERED when an intact segment is not the one a later header continues.
+ */
+export function walkChain(scans: readonly SegmentScan[], vault: TaskVault): Chain {
+  const opened = openAll(scans, vault);
+  const head = opened.findIndex((item) => item.records !== undefined);
+  const adrift = (head < 0 ? opened : opened.slice(0, head)).map((item) => item.scan);
+  const breaks: ChainBreak[] = adrift.map((scan) => ({ segment: nameOf(scan.id), what: "header" }));
+  const links: ChainLink[] = [];
+  let at = head < 0 ? opened.length : head;
+  let cut: JournalPosition | undefined;
+  while (at < opened.length) {
+    const records = opened[at]?.records;
+    if (records === undefined) break;
+    links.push({ segment: records, cut });
+    cut = records.header.prev;
+    if (cut === undefined) break;
+    const next = findLink(opened, at, cut, breaks);
+    if (next.isGuess) cut = undefined;
+    at = next.at;
+  }
+  const linked = new Set(links.map((link) => link.segment));
+  const offChain = opened.flatMap(({ records }) => (records === undefined || linked.has(records) ? [] : [records]));
+  return { links, breaks, adrift, offChain };
+}
+
+/** Newest first; what was only claimed is left out. */
+function openAll(scans: readonly SegmentScan[], vault: TaskVault): Opened[] {
+  const durable = scans.filter((scan) => scan.header.state === "good" || scan.header.state === "damaged");
+  durable.sort((first, second) => first.id.epoch - second.id.epoch || first.id.index - second.id.index);
+  const lower: Opened[] = [];
+  for (const scan of durable) lower.push({ scan, records: openOne(scan, vault, lower) });
+  return lower.reverse();
+}
+
+function openOne(scan: SegmentScan, vault: TaskVault, lower: readonly Opened[]): SegmentRecords | undefined {
+  const { header } = scan;
+  if (header.state === "good") return openSegmentRecords(scan, header.header, vault);
+  if (header.state !== "damaged" || header.header === undefined) return undefined;
+  const { prev } = header.header;
+  if (!isProvenPrev(prev, lower)) return undefined;
+  try {
+    return openSegmentRecords(scan, header.header, vault);
+  } catch {
+    return undefined;
+  }
+}
+
+function isProvenPrev(prev: JournalPosition | undefined, lower: readonly Opened[]): boolean {
+  if (prev === undefined) return lower.every(({ records }) => records !== undefined && records.records.length === 0);
+  const target = lower.find(({ scan }) => isAt(scan.id, prev))?.records;
+  return target !== undefined && statesHash(target, prev) === true;
+}
+
+function isAt(id: SegmentId, position: JournalPosition): boolean {
+  return id.epoch === position.epoch && id.index === position.index;
+}
+
+/** Whether the segment's record of that number has that hash; `undefined` when the record cannot be read. */
+export function statesHash(segment: SegmentRecords, position: JournalPosition): boolean | undefined {
+  const lines = segment.scan.lines.filter((line) => line.n === position.n);
+  if (lines.length === 0) return undefined;
+  return lines.some((line) => line.hashes.some((hash) => encodeBase64Url(hash) === position.h));
+}
+
+function findLink(
+  opened: readonly Opened[],
+  from: number,
+  prev: JournalPosition,
+  breaks: ChainBreak[],
+): { at: number; isGuess: boolean } {
+  const at = opened.findIndex(({ scan }, place) => place > from && isAt(scan.id, prev));
+  const target = opened[at];
+  if (target?.records !== undefined) {
+    requireContinued(target.records, prev);
+    return { at, isGuess: false };
+  }
+  breaks.push({ segment: nameOf(prev), what: target === undefined ? "missing" : "header" });
+  const next = opened.findIndex(
+    ({ scan, records }, place) => place > from && records !== undefined && isBefore(scan.id, prev),
+  );
+  return { at: next < 0 ? opened.length : next, isGuess: true };
+}
+
+function isBefore(id: SegmentId, position: JournalPosition): boolean {
+  return id.epoch < position.epoch || (id.epoch === position.epoch && id.index < position.index);
+}
+
+function requireContinued(segment: SegmentRecords, prev: JournalPosition): void {
+  const isIntact = segment.records.some((record) => record.position.n === prev.n);
+  if (!isIntact || statesHash(segment, prev) !== false) return;
+  throw new SplashdownError(
+    "JOURNAL_TAMPERED",
+    `segment ${nameOf(segment.id)} is not the one that a later segment continues`,
+    {
+      details: { segment: nameOf(segment.id), n: prev.n },
+    },
+  );
+}

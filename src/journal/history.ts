@@ -1,0 +1,217 @@
+/**
+ * The history of a task as its segments tell it: what counts, what is lost, what stands off the chain.
+ *
+ * Owns: reading. What to do about loss, which snapshot to start from and whether to go on is recovery/'s choice.
+ * J8: reading changes no byte and needs no claim; with a living writer the torn tail is its write in flight.
+ * J9: records are numbered without gaps; a gap is named as lost, never bridged in silence.
+ */
+import { SplashdownError } from "../base/errors.js";
+import type { JsonObject } from "../base/json.js";
+import type { SegmentId, TaskStore } from "../store/contract.js";
+import type { TaskVault } from "../vault/contract.js";
+import { statesHash, walkChain, type Chain, type ChainLink } from "./chain.js";
+import type { JournalPosition } from "./position.js";
+import { nameOf, type HistoryRecord, type SegmentRecords } from "./segment-records.js";
+import { scanSegment, type SegmentScan, type TailClass } from "./segment-scan.js";
+
+/** Records that were written and cannot be read. Shape: both ends included; no `to`: nobody can say how many. */
+export interface LostRange {
+  readonly from: number;
+  readonly to: number | undefined;
+}
+
+export interface Damage {
+  readonly segment: string;
+  /** Of the file, from 1; absent for a segment that is not there. */
+  readonly line?: number;
+  readonly what: "header" | "hash" | "form" | "stray_bytes" | "missing";
+}
+
+export interface SegmentSummary {
+  readonly segment: string;
+  readonly sizeBytes: number;
+  readonly records: number;
+  readonly onChain: boolean;
+  readonly tail: TailClass;
+  readonly droppedBytes: number;
+}
+
+/** Scans of one task's segments, kept between two readings so that equal bytes are verified once. */
+export type ScanCache = Map<string, SegmentScan>;
+
+export interface HistoryOptions {
+  readonly task: TaskStore;
+  readonly vault: TaskVault;
+  readonly cache?: ScanCache;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Reads all segments, verifies the chain, and says what the history is.
+ *
+ * Errors: the STORE_* and KEY_* codes, SEAL_MISSING, FORMAT_*, TASK_SWAPPED, JOURNAL_TAMPERED; CANCELLED by the signal.
+ * Damage is in the answer. Records are opened when asked for, so a seal that does not fit may show only then.
+ */
+export async function readHistory(options: HistoryOptions): Promise<History> {
+  const { task, vault, signal } = options;
+  const cache = options.cache ?? new Map<string, SegmentScan>();
+  const scans: SegmentScan[] = [];
+  for (const entry of await task.segments()) {
+    if (signal?.aborted === true)
+      throw new SplashdownError("CANCELLED", "reading the journal was cancelled", { cause: signal.reason });
+    scans.push(await loadScan(task, entry, cache));
+  }
+  return new History(scans, walkChain(scans, vault));
+}
+
+async function loadScan(
+  task: TaskStore,
+  entry: SegmentId & { sizeBytes: number },
+  cache: ScanCache,
+): Promise<SegmentScan> {
+  const id: SegmentId = { epoch: entry.epoch, index: entry.index };
+  const bytes = entry.sizeBytes === 0 ? Buffer.alloc(0) : await task.read(id);
+  // Read anew in any case: after a claim the store makes durable what it reads, and only that may be built upon.
+  const known = cache.get(nameOf(id));
+  if (known !== undefined && known.bytes.equals(bytes)) return known;
+  const scan = scanSegment(id, bytes);
+  cache.set(nameOf(id), scan);
+  return scan;
+}
+
+export class History {
+  /** Those that count, oldest first. Numbers grow; gaps are in `lost`. */
+  readonly records: readonly HistoryRecord[];
+  /** The last record that counts; `undefined` in a task that never began. */
+  readonly head: JournalPosition | undefined;
+  /** Highest epoch with a durable header, and highest one claimed; 0 when there is none. */
+  readonly epoch: number;
+  readonly claimedEpoch: number;
+  /** When the head's segment was opened, as its writer said. */
+  readonly openedAt: string | undefined;
+  readonly lost: readonly LostRange[];
+  readonly damage: readonly Damage[];
+  /** Records off the chain that can be read: what a superseded owner wrote too late. Never replayed. */
+  readonly orphans: readonly HistoryRecord[];
+  readonly segments: readonly SegmentSummary[];
+  readonly sizeBytes: number;
+  readonly #chain: Chain;
+
+  constructor(scans: readonly SegmentScan[], chain: Chain) {
+    this.#chain = chain;
+    const links = chain.links.toReversed();
+    this.records = links.flatMap(countedRecords);
+    this.head = this.records.at(-1)?.position;
+    const top = chain.links[0]?.segment;
+    const durable = [...chain.adrift.map((scan) => scan.id.epoch), top?.id.epoch ?? 0];
+    this.epoch = Math.max(0, ...durable);
+    this.claimedEpoch = Math.max(0, ...scans.map((scan) => scan.id.epoch));
+    this.openedAt = top?.header.timestamp;
+    this.lost = findLost(this.records, chain);
+    this.damage = listDamage(chain);
+    this.orphans = listOrphans(chain);
+    const linked = new Map(chain.links.map((link) => [link.segment.scan, link.segment]));
+    this.segments = scans.map((scan) => summarise(scan, linked.get(scan)));
+    this.sizeBytes = scans.reduce((sum, scan) => sum + scan.bytes.length, 0);
+  }
+
+  /** The record of that number; `undefined` when it is lost or not yet there. */
+  record(n: number): HistoryRecord | undefined {
+    const at = this.#indexFrom(n);
+    return this.records[at]?.position.n === n ? this.records[at] : undefined;
+  }
+
+  /** Records from a number on, oldest first. */
+  recordsFrom(n: number): readonly HistoryRecord[] {
+    return this.records.slice(this.#indexFrom(n));
+  }
+
+  /**
+   * True when a snapshot at this position describes this history: its segment is a link, not beyond the cut, and where
+   * the record can still be read its hash is the same.
+   */
+  covers(position: JournalPosition): boolean {
+    if (this.#chain.adrift.some((scan) => isIn(scan.id, position))) return true;
+    const link = this.#chain.links.find(({ segment }) => isIn(segment.id, position));
+    if (link === undefined || position.n < link.segment.firstN) return false;
+    if (link.cut !== undefined && position.n > link.cut.n) return false;
+    return statesHash(link.segment, position) !== false;
+  }
+
+  /** What recovery reports of the tails and the damage, in snake_case. */
+  report(): JsonObject {
+    const tails = this.segments.filter((segment) => segment.tail !== "clean");
+    return {
+      journal_bytes: this.sizeBytes,
+      records: this.records.length,
+      orphans: this.orphans.length,
+      tails: tails.map(({ segment, tail, droppedBytes }) => ({ segment, tail, dropped_bytes: droppedBytes })),
+      damage: this.damage.map(({ segment, line, what }) => ({ segment, line: line ?? null, what })),
+      lost: this.lost.map(({ from, to }) => ({ from, to: to ?? null })),
+    };
+  }
+
+  #indexFrom(n: number): number {
+    let low = 0;
+    let high = this.records.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.records[middle]?.position.n ?? 0) < n) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function isIn(id: SegmentId, position: JournalPosition): boolean {
+  return id.epoch === position.epoch && id.index === position.index;
+}
+
+function countedRecords({ segment, cut }: ChainLink): readonly HistoryRecord[] {
+  if (cut === undefined) return segment.records;
+  return segment.records.filter((record) => record.position.n <= cut.n);
+}
+
+function findLost(records: readonly HistoryRecord[], chain: Chain): LostRange[] {
+  const lost: LostRange[] = [];
+  let expected = 1;
+  for (const { position } of records) {
+    if (position.n > expected) lost.push({ from: expected, to: position.n - 1 });
+    expected = Math.max(expected, position.n + 1);
+  }
+  const head = chain.links[0]?.segment;
+  const continued = head?.header.prev?.n ?? 0;
+  if (continued >= expected) {
+    lost.push({ from: expected, to: continued });
+    expected = continued + 1;
+  }
+  if (chain.adrift.length > 0 || head?.hasLostTail === true) lost.push({ from: expected, to: undefined });
+  return lost;
+}
+
+function listDamage(chain: Chain): Damage[] {
+  const found: Damage[] = chain.breaks.map(({ segment, what }) => ({ segment, what }));
+  for (const { segment } of chain.links.toReversed()) {
+    for (const defect of segment.defects)
+      found.push({ segment: nameOf(segment.id), line: defect.line, what: defect.what });
+  }
+  return found;
+}
+
+function listOrphans(chain: Chain): HistoryRecord[] {
+  const beyond = chain.links.flatMap(({ segment, cut }) =>
+    cut === undefined ? [] : segment.records.filter((record) => record.position.n > cut.n),
+  );
+  return [...beyond, ...chain.offChain.flatMap((segment) => segment.records)];
+}
+
+function summarise(scan: SegmentScan, linked: SegmentRecords | undefined): SegmentSummary {
+  return {
+    segment: nameOf(scan.id),
+    sizeBytes: scan.bytes.length,
+    records: linked?.records.length ?? scan.lines.length,
+    onChain: linked !== undefined,
+    tail: linked?.tail ?? scan.tail,
+    droppedBytes: scan.droppedBytes,
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * One record as one line of JSON, and the chain of hashes through the lines of a segment.
+ *
+ * `{"n":1,"k":"intent","d":"<base64>","h":"<43 chars>"}`: number, kind in the clear, sealed body, chain hash.
+ * J1: H0 = SHA-256(header line before `,"h"`); Hn = SHA-256(Hn-1 ‖ line n before `,"h"`); each line states all 32 bytes.
+ * J2: the seal of a record binds the *stated* hash of the line before it, its number and its kind, so one damaged record
+ *     costs one record, and none can be moved, dropped or doubled even when every hash is repaired.
+ * Source: STORAGE section 1.4.
+ */
+import { decodeBase64, encodeBase64Url, sha256 } from "../base/digest.js";
+
+export const HASH_BYTES = 32;
+const HASH_CHARS = 43;
+/** `,"h":"` + hash + `"}`; the hash covers the line up to here. */
+export const HASH_FIELD_BYTES = 6 + HASH_CHARS + 2;
+/** Longest number and kind with their field names. */
+const START_BYTES_MAX = 96;
+const START = /^\{"n":([1-9][0-9]{0,15}),"k":"([a-z_]{1,32})","d":"/;
+const HASH_FIELD = /^,"h":"([A-Za-z0-9_-]{43})"\}$/;
+
+/** Where the parts of one line lie in its segment's bytes. Nothing is verified yet but the form. */
+export interface RecordLine {
+  readonly n: number;
+  readonly kind: string;
+  readonly start: number;
+  /** End of the sealed base64 text. */
+  readonly dataStart: number;
+  readonly dataEnd: number;
+  /** End of what the hash covers. */
+  readonly hashedEnd: number;
+  readonly end: number;
+  readonly stated: Buffer;
+}
+
+/** Builds a record's line. Shape: the answer's `h` is the next line's prior hash. */
+export function encodeRecordLine(
+  prior: Uint8Array,
+  record: { n: number; kind: string; sealed: Buffer },
+): { line: Buffer; h: Buffer } {
+  const hashed = `{"n":${record.n},"k":"${record.kind}","d":"${record.sealed.toString("base64")}"`;
+  const h = sha256(prior, hashed);
+  return { line: Buffer.from(`${hashed},"h":"${encodeBase64Url(h)}"}`, "latin1"), h };
+}
+
+/** Finds the parts of the line at `start` (its newline at `end`, not included); `undefined` when it has not the form. */
+export function parseRecordLine(bytes: Buffer, start: number, end: number): RecordLine | undefined {
+  const head = START.exec(bytes.toString("latin1", start, Math.min(end, start + START_BYTES_MAX)));
+  const hashedEnd = end - HASH_FIELD_BYTES;
+  if (head === null || hashedEnd <= start) return undefined;
+  const stated = parseHashField(bytes, hashedEnd, end);
+  const n = Number(head[1]);
+  const dataStart = start + head[0].length;
+  const dataEnd = hashedEnd - 1;
+  if (stated === undefined || !Number.isSafeInteger(n) || dataEnd < dataStart || bytes[dataEnd] !== 0x22)
+    return undefined;
+  return { n, kind: head[2] ?? "", start, dataStart, dataEnd, hashedEnd, end, stated };
+}
+
+/** The hash stated by `,"h":"…"}` at the end of a line; `undefined` when it has not the form. */
+export function parseHashField(bytes: Buffer, start: number, end: number): Buffer | undefined {
+  const match = HASH_FIELD.exec(bytes.toString("latin1", start, end));
+  if (match === null) return undefined;
+  const text = match[1] ?? "";
+  const stated = Buffer.from(text, "base64url");
+  // The last character carries two spare bits: only its canonical form is ours.
+  return stated.length === HASH_BYTES && encodeBase64Url(stated) === text ? stated : undefined;
+}
+
+/** The hash of a line, given the hash before it. */
+export function hashLine(bytes: Buffer, line: RecordLine, prior: Uint8Array): Buffer {
+  return sha256(prior, bytes.subarray(line.start, line.hashedEnd));
+}
+
+/** The sealed bytes of a line; `undefined` when its text is not canonical base64. */
+export function sealedBytesOf(bytes: Buffer, line: RecordLine): Buffer | undefined {
+  return decodeBase64(bytes.toString("latin1", line.dataStart, line.dataEnd));
+}
+
+/** What the seal of a record binds beside its content: stated prior hash ‖ uint64 number ‖ kind (J2). */
+export function computeAad(prior: Uint8Array, n: number, kind: string): Buffer {
+  const aad = Buffer.allocUnsafe(HASH_BYTES + 8 + kind.length);
+  aad.set(prior, 0);
+  aad.writeBigUInt64BE(BigInt(n), HASH_BYTES);
+  aad.write(kind, HASH_BYTES + 8, "latin1");
+  return aad;
+}

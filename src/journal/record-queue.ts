@@ -1,0 +1,51 @@
+/** Events that are not durable yet, numbered, with their plain bodies: what a new segment must repeat after a failure. */
+import { encodeEvent } from "../engine/event-codec.js";
+import type { EngineEvent } from "../engine/events.js";
+import { encodeBody, markBatchStart } from "./record-body.js";
+import { computeAad, encodeRecordLine } from "./record-line.js";
+import type { FileSealer } from "../vault/contract.js";
+
+export interface QueuedRecord {
+  readonly n: number;
+  readonly kind: string;
+  readonly body: Buffer;
+}
+
+/** A segment's running chain: where the next record goes and what stands before it. */
+export interface SealingState {
+  readonly sealer: FileSealer;
+  /** Records sealed so far: the next one's part number (V2). */
+  part: number;
+  h: Buffer;
+}
+
+export interface SealedBatch {
+  readonly lines: readonly Buffer[];
+  /** Chain hash of each line. */
+  readonly hashes: readonly Buffer[];
+  readonly sizeBytes: number;
+}
+
+/** Encodes an event as it is now. Errors: VALUE_TOO_LARGE. */
+export function queueRecord(n: number, event: EngineEvent): QueuedRecord {
+  const { kind, json } = encodeEvent(event);
+  return { n, kind, body: encodeBody(json) };
+}
+
+/** Seals records in order as the next lines of a segment; moves its chain on. */
+export function sealBatch(state: SealingState, records: readonly QueuedRecord[]): SealedBatch {
+  const lines: Buffer[] = [];
+  const hashes: Buffer[] = [];
+  let sizeBytes = 0;
+  for (const [at, { n, kind, body }] of records.entries()) {
+    markBatchStart(body, at === 0);
+    const sealed = state.sealer.seal(state.part, computeAad(state.h, n, kind), body);
+    const { line, h } = encodeRecordLine(state.h, { n, kind, sealed });
+    state.part += 1;
+    state.h = h;
+    lines.push(line);
+    hashes.push(h);
+    sizeBytes += line.length + 1;
+  }
+  return { lines, hashes, sizeBytes };
+}

@@ -1,0 +1,160 @@
+/**
+ * The first line of a segment: whose it is, how it is sealed, and which history it continues.
+ *
+ * J3: history is the chain of `prev` pointers from the highest epoch with a durable header; `prev` names the last record
+ *     that counts in the segment before, and whatever stands there after it is off the chain.
+ * The first record's seal binds this line's hash, so no field of it can be changed under records.
+ * Source: STORAGE section 1.4.
+ */
+import { encodeBase64Url, sha256 } from "../base/digest.js";
+import { SplashdownError } from "../base/errors.js";
+import { isUuid, type KeyId } from "../base/ids.js";
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import type { SegmentId } from "../store/contract.js";
+import type { SealHeader } from "../vault/contract.js";
+import { decodePosition, encodePosition, isCount, type JournalPosition } from "./position.js";
+import { HASH_FIELD_BYTES, parseHashField } from "./record-line.js";
+
+export interface SegmentHeader {
+  readonly taskId: string;
+  readonly id: SegmentId;
+  readonly seal: SealHeader;
+  /** The history this segment continues; absent where it begins the task. */
+  readonly prev: JournalPosition | undefined;
+  /** The checkpoint its writer restarted from. */
+  readonly base: string | undefined;
+  readonly timestamp: string;
+}
+
+/** A header line as found. `damaged` with a header: the fields can be read, but the line does not fit its hash. */
+export type ParsedHeader =
+  | { readonly state: "good"; readonly header: SegmentHeader; readonly hashes: readonly Buffer[] }
+  | { readonly state: "damaged"; readonly header: SegmentHeader | undefined; readonly hashes: readonly Buffer[] };
+
+const PREFIX = '{"format":"splashdown.journal","version":"';
+const VERSION = "1.0";
+const START = `${PREFIX}${VERSION}","header":`;
+const VERSION_FIELD = /^\{"format":"splashdown\.journal","version":"([0-9][0-9.]{0,15})"/;
+const FIELDS = ["base", "commit", "epoch", "index", "key", "prev", "salt", "suite", "timestamp", "workflow_id"];
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+const BASE64URL = /^[A-Za-z0-9_-]{0,64}$/;
+const KEY = /^[0-9a-f]{1,64}$/;
+
+/** Builds a header line. Shape: `h` is the first record's prior hash. */
+export function encodeSegmentHeader(header: SegmentHeader): { line: Buffer; h: Buffer } {
+  const hashed = `${START}${canonicalJson(headerToJson(header))}`;
+  const h = sha256(hashed);
+  return { line: Buffer.from(`${hashed},"h":"${encodeBase64Url(h)}"}`), h };
+}
+
+function headerToJson(header: SegmentHeader): JsonObject {
+  return {
+    workflow_id: header.taskId,
+    epoch: header.id.epoch,
+    index: header.id.index,
+    suite: header.seal.suite,
+    key: header.seal.key ?? null,
+    salt: header.seal.salt,
+    commit: header.seal.commit,
+    prev: header.prev === undefined ? null : encodePosition(header.prev),
+    base: header.base ?? null,
+    timestamp: header.timestamp,
+  };
+}
+
+/**
+ * Reads a header line (without its newline). Never guesses: a line that does not fit its hash is `damaged`, and its
+ * fields, if they can be read at all, need proof from elsewhere.
+ *
+ * Errors: FORMAT_NOT_OURS, FORMAT_VERSION for an intact line of another format or version; JOURNAL_TAMPERED for a line
+ * that fits its hash but is not what this program writes.
+ */
+export function parseSegmentHeader(line: Buffer): ParsedHeader {
+  const hashedEnd = line.length - HASH_FIELD_BYTES;
+  const stated = hashedEnd > 0 ? parseHashField(line, hashedEnd, line.length) : undefined;
+  const hashed = line.subarray(0, Math.max(0, stated === undefined ? line.length : hashedEnd));
+  const computed = sha256(hashed);
+  const text = hashed.toString("utf8");
+  if (stated === undefined) {
+    refuseOtherVersion(text);
+    return { state: "damaged", header: undefined, hashes: [] };
+  }
+  if (!stated.equals(computed)) {
+    const repaired = repairVersion(text);
+    if (!sha256(repaired).equals(stated)) refuseOtherVersion(text);
+    return { state: "damaged", header: decodeHeader(repaired, false), hashes: [stated, computed] };
+  }
+  requireVersion(text);
+  const header = decodeHeader(text, true);
+  if (header === undefined)
+    throw new SplashdownError("JOURNAL_TAMPERED", "a segment's header fits its hash but is not of our form");
+  return { state: "good", header, hashes: [stated] };
+}
+
+function requireVersion(text: string): void {
+  if (text.startsWith(START)) return;
+  if (!text.startsWith(PREFIX)) throw new SplashdownError("FORMAT_NOT_OURS", "the file is not a journal segment");
+  throw unsupportedVersion(text);
+}
+
+/** A newer version may hash otherwise: a line that does not fit is damage only when it claims to be of this version. */
+function refuseOtherVersion(text: string): void {
+  const version = VERSION_FIELD.exec(text)?.[1];
+  if (version !== undefined && version !== VERSION) throw unsupportedVersion(text);
+}
+
+/** The text with its version set right: when only that was damaged, the hash fits again. */
+function repairVersion(text: string): string {
+  return text.startsWith(START) ? text : text.replace(VERSION_FIELD, `${PREFIX}${VERSION}"`);
+}
+
+function unsupportedVersion(text: string): SplashdownError {
+  const version = VERSION_FIELD.exec(text)?.[1] ?? "?";
+  return new SplashdownError(
+    "FORMAT_VERSION",
+    `the journal has version ${JSON.stringify(version)}, this program reads ${VERSION}`,
+    {
+      details: { version, supported: VERSION },
+    },
+  );
+}
+
+function decodeHeader(text: string, isCanonical: boolean): SegmentHeader | undefined {
+  const open = text.indexOf("{", 1);
+  if (open < 0) return undefined;
+  const value = parseJson(text.slice(open));
+  if (!isJsonObject(value) || (isCanonical && `${START}${canonicalJson(value)}` !== text)) return undefined;
+  if (Object.keys(value).sort().join() !== FIELDS.join()) return undefined;
+  return fieldsToHeader(value);
+}
+
+function fieldsToHeader(value: JsonObject): SegmentHeader | undefined {
+  const { workflow_id: taskId, epoch, index, base, timestamp } = value;
+  const seal = decodeSeal(value);
+  const prev = decodePosition(value["prev"]);
+  if (typeof taskId !== "string" || !isUuid(taskId) || !isCount(epoch, 1) || !isCount(index, 0)) return undefined;
+  if (seal === undefined || (prev === undefined && value["prev"] !== null)) return undefined;
+  if (typeof timestamp !== "string" || !TIMESTAMP.test(timestamp)) return undefined;
+  if (base !== null && (typeof base !== "string" || !isUuid(base))) return undefined;
+  return { taskId, id: { epoch, index }, seal, prev, base: base ?? undefined, timestamp };
+}
+
+function decodeSeal(value: JsonObject): SealHeader | undefined {
+  const { suite, key, salt, commit } = value;
+  if (typeof suite !== "string" || suite.length > 64 || !isText(salt, BASE64URL) || !isText(commit, BASE64URL))
+    return undefined;
+  if (key === null) return { suite, salt, commit };
+  return isText(key, KEY) ? { suite, key: key as KeyId, salt, commit } : undefined;
+}
+
+function isText(value: JsonValue | undefined, form: RegExp): value is string {
+  return typeof value === "string" && form.test(value);
+}
+
+function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

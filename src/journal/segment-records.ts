@@ -1,0 +1,189 @@
+/**
+ * The records of one segment, opened with the task's key: which count, which are lost, and what the tail really is.
+ *
+ * J6: a record whose own hash fits is trusted only by its seal: when that does not fit, somebody changed it, and reading
+ *     ends with JOURNAL_TAMPERED. A record whose hash does not fit counts when its seal opens (the damage was in a hash).
+ * J7: a hole is torn only if nothing after it says that it was acknowledged (see record-body.ts on batches).
+ * Records are opened when asked for, those next to damage at once.
+ */
+import { encodeBase64Url } from "../base/digest.js";
+import { SplashdownError } from "../base/errors.js";
+import { decodeEvent } from "../engine/event-codec.js";
+import type { EngineEvent } from "../engine/events.js";
+import type { SegmentId } from "../store/contract.js";
+import type { FileOpener, TaskVault } from "../vault/contract.js";
+import type { JournalPosition } from "./position.js";
+import { decodeBody, type RecordBody } from "./record-body.js";
+import { computeAad, hashLine, sealedBytesOf } from "./record-line.js";
+import type { SegmentHeader } from "./segment-header.js";
+import type { Defect, ScannedLine, SegmentScan, TailClass } from "./segment-scan.js";
+
+export interface HistoryRecord {
+  readonly position: JournalPosition;
+  readonly kind: string;
+  /** Line of its segment, from 1. */
+  readonly line: number;
+  /** Opens and decodes it. Errors: JOURNAL_TAMPERED; FORMAT_VERSION for an event of a newer version. */
+  decode(): EngineEvent;
+}
+
+export interface SegmentRecords {
+  readonly id: SegmentId;
+  readonly scan: SegmentScan;
+  readonly header: SegmentHeader;
+  /** Number of its first record, whether it is there or not. */
+  readonly firstN: number;
+  /** Those that count, in order; numbers grow, gaps are what is lost. */
+  readonly records: readonly HistoryRecord[];
+  readonly tail: TailClass;
+  readonly defects: readonly Defect[];
+  /** Something that was written stood after the last record that counts, and cannot be read. */
+  readonly hasLostTail: boolean;
+}
+
+interface Reading {
+  readonly scan: SegmentScan;
+  readonly opener: FileOpener;
+  readonly isSealed: boolean;
+  readonly firstN: number;
+}
+
+/** A line that counts, with the hash before it and its own true hash. */
+interface Proven {
+  readonly line: ScannedLine;
+  readonly prior: Buffer;
+  readonly hash: Buffer;
+}
+
+/**
+ * Opens the records of a segment whose header is known.
+ *
+ * Errors: KEY_MISSING, KEY_WRONG, SEAL_MISSING, FORMAT_VERSION of its seal; TASK_SWAPPED when it belongs to another task
+ * or place; JOURNAL_TAMPERED when intact lines are not in the order they were written.
+ */
+export function openSegmentRecords(scan: SegmentScan, header: SegmentHeader, vault: TaskVault): SegmentRecords {
+  requireOwnPlace(scan, header, vault);
+  const opener = vault.createOpener("journal", header.seal);
+  const reading: Reading = { scan, opener, isSealed: header.seal.key !== undefined, firstN: (header.prev?.n ?? 0) + 1 };
+  const good = scan.lines.slice(0, scan.goodCount).map((line, at) => proveGood(reading, line, reading.firstN + at));
+  const rest = scan.lines.slice(scan.goodCount);
+  const tail = scan.tail === "torn" && wasAcknowledged(reading, rest) ? "damaged" : scan.tail;
+  const proven = tail === "damaged" ? [...good, ...salvage(reading, rest, good.length)] : good;
+  const defects = tail === "damaged" && scan.tail === "torn" ? [...scan.defects, ...scan.tornDefects] : scan.defects;
+  return {
+    id: scan.id,
+    scan,
+    header,
+    firstN: reading.firstN,
+    records: proven.map((item) => createRecord(reading, item)),
+    tail,
+    defects,
+    hasLostTail: tail === "damaged" && hasLostTail(defects, scan, proven.at(-1)?.line),
+  };
+}
+
+function requireOwnPlace(scan: SegmentScan, header: SegmentHeader, vault: TaskVault): void {
+  const { id } = scan;
+  if (header.taskId === vault.taskId && header.id.epoch === id.epoch && header.id.index === id.index) return;
+  throw new SplashdownError("TASK_SWAPPED", `segment ${nameOf(id)} is another task's or stood elsewhere`, {
+    details: { segment: nameOf(id), statedTask: header.taskId, statedSegment: nameOf(header.id), task: vault.taskId },
+  });
+}
+
+export function nameOf(id: SegmentId): string {
+  return `${id.epoch}-${id.index}`;
+}
+
+function proveGood(reading: Reading, line: ScannedLine, n: number): Proven {
+  const { prior } = line;
+  if (prior === undefined || line.n !== n) throw tampered(reading.scan, line, "is not in its place");
+  return { line, prior, hash: line.stated };
+}
+
+function tampered(scan: SegmentScan, line: ScannedLine, what: string): SplashdownError {
+  return new SplashdownError(
+    "JOURNAL_TAMPERED",
+    `record ${line.n} in line ${line.line} of segment ${nameOf(scan.id)} ${what}`,
+    {
+      details: { segment: nameOf(scan.id), line: line.line, n: line.n },
+    },
+  );
+}
+
+/** True when a record after the first defect began a batch: all before it in the file had been synced. */
+function wasAcknowledged(reading: Reading, rest: readonly ScannedLine[]): boolean {
+  const firstDefect = reading.scan.tornDefects[0]?.line ?? Infinity;
+  return rest.some((line) => line.line > firstDefect && openLine(reading, line)?.body.isBatchStart === true);
+}
+
+function salvage(reading: Reading, rest: readonly ScannedLine[], goodCount: number): Proven[] {
+  const proven: Proven[] = [];
+  let least = reading.firstN + goodCount;
+  for (const [at, line] of rest.entries()) {
+    const item = line.n < least ? undefined : proveNearDamage(reading, line, rest[at + 1]);
+    if (item === undefined) continue;
+    proven.push(item);
+    least = line.n + 1;
+  }
+  return proven;
+}
+
+function proveNearDamage(reading: Reading, line: ScannedLine, next: ScannedLine | undefined): Proven | undefined {
+  if (line.prior !== undefined) return { line, prior: line.prior, hash: line.stated };
+  if (!reading.isSealed) return provePlain(reading, line, next);
+  const opened = openLine(reading, line);
+  if (opened === undefined) return undefined;
+  return { line, prior: opened.prior, hash: hashLine(reading.scan.bytes, line, opened.prior) };
+}
+
+/** Without a seal only the line after can say that this one is right and its stated hash is wrong. */
+function provePlain(reading: Reading, line: ScannedLine, next: ScannedLine | undefined): Proven | undefined {
+  const confirmed = next?.prior;
+  if (confirmed === undefined || confirmed.equals(line.stated)) return undefined;
+  for (const prior of line.priors) {
+    const hash = hashLine(reading.scan.bytes, line, prior);
+    if (hash.equals(confirmed)) return { line, prior, hash };
+  }
+  return undefined;
+}
+
+function openLine(reading: Reading, line: ScannedLine): { body: RecordBody; prior: Buffer } | undefined {
+  const priors = line.prior === undefined ? line.priors : [line.prior];
+  for (const prior of priors) {
+    const body = openWith(reading, line, prior);
+    if (body !== undefined) return { body, prior };
+  }
+  return undefined;
+}
+
+function openWith(reading: Reading, line: ScannedLine, prior: Buffer): RecordBody | undefined {
+  const part = line.n - reading.firstN;
+  const sealed = sealedBytesOf(reading.scan.bytes, line);
+  // A number far beyond the file's lines is a damaged one; no seal has it.
+  if (part < 0 || part > reading.scan.bytes.length || sealed === undefined) return undefined;
+  try {
+    return decodeBody(reading.opener.open(part, computeAad(prior, line.n, line.kind), sealed));
+  } catch {
+    return undefined;
+  }
+}
+
+function hasLostTail(defects: readonly Defect[], scan: SegmentScan, last: ScannedLine | undefined): boolean {
+  const lastLine = last?.line ?? 1;
+  if (scan.lines.some((line) => line.line > lastLine)) return true;
+  return defects.some((defect) => defect.line > lastLine && defect.what !== "stray_bytes");
+}
+
+function createRecord(reading: Reading, { line, prior, hash }: Proven): HistoryRecord {
+  const { scan } = reading;
+  return {
+    position: { n: line.n, epoch: scan.id.epoch, index: scan.id.index, h: encodeBase64Url(hash) },
+    kind: line.kind,
+    line: line.line,
+    decode: () => {
+      const body = openWith(reading, line, prior);
+      if (body === undefined) throw tampered(scan, line, "does not fit its seal");
+      return decodeEvent(line.kind, body.json);
+    },
+  };
+}

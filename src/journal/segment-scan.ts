@@ -1,0 +1,157 @@
+/**
+ * What the bytes of one segment are, with no key: header, lines, which of them fit the hash chain, how the file ends.
+ *
+ * J4: a crash can only leave a torn tail: bytes without a newline, or with NULs, after the last good record. Everything
+ *     else that does not fit is damage. A last line whose own hash verifies counts even without its newline; stray bytes
+ *     after it make the tail damaged.
+ * J5: a header without its newline and with nothing after it is torn, as if the epoch had only been claimed; any other
+ *     header that does not fit is damage, never an empty epoch.
+ * A line is tried against the stated hash of the line before and against the computed one, so that damage to a stated
+ * hash costs nothing. Where a newline inside was damaged, records are found again by how they begin.
+ * Source: STORAGE section 1.7.
+ */
+import type { SegmentId } from "../store/contract.js";
+import { hashLine, parseRecordLine, type RecordLine } from "./record-line.js";
+import { parseSegmentHeader, type ParsedHeader } from "./segment-header.js";
+
+const NEWLINE = 0x0a;
+/** More bad lines in a row than this have lost the chain anyway. */
+const PRIORS_MAX = 4;
+const RECORD_START = Buffer.from('{"n":');
+const RECORD_END = Buffer.from('"}');
+
+export interface ScannedLine extends RecordLine {
+  /** Of the file, counted from 1; the header is line 1. */
+  readonly line: number;
+  /** Hashes that may stand before it, most likely first. */
+  readonly priors: readonly Buffer[];
+  /** The one of them that this line's own hash confirms. */
+  readonly prior: Buffer | undefined;
+  /** What may be its true hash: stated, then computed from each prior. */
+  readonly hashes: readonly Buffer[];
+}
+
+export type TailClass = "clean" | "torn" | "damaged";
+
+export interface Defect {
+  readonly line: number;
+  readonly what: "header" | "hash" | "form" | "stray_bytes";
+}
+
+export interface SegmentScan {
+  readonly id: SegmentId;
+  readonly bytes: Buffer;
+  readonly header: { readonly state: "absent" | "torn" } | ParsedHeader;
+  /** Every line that has the form of a record, in file order. */
+  readonly lines: readonly ScannedLine[];
+  /** How many of `lines`, from the first, follow each other without a defect. */
+  readonly goodCount: number;
+  readonly tail: TailClass;
+  /** Bytes after the last good record that are not part of it. */
+  readonly droppedBytes: number;
+  /** What is damaged; empty for clean and torn segments. */
+  readonly defects: readonly Defect[];
+  /** What `defects` would be if the torn tail were damage: its records were acknowledged after all. */
+  readonly tornDefects: readonly Defect[];
+}
+
+interface Walk {
+  readonly bytes: Buffer;
+  readonly lines: ScannedLine[];
+  readonly defects: Defect[];
+  priors: readonly Buffer[];
+  goodCount: number;
+  /** End of the unbroken run of good lines, its newline included. */
+  goodEnd: number;
+}
+
+/**
+ * Scans a segment's bytes.
+ *
+ * Errors: FORMAT_NOT_OURS, FORMAT_VERSION, JOURNAL_TAMPERED of its header; damage is in the answer.
+ */
+export function scanSegment(id: SegmentId, content: Uint8Array): SegmentScan {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const nothing = { id, bytes, lines: [], goodCount: 0, defects: [], tornDefects: [] };
+  if (bytes.length === 0) return { ...nothing, header: { state: "absent" }, tail: "clean", droppedBytes: 0 };
+  const newline = bytes.indexOf(NEWLINE);
+  const headerEnd = newline < 0 ? bytes.length : newline;
+  const isTorn = isTornHeader(bytes, newline);
+  const header = isTorn ? undefined : parseSegmentHeader(bytes.subarray(0, headerEnd));
+  if (header === undefined || (newline < 0 && header.state === "damaged")) {
+    return { ...nothing, header: { state: "torn" }, tail: "torn", droppedBytes: bytes.length };
+  }
+  const bodyStart = Math.min(bytes.length, headerEnd + 1);
+  const walk: Walk = { bytes, lines: [], defects: [], priors: header.hashes, goodCount: 0, goodEnd: bodyStart };
+  if (header.state === "damaged") walk.defects.push({ line: 1, what: "header" });
+  walkLines(walk, bodyStart);
+  return concludeScan(id, header, walk);
+}
+
+/** NULs in the only line, or no newline where even the form is missing. */
+function isTornHeader(bytes: Buffer, newline: number): boolean {
+  const hasMore = newline >= 0 && newline < bytes.length - 1;
+  const nul = bytes.indexOf(0);
+  if (nul < 0) return false;
+  // What follows NULs can be the rest of the same write only as long as no record was written.
+  return !hasMore || bytes.indexOf(RECORD_START, newline + 1) < 0;
+}
+
+function walkLines(walk: Walk, bodyStart: number): void {
+  let start = bodyStart;
+  for (let number = 2; start < walk.bytes.length; number += 1) {
+    const newline = walk.bytes.indexOf(NEWLINE, start);
+    const end = newline < 0 ? walk.bytes.length : newline;
+    const parsed = parseRecordLine(walk.bytes, start, end);
+    if (parsed === undefined) walkBroken(walk, { start, end, number, hasNewline: newline >= 0 });
+    else takeLine(walk, parsed, number, newline < 0 ? end : end + 1);
+    start = end + 1;
+  }
+}
+
+function takeLine(walk: Walk, parsed: RecordLine, line: number, next: number): void {
+  const computed = walk.priors.map((prior) => hashLine(walk.bytes, parsed, prior));
+  const match = computed.findIndex((hash) => hash.equals(parsed.stated));
+  const prior = match < 0 ? undefined : walk.priors[match];
+  const hashes = prior === undefined ? [parsed.stated, ...computed].slice(0, PRIORS_MAX) : [parsed.stated];
+  walk.lines.push({ ...parsed, line, priors: walk.priors, prior, hashes });
+  walk.priors = hashes;
+  if (prior === undefined) walk.defects.push({ line, what: "hash" });
+  else if (walk.defects.every((defect) => defect.what === "header") && walk.goodCount === walk.lines.length - 1) {
+    walk.goodCount += 1;
+    walk.goodEnd = next;
+  }
+}
+
+/** A line that has not the form: finds the records that begin in it. */
+function walkBroken(walk: Walk, place: { start: number; end: number; number: number; hasNewline: boolean }): void {
+  const { bytes } = walk;
+  const before = walk.lines.length;
+  let chunkStart = bytes.indexOf(RECORD_START, place.start);
+  while (chunkStart >= 0 && chunkStart < place.end) {
+    const following = bytes.indexOf(RECORD_START, chunkStart + 1);
+    const chunkEnd = following < 0 || following > place.end ? place.end : following;
+    const close = bytes.subarray(chunkStart, chunkEnd).lastIndexOf(RECORD_END);
+    const parsed = close < 0 ? undefined : parseRecordLine(bytes, chunkStart, chunkStart + close + RECORD_END.length);
+    if (parsed !== undefined) takeLine(walk, parsed, place.number, parsed.end);
+    chunkStart = following;
+  }
+  const isComplete = walk.lines.slice(before).some((line) => line.prior !== undefined);
+  walk.defects.push({ line: place.number, what: isComplete ? "stray_bytes" : "form" });
+  // Whatever stood here, the hash after it is not known.
+  if (walk.lines.length === before) walk.priors = [];
+}
+
+function concludeScan(id: SegmentId, header: ParsedHeader, walk: Walk): SegmentScan {
+  const { bytes, lines, goodCount, goodEnd } = walk;
+  const rest = bytes.subarray(goodEnd);
+  const shared = { id, bytes, header, lines, goodCount, droppedBytes: rest.length };
+  const headerDefects = walk.defects.filter((defect) => defect.what === "header");
+  if (walk.defects.length === headerDefects.length) {
+    return { ...shared, tail: "clean", defects: headerDefects, tornDefects: [] };
+  }
+  const isStrayAfterGood = goodEnd === lines[goodCount - 1]?.end;
+  const isTorn = rest.includes(0) || (!rest.includes(NEWLINE) && !isStrayAfterGood);
+  if (!isTorn) return { ...shared, tail: "damaged", defects: walk.defects, tornDefects: [] };
+  return { ...shared, tail: "torn", defects: headerDefects, tornDefects: walk.defects };
+}
