@@ -8,6 +8,8 @@
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
 
+export type { OnUnknown };
+
 /** How a task ended or paused in this process. */
 export interface RunView {
   readonly task: string;
@@ -221,6 +223,7 @@ export interface CheckView {
 export interface ValidateCheckpointView {
   readonly file: string;
   readonly valid: boolean;
+  readonly exit_status: number;
   readonly checks: readonly CheckView[];
   readonly header?: JsonObject;
 }
@@ -275,7 +278,7 @@ export interface Splashdown {
     diffCheckpoints(from: string, to: string, options?: { readonly all?: boolean; readonly task?: string }): Promise<JsonObject>;
   };
   readonly keys: {
-    init(options: { readonly keyFile?: string }): Promise<JsonObject>;
+    init(options: { readonly keyFile?: string; readonly ifMissing?: boolean }): Promise<JsonObject>;
     show(task?: string): Promise<JsonObject>;
     ack(): Promise<JsonObject>;
     verify(task?: string): Promise<JsonObject>;

@@ -1,0 +1,132 @@
+/** `splashdown checkpoints list|show` and the four `debug` commands of the design's source. They change nothing. */
+import type { Command } from "commander";
+import type { JsonObject } from "../base/json.js";
+import type { CheckpointView, ReplayView, ValidateCheckpointView } from "../runtime/contract.js";
+import type { CliDeps, Streams } from "./deps.js";
+import { cleanForTerminal, coloursOf, formatSize, formatTable, printView } from "./output.js";
+import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
+
+const REFERENCE = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
+
+export function registerCheckpoints(program: Command, deps: CliDeps): void {
+  const group = program.command("checkpoints").description("look at checkpoints");
+  group
+    .command("list")
+    .description("the checkpoints of a task, or of all tasks")
+    .argument("[task]", "task name, id or workflow name")
+    .option("--workflow <name>", "only tasks of this workflow")
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (task: string | undefined, flags: { workflow?: string }, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        printView(deps.streams, options.json, await splashdown.checkpoints.list(task ?? flags.workflow), formatCheckpoints);
+      });
+    });
+  group
+    .command("show")
+    .description("one checkpoint: agents, decisions, metrics, and what it would resume")
+    .argument("<checkpoint>", REFERENCE)
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (reference: string, _flags: object, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        printView(deps.streams, options.json, await splashdown.checkpoints.show(reference), formatDocument);
+      });
+    });
+}
+
+export function registerDebug(program: Command, deps: CliDeps): void {
+  const group = program.command("debug").description("look into the past: list, validate, replay and compare checkpoints");
+  group
+    .command("list-checkpoints")
+    .description("all checkpoints of a task")
+    .requiredOption("--task <task>", "task name, id or workflow name")
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (flags: { task: string }, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        printView(deps.streams, options.json, await splashdown.debug.listCheckpoints(flags.task), formatCheckpoints);
+      });
+    });
+  group
+    .command("validate-checkpoint")
+    .description("check a snapshot file: structure and checksum without a key, seal and chain with one")
+    .requiredOption("--file <file>", "path of the file, or its name in any task")
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (flags: { file: string }, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        const view = await splashdown.debug.validateCheckpoint(flags.file);
+        printView(deps.streams, options.json, view, (result) => formatValidation(result, deps.streams));
+        deps.exit(view.exit_status);
+      });
+    });
+  registerReplayAndDiff(group, deps);
+}
+
+function registerReplayAndDiff(group: Command, deps: CliDeps): void {
+  group
+    .command("replay")
+    .description("tell the story up to a checkpoint, and where today's engine would choose otherwise; runs nothing")
+    .requiredOption("--checkpoint <checkpoint>", REFERENCE)
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (flags: { checkpoint: string }, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        printView(deps.streams, options.json, await splashdown.debug.replay(flags.checkpoint), formatReplay);
+      });
+    });
+  group
+    .command("diff-checkpoints")
+    .description("what differs between two checkpoints, first difference first")
+    .requiredOption("--from <checkpoint>", REFERENCE)
+    .requiredOption("--to <checkpoint>", REFERENCE)
+    .option("--task <task>", "the task both belong to")
+    .option("--all", "ids, times and order too")
+    .addHelpText("after", describeStatuses([[0, "equal"], [1, "different"], ...READING_STATUSES.slice(1)]))
+    .action(async (flags: { from: string; to: string; task?: string; all?: boolean }, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        const { from, to, ...rest } = flags;
+        const view = await splashdown.debug.diffCheckpoints(from, to, rest);
+        printView(deps.streams, options.json, view, formatDiffView);
+        deps.exit(view["equal"] === true ? 0 : 1);
+      });
+    });
+}
+
+function formatCheckpoints(checkpoints: readonly CheckpointView[]): string {
+  if (checkpoints.length === 0) return "no checkpoints";
+  const rows = checkpoints.map((checkpoint) => [
+    checkpoint.task,
+    String(checkpoint.seq),
+    checkpoint.checkpoint_id,
+    String(checkpoint.phase),
+    checkpoint.trigger,
+    checkpoint.status,
+    checkpoint.timestamp,
+    checkpoint.size === undefined ? "journal" : formatSize(checkpoint.size),
+    checkpoint.note ?? "",
+  ]);
+  return formatTable(["TASK", "SEQ", "CHECKPOINT", "PHASE", "TRIGGER", "STATUS", "TIME", "FILE", ""], rows);
+}
+
+function formatDocument(view: JsonObject): string {
+  return cleanForTerminal(JSON.stringify(view, undefined, 2));
+}
+
+function formatValidation(view: ValidateCheckpointView, streams: Streams): string {
+  const colours = coloursOf(streams);
+  const lines = view.checks.map((check) => {
+    const mark = check.ok ? colours.green("ok  ") : colours.red("FAIL");
+    return `${mark} ${check.name}: ${cleanForTerminal(check.text)}${check.hint === undefined ? "" : `\n     → ${check.hint}`}`;
+  });
+  return [`${view.valid ? colours.green("valid") : colours.red("not valid")}  ${cleanForTerminal(view.file)}`, ...lines].join("\n");
+}
+
+function formatReplay(view: ReplayView): string {
+  const story = view.story.map((event) => `${String(event.n).padStart(6)}  ${event.at.slice(11, 23)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`);
+  const differences =
+    view.differences.length === 0
+      ? ["today's engine makes the same choices"]
+      : [`today's engine would choose otherwise in ${view.differences.length} places:`, ...view.differences.map((item) => `  ${cleanForTerminal(JSON.stringify(item))}`)];
+  return [`replay of ${view.task}, events ${view.from} to ${view.to}; nothing was run`, ...story, "", ...differences].join("\n");
+}
+
+function formatDiffView(view: JsonObject): string {
+  return typeof view["text"] === "string" ? cleanForTerminal(view["text"]) : formatDocument(view);
+}

@@ -1,0 +1,28 @@
+/** What a verb is given, so that it can be tested without a process. */
+import type { OpenOptions } from "../runtime/open.js";
+import type { Splashdown } from "../runtime/contract.js";
+
+export interface GlobalOptions {
+  readonly json?: boolean;
+  readonly debug?: boolean;
+  readonly quiet?: boolean;
+  readonly store?: string;
+  readonly config?: string;
+}
+
+export interface Streams {
+  readonly out: (text: string) => void;
+  readonly error: (text: string) => void;
+  /** A person sits at the other end of stderr and stdin. */
+  readonly interactive: boolean;
+  readonly colour: boolean;
+}
+
+export interface CliDeps {
+  readonly streams: Streams;
+  readonly open: (options: OpenOptions) => Promise<Splashdown>;
+  /** Fires on the first SIGINT, SIGTERM or SIGHUP; its reason says which. */
+  readonly signal: AbortSignal;
+  /** Sets the status the process ends with. */
+  readonly exit: (status: number) => void;
+}

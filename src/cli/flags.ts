@@ -1,0 +1,42 @@
+/** Parsing of flags and of files named by flags. */
+import { readFile } from "node:fs/promises";
+import { SplashdownError, messageOf } from "../base/errors.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+import type { OnUnknown } from "../runtime/contract.js";
+
+/** `name=value` pairs of a repeatable flag, later ones win. Errors: USAGE_INVALID. */
+export function collectPairs(text: string, previous: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf("=");
+  if (at <= 0) throw new SplashdownError("USAGE_INVALID", `expected name=value, got ${JSON.stringify(text)}`);
+  return { ...previous, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+export function parseOnUnknown(text: string): OnUnknown {
+  if (text === "ask" || text === "rerun" || text === "skip" || text === "fail") return text;
+  throw new SplashdownError("USAGE_INVALID", `--on-unknown takes ask, rerun, skip or fail, not ${JSON.stringify(text)}`);
+}
+
+/** A JSON value given on the command line. Errors: USAGE_INVALID. */
+export function parseJsonFlag(flag: string, text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw new SplashdownError("USAGE_INVALID", `${flag} is not JSON: ${messageOf(error)}`);
+  }
+}
+
+/** Errors: USAGE_INVALID when the file cannot be read or holds no map. */
+export async function readInputsFile(file: string): Promise<JsonObject> {
+  let value: unknown;
+  try {
+    const text = await readFile(file, "utf8");
+    if (text.length > LIMITS.workflowFileBytesMax) throw new Error("it is too large");
+    const { parse } = await import("yaml");
+    value = parse(text);
+  } catch (error) {
+    throw new SplashdownError("USAGE_INVALID", `inputs file ${file} cannot be read: ${messageOf(error)}`, { details: { file } });
+  }
+  if (!isJsonObject(value)) throw new SplashdownError("USAGE_INVALID", `inputs file ${file} must hold a map of names to values`, { details: { file } });
+  return value;
+}

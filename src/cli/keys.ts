@@ -1,0 +1,59 @@
+/** `splashdown keys`: make, show, acknowledge and verify keys. No verb ever prints a key. */
+import type { Command } from "commander";
+import type { JsonObject } from "../base/json.js";
+import type { CliDeps } from "./deps.js";
+import { cleanForTerminal, printView } from "./output.js";
+import { describeStatuses, withSplashdown } from "./verb.js";
+
+const STATUSES = describeStatuses([
+  [0, "done"],
+  [2, "a flag is not valid"],
+  [10, "no such task"],
+  [12, "key missing or wrong, or none may be made there"],
+  [13, "a keyring is damaged"],
+]);
+
+export function registerKeys(program: Command, deps: CliDeps): void {
+  const group = program.command("keys").description("make, show, acknowledge and verify keys");
+  const act = (command: Command, run: (keys: KeysVerbs) => Promise<JsonObject>): Promise<void> =>
+    withSplashdown(command, deps, async ({ splashdown, options }) => {
+      const view = await run(splashdown.keys);
+      printView(deps.streams, options.json, view, formatKeys);
+      if (typeof view["exit_status"] === "number") deps.exit(view["exit_status"]);
+    });
+  group
+    .command("init")
+    .description("make a key file; back it up: without it the checkpoints cannot be read")
+    .option("--key-file <path>", "where (default: the user's configuration folder)")
+    .option("--if-missing", "do nothing when a key is configured already")
+    .addHelpText("after", STATUSES)
+    .action((flags: { keyFile?: string; ifMissing?: boolean }, command: Command) => act(command, (keys) => keys.init(flags)));
+  group
+    .command("show")
+    .description("which keys are configured, or which a task was sealed with; fingerprints only")
+    .argument("[task]", "task name, id or workflow name")
+    .addHelpText("after", STATUSES)
+    .action((task: string | undefined, _flags: object, command: Command) => act(command, (keys) => keys.show(task)));
+  group
+    .command("ack")
+    .description("say that the key file is backed up; ends the reminders")
+    .addHelpText("after", STATUSES)
+    .action((_flags: object, command: Command) => act(command, (keys) => keys.ack()));
+  group
+    .command("verify")
+    .description("try every slot of a task's keyring, or of all tasks, with the configured keys")
+    .argument("[task]", "task name, id or workflow name")
+    .addHelpText("after", STATUSES)
+    .action((task: string | undefined, _flags: object, command: Command) => act(command, (keys) => keys.verify(task)));
+}
+
+interface KeysVerbs {
+  init(options: { readonly keyFile?: string; readonly ifMissing?: boolean }): Promise<JsonObject>;
+  show(task?: string): Promise<JsonObject>;
+  ack(): Promise<JsonObject>;
+  verify(task?: string): Promise<JsonObject>;
+}
+
+function formatKeys(view: JsonObject): string {
+  return typeof view["text"] === "string" ? cleanForTerminal(view["text"]) : JSON.stringify(view, undefined, 2);
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env node
+/**
+ * The process of the command line: streams, signals, and one thrown error to one line and one exit status.
+ *
+ * First signal: the verb is asked to leave, everything is saved. Second: the process leaves now; what is durable stays.
+ */
+import { writeSync } from "node:fs";
+import { createRequire } from "node:module";
+import { CommanderError } from "commander";
+import { EXIT_STATUS } from "../base/error-table.js";
+import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
+import type { CliDeps, Streams } from "./deps.js";
+import { cleanForTerminal } from "./output.js";
+import { createProgram } from "./program.js";
+
+const SIGNAL_STATUS = { SIGINT: EXIT_STATUS.interrupted, SIGTERM: EXIT_STATUS.terminated, SIGHUP: EXIT_STATUS.hangup } as const;
+
+async function main(args: readonly string[]): Promise<number> {
+  const streams = createStreams();
+  let status: number = EXIT_STATUS.done;
+  const deps: CliDeps = {
+    streams,
+    signal: listenToSignals(streams),
+    open: async (options) => {
+      const { openSplashdown } = await import("../runtime/open.js");
+      return openSplashdown(options);
+    },
+    exit: (chosen) => {
+      status = chosen;
+    },
+  };
+  try {
+    await createProgram(deps, readVersion()).parseAsync([...args], { from: "user" });
+    return status;
+  } catch (error) {
+    return reportError(error, streams, args);
+  }
+}
+
+function readVersion(): string {
+  const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
+  return version;
+}
+
+/** A closed pipe or a full disk behind stdout never fails a run: what cannot be shown is dropped. */
+function createStreams(): Streams {
+  const interactive = process.stdin.isTTY && process.stderr.isTTY;
+  const write = (descriptor: 1 | 2) => {
+    const stream = descriptor === 1 ? process.stdout : process.stderr;
+    stream.on("error", () => undefined);
+    return (text: string): void => {
+      if (stream.writable) stream.write(text);
+    };
+  };
+  return {
+    out: write(1),
+    error: write(2),
+    interactive,
+    colour: process.stderr.isTTY && process.stdout.isTTY && process.stdout.hasColors(),
+  };
+}
+
+function listenToSignals(streams: Streams): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      const status = SIGNAL_STATUS[signal];
+      if (controller.signal.aborted) process.exit(status);
+      streams.error(`\n${signal}: saving and leaving; once more to leave now\n`);
+      controller.abort({ signal, exitStatus: status });
+    });
+  }
+  return controller.signal;
+}
+
+function reportError(error: unknown, streams: Streams, args: readonly string[]): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_STATUS.done : EXIT_STATUS.usage;
+  const known = error instanceof SplashdownError ? error : undefined;
+  const code = errorCodeOf(error) ?? "INTERNAL";
+  if (args.includes("--json")) {
+    streams.error(`${JSON.stringify({ error: known?.toJSON() ?? { code, message: messageOf(error) } })}\n`);
+  } else {
+    streams.error(`splashdown: ${cleanForTerminal(messageOf(error))} [${code}]\n`);
+    if (known !== undefined) streams.error(`  → ${cleanForTerminal(known.hint)}\n`);
+  }
+  const showStack = args.includes("--debug") || code === "INTERNAL";
+  if (showStack && error instanceof Error && error.stack !== undefined) streams.error(`${cleanForTerminal(error.stack)}\n`);
+  return known?.exitStatus ?? EXIT_STATUS.unexpected;
+}
+
+/** Ends the process when everything written has left it. */
+async function leave(status: number): Promise<never> {
+  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))));
+  process.exit(status);
+}
+
+process.on("uncaughtException", (error) => {
+  writeSync(2, `splashdown: ${error.stack ?? error.message} [INTERNAL]\n`);
+  process.exit(EXIT_STATUS.unexpected);
+});
+
+await leave(await main(process.argv.slice(2)));

@@ -1,0 +1,97 @@
+/**
+ * How views become text: the answer on stdout, everything else on stderr.
+ *
+ * Text that came from agents, files or people is shown as text: control characters are made visible, so it cannot move
+ * the cursor, change colours or forge lines.
+ */
+import type { Streams } from "./deps.js";
+
+/** Makes terminal control characters visible; newlines and tabs stay. */
+export function cleanForTerminal(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (character) => {
+    const code = character.charCodeAt(0);
+    return code === 13 ? "" : `\\u${code.toString(16).padStart(4, "0")}`;
+  });
+}
+
+export interface Colours {
+  readonly bold: (text: string) => string;
+  readonly dim: (text: string) => string;
+  readonly green: (text: string) => string;
+  readonly yellow: (text: string) => string;
+  readonly red: (text: string) => string;
+  readonly cyan: (text: string) => string;
+}
+
+const wrap =
+  (open: number, close: number) =>
+  (text: string): string =>
+    `\u001b[${open}m${text}\u001b[${close}m`;
+
+const plain = (text: string): string => text;
+
+const COLOURED: Colours = {
+  bold: wrap(1, 22),
+  dim: wrap(2, 22),
+  green: wrap(32, 39),
+  yellow: wrap(33, 39),
+  red: wrap(31, 39),
+  cyan: wrap(36, 39),
+};
+const PLAIN: Colours = { bold: plain, dim: plain, green: plain, yellow: plain, red: plain, cyan: plain };
+
+export function coloursOf(streams: Streams): Colours {
+  return streams.colour ? COLOURED : PLAIN;
+}
+
+const STATUS_COLOUR: Readonly<Record<string, keyof Colours>> = {
+  done: "green",
+  completed: "green",
+  running: "cyan",
+  open: "cyan",
+  partial: "yellow",
+  waiting: "yellow",
+  paused: "yellow",
+  stopped: "yellow",
+  crashed: "red",
+  failed: "red",
+  damaged: "red",
+};
+
+export function colourStatus(colours: Colours, status: string): string {
+  return colours[STATUS_COLOUR[status] ?? "dim"](status);
+}
+
+/** Columns aligned by their widest cell, two spaces apart; the last column is not padded. */
+export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows].map((row) => row.map((cell) => cleanForTerminal(cell).replaceAll("\n", " ")));
+  const widths = head.map((_title, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
+  return lines
+    .map((line) => line.map((cell, column) => (column === line.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join("  "))
+    .join("\n");
+}
+
+/** Bytes with a binary unit, three significant digits at most. */
+export function formatSize(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? "B"}`;
+}
+
+/** Seconds as people say them: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+}
+
+/** Prints a view: as one JSON document, or as the text that `format` makes of it. */
+export function printView<T>(streams: Streams, json: boolean | undefined, view: T, format: (view: T) => string): void {
+  streams.out(json === true ? `${JSON.stringify(view, undefined, 2)}\n` : `${format(view).trimEnd()}\n`);
+}

@@ -1,0 +1,54 @@
+/** The command with all its verbs. One file per verb or family of verbs declares and runs them. */
+import { Command, Option } from "commander";
+import { registerAnswer, registerRequests } from "./answer.js";
+import { registerCheckpoints, registerDebug } from "./checkpoints.js";
+import type { CliDeps } from "./deps.js";
+import { registerKeys } from "./keys.js";
+import { registerRecover } from "./recover.js";
+import { registerResume } from "./resume.js";
+import { registerRun } from "./run.js";
+import { registerTasks } from "./tasks.js";
+import { registerWorkplace } from "./workplace.js";
+
+const GLOBAL_HELP = `
+Begin with:
+  splashdown run workflow.yaml         start a task; killed or crashed, the same command goes on
+  splashdown list                      what runs, waits, crashed or is done
+  splashdown show TASK                 one task in full, with the commands that answer its questions
+
+Output: the answer on stdout, everything else on stderr; --json prints one JSON document.
+Exit status: 0 done, 1 unexpected, 2 usage, 3 partial, 4 failed, 10 not found, 11 owned, 12 key, 13 damaged,
+14 recovery exhausted, 15 tampered, 20 a person is needed, 21 limit, 22 outcome unknown, 75 paused until a time,
+129, 130 or 143 ended by a signal with everything saved.
+`;
+
+export function createProgram(deps: CliDeps, version: string): Command {
+  const program = new Command("splashdown")
+    .description("run multi-agent workflows that survive anything")
+    .version(version)
+    .option("--json", "print one JSON document on stdout")
+    .option("--quiet", "no progress on stderr")
+    .option("--debug", "show stacks and details")
+    .addOption(new Option("--store <address>", "where tasks are kept, e.g. file:outputs (default), memory:"))
+    .addOption(new Option("--config <file>", "settings file (default: splashdown.config.yaml or .json here)"))
+    .addHelpText("after", GLOBAL_HELP)
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => deps.streams.out(text), writeErr: (text) => deps.streams.error(text) });
+  registerRun(program, deps);
+  registerResume(program, deps);
+  registerRecover(program, deps);
+  registerTasks(program, deps);
+  registerAnswer(program, deps);
+  registerRequests(program, deps);
+  registerCheckpoints(program, deps);
+  registerDebug(program, deps);
+  registerKeys(program, deps);
+  registerWorkplace(program, deps);
+  for (const command of allCommands(program)) command.exitOverride().configureOutput(program.configureOutput());
+  return program;
+}
+
+function allCommands(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...allCommands(child)]);
+}

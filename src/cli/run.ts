@@ -1,0 +1,92 @@
+/** `splashdown run`: starts a task, or takes up the crashed one of the same definition and inputs. */
+import type { Command } from "commander";
+import { SplashdownError } from "../base/errors.js";
+import type { OnUnknown } from "../runtime/contract.js";
+import { askInTerminal } from "./ask.js";
+import type { CliDeps } from "./deps.js";
+import { collectPairs, parseOnUnknown, readInputsFile } from "./flags.js";
+import { printView } from "./output.js";
+import { watchProgress } from "./progress.js";
+import { formatRun } from "./run-text.js";
+import { describeStatuses, withSplashdown } from "./verb.js";
+
+export const RUN_STATUSES: readonly (readonly [number, string])[] = [
+  [0, "done"],
+  [2, "the file, a setting or a flag is not valid, or several tasks fit"],
+  [3, "finished, but partial or below the wanted confidence"],
+  [4, "failed"],
+  [10, "not found"],
+  [11, "owned by a living process"],
+  [12, "key missing or wrong"],
+  [13, "damaged or unsupported"],
+  [14, "a step crashed its process too often and is parked"],
+  [15, "tampered with, or rolled back"],
+  [20, "a person is needed (a question, or paused by request)"],
+  [21, "a limit is reached"],
+  [22, "the outcome of a step is unknown"],
+  [75, "paused until a time; running again then goes on by itself"],
+  [130, "ended by Ctrl+C, everything saved (129: hang-up, 143: stop)"],
+];
+
+interface RunFlags {
+  readonly task?: string;
+  readonly input?: Record<string, string>;
+  readonly inputs?: string;
+  readonly new?: boolean;
+  readonly wait?: boolean;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly onUnknown?: OnUnknown;
+  readonly unknown?: Record<string, string>;
+}
+
+export function registerRun(program: Command, deps: CliDeps): void {
+  program
+    .command("run")
+    .description("run a workflow file; a crashed task of the same file and inputs goes on by itself")
+    .argument("<file>", "workflow: YAML, JSON, or a module that exports defineWorkflow(…)")
+    .option("--task <name>", "name of the task's folder under outputs/")
+    .option("--input <name=value>", "an input of the workflow (repeatable)", collectPairs)
+    .option("--inputs <file>", "inputs as a JSON or YAML file")
+    .option("--new", "start afresh even if a crashed task of the same inputs could go on")
+    .option("--wait", "sleep through long waits instead of ending with status 75")
+    .option("--provider <name>", "model provider for steps that name none")
+    .option("--model <name>", "model for steps that name none")
+    .option("--on-unknown <what>", "ask, rerun, skip or fail steps whose outcome is unknown after a crash", parseOnUnknown)
+    .option("--unknown <step=what>", "the same for one step (repeatable)", collectPairs)
+    .addHelpText("after", describeStatuses(RUN_STATUSES))
+    .action((file: string, flags: RunFlags, command: Command) => runRun(file, flags, { command, deps }));
+}
+
+async function runRun(file: string, flags: RunFlags, { command, deps }: { command: Command; deps: CliDeps }): Promise<void> {
+  if (flags.input !== undefined && flags.inputs !== undefined) {
+    throw new SplashdownError("USAGE_INVALID", "give --input or --inputs, not both");
+  }
+  const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs);
+  const ask = deps.streams.interactive ? { ask: askInTerminal } : {};
+  await withSplashdown(
+    command,
+    deps,
+    async ({ splashdown, options }) => {
+      const progress = watchProgress(splashdown, deps.streams, options);
+      const view = await splashdown
+        .run({
+          workflow: file,
+          signal: deps.signal,
+          ...(inputs === undefined ? {} : { inputs }),
+          ...(flags.input === undefined ? {} : { inputTexts: flags.input }),
+          ...(flags.task === undefined ? {} : { task: flags.task }),
+          ...(flags.new === undefined ? {} : { fresh: flags.new }),
+          ...(flags.wait === undefined ? {} : { wait: flags.wait }),
+          ...(flags.provider === undefined ? {} : { provider: flags.provider }),
+          ...(flags.model === undefined ? {} : { model: flags.model }),
+          ...(flags.onUnknown === undefined ? {} : { onUnknown: flags.onUnknown }),
+          ...(flags.unknown === undefined ? {} : { unknown: flags.unknown }),
+        })
+        .finally(() => progress.stop());
+      printView(deps.streams, options.json, view, (run) => formatRun(run, deps.streams));
+      deps.exit(view.exit_status);
+    },
+    ask,
+  );
+}

@@ -1,0 +1,110 @@
+/** `splashdown list`, `show` and `events`: the truth about tasks. They change nothing. */
+import type { Command } from "commander";
+import type { EventView, TaskSummaryView, TaskView } from "../runtime/contract.js";
+import type { CliDeps, Streams } from "./deps.js";
+import { formatQuestion } from "./run-text.js";
+import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize, formatTable, printView } from "./output.js";
+import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
+
+export function registerTasks(program: Command, deps: CliDeps): void {
+  program
+    .command("list")
+    .description("all tasks with their status")
+    .addHelpText("after", describeStatuses([[0, "done"]]))
+    .action(async (_flags: object, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        printView(deps.streams, options.json, await splashdown.list(), formatList);
+      });
+    });
+  program
+    .command("show")
+    .description("one task: phases, steps, decisions, questions, deliverables")
+    .argument("<task>", "task name, id or workflow name")
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (task: string, _flags: object, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        printView(deps.streams, options.json, await splashdown.show(task), (view) => formatTask(view, deps.streams));
+      });
+    });
+  program
+    .command("events")
+    .description("the events of a task, in order")
+    .argument("<task>", "task name, id or workflow name")
+    .option("--follow", "go on until the task ends")
+    .option("--from <n>", "first event number", Number)
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (task: string, flags: { follow?: boolean; from?: number }, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        const events = splashdown.events(task, { ...flags, signal: deps.signal });
+        for await (const event of events) deps.streams.out(options.json === true ? `${JSON.stringify(event)}\n` : `${formatEvent(event)}\n`);
+      });
+    });
+}
+
+function formatEvent(event: EventView): string {
+  return `${String(event.n).padStart(6)}  ${event.at}  ${event.type.padEnd(20)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`;
+}
+
+function formatList(tasks: readonly TaskSummaryView[]): string {
+  if (tasks.length === 0) return "no tasks yet; start one with: splashdown run <file>";
+  const rows = tasks.map((task) => [
+    task.task,
+    task.status,
+    task.workflow ?? "",
+    task.phase === undefined ? "" : String(task.phase),
+    task.steps_done === undefined ? "" : String(task.steps_done),
+    task.last_event_at ?? "",
+    formatSize(task.size),
+    task.problem === undefined ? describeNeed(task) : `${task.problem.code}: ${task.problem.message}`,
+  ]);
+  return formatTable(["TASK", "STATUS", "WORKFLOW", "PHASE", "STEPS", "LAST EVENT", "SIZE", ""], rows);
+}
+
+function describeNeed(task: TaskSummaryView): string {
+  if (task.open_questions !== undefined && task.open_questions > 0) return `${task.open_questions} open questions`;
+  return task.resume_at === undefined ? "" : `goes on at ${task.resume_at}`;
+}
+
+function formatTask(view: TaskView, streams: Streams): string {
+  const colours = coloursOf(streams);
+  const section = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ["", colours.bold(title), ...lines]);
+  const indent = (text: string): string => `  ${cleanForTerminal(text).replaceAll("\n", "\n  ")}`;
+  return [
+    `${colours.bold(view.task)}  ${colourStatus(colours, view.status)}${view.reason === undefined ? "" : `: ${cleanForTerminal(view.reason)}`}`,
+    indent(`workflow ${view.workflow ?? "?"}, id ${view.workflow_id ?? "?"}${view.encrypted ? "" : ", NOT ENCRYPTED"}`),
+    indent(`started ${view.started_at ?? "?"}, last event ${view.last_event_at ?? "?"}, worked ${formatDuration(view.metrics.elapsed_time)}`),
+    ...(view.owner === undefined ? [] : [indent(`owner: process ${String(view.owner["pid"])} on ${String(view.owner["host"])} since ${String(view.owner["since"])}`)]),
+    ...section("inputs", Object.entries(view.inputs).map(([name, value]) => indent(`${name} = ${JSON.stringify(value)}`))),
+    ...section(
+      "phases",
+      view.phases.map((phase) => indent(`${String(phase["number"])} ${String(phase["name"])}: ${String(phase["status"])}, iteration ${String(phase["iteration"])}, confidence ${formatShare(phase["confidence"])}`)),
+    ),
+    ...section("steps", formatSteps(view)),
+    ...section("decisions", view.decisions.map((decision) => indent(`${String(decision["agent"])}: ${String(decision["description"])}\n  because ${String(decision["rationale"])}`))),
+    ...section("open questions", view.questions.filter((question) => question.status === "open").flatMap(formatQuestion)),
+    ...section("deliverables", view.deliverables.map((file) => indent(`${view.folder}/${file.file}  ${formatSize(file.size)}`))),
+    ...section("damage", view.damage.map(indent)),
+    "",
+    indent(`${view.checkpoints} checkpoints: splashdown checkpoints list ${view.task}`),
+  ].join("\n");
+}
+
+const STEPS_SHOWN = 60;
+
+function formatSteps(view: TaskView): string[] {
+  const steps = view.steps.length > STEPS_SHOWN ? view.steps.slice(-STEPS_SHOWN) : view.steps;
+  const rows = steps.map((step) => [
+    `  ${step.path}`,
+    step.status,
+    step.attempt > 1 ? `attempt ${step.attempt}` : "",
+    step.duration === undefined ? "" : formatDuration(step.duration),
+    step.confidence === undefined ? "" : formatShare(step.confidence),
+    step.error === undefined ? "" : String(step.error["message"]).slice(0, 100),
+  ]);
+  const cut = view.steps.length - steps.length;
+  return [...(cut > 0 ? [`  … ${cut} earlier steps (--json has all)`] : []), formatTable(["  STEP", "STATUS", "", "TIME", "CONFIDENCE", ""], rows)];
+}
+
+function formatShare(value: unknown): string {
+  return typeof value === "number" ? `${Math.round(value * 100)} %` : "–";
+}

@@ -1,0 +1,59 @@
+/** The one way a verb runs: opens Splashdown with the global flags, shows notices on stderr, closes it again. */
+import type { Command } from "commander";
+import type { OpenOptions } from "../runtime/open.js";
+import type { Splashdown } from "../runtime/contract.js";
+import type { CliDeps, GlobalOptions } from "./deps.js";
+import { cleanForTerminal, coloursOf } from "./output.js";
+
+export interface VerbContext {
+  readonly splashdown: Splashdown;
+  readonly options: GlobalOptions;
+  readonly deps: CliDeps;
+}
+
+/** Exit statuses with a sentence each, for the end of a verb's help. */
+export function describeStatuses(statuses: readonly (readonly [number, string])[]): string {
+  const lines = statuses.map(([status, text]) => `  ${String(status).padStart(3)}  ${text}`);
+  return `\nExit status:\n${lines.join("\n")}\n`;
+}
+
+export const READING_STATUSES: readonly (readonly [number, string])[] = [
+  [0, "done"],
+  [2, "a flag or an argument is not valid"],
+  [10, "not found"],
+  [12, "key missing or wrong"],
+  [13, "damaged or unsupported"],
+  [15, "tampered with, or rolled back"],
+];
+
+export async function withSplashdown<T>(
+  command: Command,
+  deps: CliDeps,
+  act: (context: VerbContext) => Promise<T>,
+  more: Partial<OpenOptions> = {},
+): Promise<T> {
+  const options = command.optsWithGlobals<GlobalOptions>();
+  const colours = coloursOf(deps.streams);
+  const say = (text: string): void => {
+    if (options.json !== true) deps.streams.error(`${cleanForTerminal(text)}\n`);
+  };
+  const splashdown = await deps.open({
+    ...(options.store === undefined ? {} : { store: options.store }),
+    ...(options.config === undefined ? {} : { configFile: options.config }),
+    log: {
+      info: (message) => {
+        if (options.quiet !== true) say(message);
+      },
+      warn: (message) => deps.streams.error(options.json === true ? `${JSON.stringify({ warning: message })}\n` : `${colours.yellow("warning")} ${cleanForTerminal(message)}\n`),
+      debug: (message) => {
+        if (options.debug === true) say(message);
+      },
+    },
+    ...more,
+  });
+  try {
+    return await act({ splashdown, options, deps });
+  } finally {
+    await splashdown.close();
+  }
+}

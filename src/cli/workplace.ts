@@ -1,0 +1,60 @@
+/** `splashdown validate`, `doctor` and `config show`: is the file right, is this place right, what is in force. */
+import type { Command } from "commander";
+import type { JsonObject } from "../base/json.js";
+import type { CheckView, ConfigView } from "../runtime/contract.js";
+import type { CliDeps, Streams } from "./deps.js";
+import { cleanForTerminal, coloursOf, formatTable, printView } from "./output.js";
+import { describeStatuses, withSplashdown } from "./verb.js";
+
+export function registerWorkplace(program: Command, deps: CliDeps): void {
+  program
+    .command("validate")
+    .description("check a workflow file; every fault with line and column")
+    .argument("<file>", "workflow file")
+    .addHelpText("after", describeStatuses([[0, "valid"], [2, "not valid; each fault is named"], [10, "no such file"]]))
+    .action(async (file: string, _flags: object, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        printView(deps.streams, options.json, await splashdown.validate(file), formatValid);
+      });
+    });
+  program
+    .command("doctor")
+    .description("check this place: Node, store, keys, processes, disk")
+    .addHelpText("after", describeStatuses([[0, "all is well"], [4, "something needs mending; each says how"]]))
+    .action(async (_flags: object, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        const view = await splashdown.doctor();
+        printView(deps.streams, options.json, view, ({ checks }) => formatChecks(checks, deps.streams));
+        deps.exit(view.checks.every((check) => check.ok) ? 0 : 4);
+      });
+    });
+  const config = program.command("config").description("settings in force");
+  config
+    .command("show")
+    .description("every setting with its value and where it comes from")
+    .addHelpText("after", describeStatuses([[0, "done"], [2, "a setting is not valid"]]))
+    .action(async (_flags: object, command: Command) => {
+      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+        printView(deps.streams, options.json, await splashdown.config(), formatConfig);
+      });
+    });
+}
+
+function formatValid(view: JsonObject): string {
+  return typeof view["text"] === "string" ? cleanForTerminal(view["text"]) : JSON.stringify(view, undefined, 2);
+}
+
+function formatChecks(checks: readonly CheckView[], streams: Streams): string {
+  const colours = coloursOf(streams);
+  return checks
+    .map((check) => {
+      const mark = check.ok ? colours.green("ok  ") : colours.red("FAIL");
+      return `${mark} ${check.name}: ${cleanForTerminal(check.text)}${check.hint === undefined ? "" : `\n     → ${check.hint}`}`;
+    })
+    .join("\n");
+}
+
+function formatConfig(view: ConfigView): string {
+  const rows = view.settings.map((setting) => [setting.key, JSON.stringify(setting.value), setting.origin, setting.note ?? ""]);
+  return formatTable(["SETTING", "VALUE", "FROM", ""], rows);
+}
