@@ -11,6 +11,10 @@ export const LIMITS = {
   /** Error texts are cut to this before they become events. */
   errorTextBytesMax: 16 * 1024,
   stderrTailBytes: 16 * 1024,
+  /** What a script step keeps of stderr: the last part of it. */
+  scriptStderrBytesMax: 1024 * 1024,
+  /** How long a probe may take before its answer is "I do not know". */
+  probeTimeoutMs: 60_000,
   /** One line of the JSON-lines protocol on descriptor 3. */
   protocolLineBytesMax: 1024 * 1024,
   workflowFileBytesMax: 10 * 1024 * 1024,

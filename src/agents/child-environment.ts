@@ -1,0 +1,48 @@
+/**
+ * The environment of children: a minimal one by policy, what the step names, and what the protocol says.
+ *
+ * A5: whatever a step names, a variable that holds a key of ours is left out. All names of ours begin with SPLASHDOWN_ or
+ * with WORKFLOW_CHECKPOINT_; of those a child sees only the four below.
+ */
+import type { JsonObject } from "../base/json.js";
+import type { StepWork } from "../engine/ports.js";
+import type { PerformerDeps } from "./contract.js";
+
+const INHERITED = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER", "SHELL", "TERM"];
+const INHERITED_PREFIX = "LC_";
+const OWN_PREFIXES = ["SPLASHDOWN_", "WORKFLOW_CHECKPOINT_"];
+
+/** Shape: `environment` of the rendered step over the secrets it names over the inherited few; the protocol's own last. */
+export function computeEnvironment(deps: PerformerDeps, work: StepWork): Record<string, string> {
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(deps.environment)) {
+    const isInherited = INHERITED.includes(name) || name.startsWith(INHERITED_PREFIX);
+    if (isInherited && value !== undefined) environment[name] = value;
+  }
+  for (const [name, value] of namedVariables(deps, work)) {
+    if (!OWN_PREFIXES.some((prefix) => name.startsWith(prefix))) environment[name] = value;
+    else deps.log.warn(`step ${work.step.path} names the variable ${name}, which is not handed to children`);
+  }
+  return {
+    ...environment,
+    SPLASHDOWN_TASK: work.task.name,
+    SPLASHDOWN_STEP: work.step.path,
+    SPLASHDOWN_ATTEMPT: String(work.step.attempt),
+    SPLASHDOWN_IDEMPOTENCY_KEY: work.step.idempotencyKey,
+  };
+}
+
+function namedVariables(deps: PerformerDeps, work: StepWork): [string, string][] {
+  const named: [string, string][] = [];
+  for (const name of work.definition.secrets) {
+    const value = deps.environment[name];
+    if (value === undefined) deps.log.warn(`step ${work.step.path} names the secret ${name}, which is not set`);
+    else named.push([name, value]);
+  }
+  const rendered = (work.rendered["environment"] ?? {}) as JsonObject;
+  for (const [name, value] of Object.entries(rendered)) {
+    if (value !== undefined && value !== null)
+      named.push([name, typeof value === "string" ? value : JSON.stringify(value)]);
+  }
+  return named;
+}

@@ -1,0 +1,70 @@
+/**
+ * What the performers need of the world, and the narrow port of a language model.
+ *
+ * Owns: carrying out one attempt of one step. The runner owns when, how often, for how long, and what its outcome means;
+ * it tells the end of an attempt through the signal, and a performer answers by ending whole process trees.
+ *
+ * A1: a performer never throws for a failure of the step, only for a lost ownership or a mistake of ours.
+ * A2: no program runs before its `spawned` is durable. A3: what an earlier attempt made durable (turns, sub-steps) is
+ * used again and not done again. A4: a child cannot forge events: of what it says only the protocol's own words count.
+ * A5: our own key variables never reach a child.
+ */
+import type { Clock } from "../base/clock.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import type { Log } from "../base/log.js";
+import type { WorkflowFunctions } from "../definition/workflow.js";
+import type { Usage } from "../engine/events.js";
+import type { ProcessHost } from "../process/contract.js";
+
+/** One thing that is wrong with a value, by JSON Pointer. */
+export interface SchemaFault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Judges a value by a JSON Schema; empty when it fits. A schema that is no schema is a fault at `""`. */
+export type SchemaCheck = (schema: JsonObject, value: JsonValue) => Promise<readonly SchemaFault[]>;
+
+/** One call of a model. Everything that decides the answer of a scripted model is in here, so it survives a crash. */
+export interface ModelRequest {
+  readonly step: { readonly name: string; readonly path: string; readonly visit: number; readonly attempt: number };
+  /** Calls of this step that are already durable. */
+  readonly turn: number;
+  readonly idempotencyKey: string;
+  readonly model?: string;
+  readonly systemPrompt?: string;
+  readonly prompt: string;
+  readonly outputSchema?: JsonObject;
+}
+
+export interface ModelAnswer {
+  /** Text, or an object where the model gives structure. */
+  readonly say: JsonValue;
+  readonly confidence?: JsonValue;
+  readonly uncertainties?: readonly JsonValue[];
+  /** Said in the step's report, e.g. that the answer was scripted. */
+  readonly factors: readonly string[];
+  readonly usage: Usage;
+}
+
+/**
+ * A language model.
+ *
+ * Errors: MODEL_FAILED and MODEL_RATE_LIMITED; `details.retry_at_ms` is when the provider wants to be asked again,
+ * `details.retryable` beats the table. CANCELLED when the signal fires.
+ */
+export interface Model {
+  call(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer>;
+}
+
+export interface PerformerDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly processes: ProcessHost;
+  /** The owner's environment; children get a named few of it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly functions: WorkflowFunctions;
+  readonly checkSchema: SchemaCheck;
+  /** The model of a provider; `undefined`: not available here. */
+  readonly modelOf: (provider: string) => Model | undefined;
+}

@@ -1,0 +1,81 @@
+/** Turns what went wrong inside a step into its outcome. */
+import { SplashdownError, errorCodeOf, isErrorCode, messageOf } from "../base/errors.js";
+import type { ErrorCode } from "../base/error-table.js";
+import { isJsonObject, type JsonObject } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+import type { Usage } from "../engine/events.js";
+import type { StepOutcome } from "../engine/ports.js";
+
+/** What another attempt may mend, whatever the table says of the code at large: the retry policy bounds it. */
+const MENDED_BY_RETRY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "STEP_FAILED",
+  "STEP_OUTPUT_INVALID",
+  "STORE_BUSY",
+]);
+
+/** Not failures of the step: the run itself is over. */
+const ENDS_THE_RUN: readonly ErrorCode[] = [
+  "OWNER_SUPERSEDED",
+  "INTERNAL",
+  "SEGMENT_DEAD",
+  "STORE_FULL",
+  "STORE_FAILED",
+  "STORE_UNWRITABLE",
+];
+
+/** True for errors that a performer must pass on instead of turning them into an outcome (A1). */
+export function isEndOfRun(error: unknown): boolean {
+  return isErrorCode(error, ...ENDS_THE_RUN);
+}
+
+/** The outcome for anything thrown inside a step. */
+export function outcomeOfError(error: unknown, usage?: Usage): StepOutcome {
+  if (isErrorCode(error, "CANCELLED")) return { status: "cancelled" };
+  const code = errorCodeOf(error) ?? "STEP_FAILED";
+  const details = detailsOf(error);
+  const retryAtMs = details?.["retry_at_ms"];
+  return {
+    status: "failed",
+    error: {
+      code,
+      message: cutText(messageOf(error)),
+      retryable: isRetryable(error, code),
+      ...(typeof retryAtMs === "number" ? { retryAtMs } : {}),
+      ...(details === undefined ? {} : { details }),
+    },
+    ...(usage === undefined ? {} : { usage }),
+  };
+}
+
+function isRetryable(error: unknown, code: ErrorCode): boolean {
+  const told = error instanceof SplashdownError ? error.details["retryable"] : ownRetryable(error);
+  if (typeof told === "boolean") return told;
+  return MENDED_BY_RETRY.has(code) || (error instanceof SplashdownError && error.retryable);
+}
+
+function ownRetryable(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "retryable" in error ? error.retryable : undefined;
+}
+
+function detailsOf(error: unknown): JsonObject | undefined {
+  if (error instanceof SplashdownError) return Object.keys(error.details).length === 0 ? undefined : error.details;
+  if (typeof error !== "object" || error === null) return undefined;
+  if ("details" in error && isJsonObject(error.details)) return error.details;
+  return error instanceof Error ? { name: error.name, stack: cutText(error.stack ?? "", 4096) } : undefined;
+}
+
+/** The head of a text that may become part of an event. */
+export function cutText(text: string, bytesMax: number = LIMITS.errorTextBytesMax): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= bytesMax) return text;
+  return `${bytes.toString("utf8", 0, bytesMax).replace(/\uFFFD$/, "")}… (${bytes.length} bytes)`;
+}
+
+/** The error of an output that is not what protocol or definition demand; the text it came as is kept, cut. */
+export function outputInvalid(message: string, raw?: string): SplashdownError {
+  return new SplashdownError(
+    "STEP_OUTPUT_INVALID",
+    message,
+    raw === undefined ? {} : { details: { raw: cutText(raw) } },
+  );
+}

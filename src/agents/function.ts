@@ -1,0 +1,92 @@
+/**
+ * A function step: code in this process.
+ *
+ * A function cannot be ended from outside. When its attempt is over the outcome is given at once; what it still does is
+ * refused by its context, and what it still throws is logged.
+ */
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { SplashdownError, messageOf } from "../base/errors.js";
+import { encodeValue } from "../base/json.js";
+import type { FunctionStep } from "../definition/workflow.js";
+import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
+import type { PerformerDeps } from "./contract.js";
+import { openFunctionContext, type FunctionContext } from "./function-context.js";
+import { requireDeclaredOutput } from "./output-check.js";
+import { parseReport } from "./report.js";
+
+type StepFunction = (context: FunctionContext) => unknown;
+
+export async function performFunction(
+  deps: PerformerDeps,
+  work: StepWork,
+  { sink, signal }: { readonly sink: StepSink; readonly signal: AbortSignal },
+): Promise<StepOutcome> {
+  if (signal.aborted) return { status: "cancelled" };
+  const run = await loadFunction(deps, work);
+  const open = openFunctionContext(work, sink, signal);
+  const running = Promise.resolve().then(() => run(open.context));
+  const ended = await untilAborted(signal, running, (error) => {
+    deps.log.warn(`the function of step ${work.step.path} failed after its end: ${messageOf(error)}`);
+  });
+  open.close();
+  // An owner that lost its task must not go on, whatever the function made of the refusal.
+  if (open.endOfRun !== undefined) throw open.endOfRun;
+  if (ended === ABORTED) return { status: "cancelled" };
+  if ("error" in ended) throw ended.error;
+  const outcome = parseReport(encodeValue(ended.value ?? null));
+  await requireDeclaredOutput(deps, work, outcome.output);
+  return outcome;
+}
+
+const ABORTED = Symbol("aborted");
+
+type Ended = { readonly value: unknown } | { readonly error: unknown };
+
+/** How it ended, or ABORTED as soon as the signal fires; a failure that comes later goes to `tooLate`. */
+function untilAborted(
+  signal: AbortSignal,
+  running: Promise<unknown>,
+  tooLate: (error: unknown) => void,
+): Promise<Ended | typeof ABORTED> {
+  return new Promise((resolve) => {
+    const abort = () => resolve(ABORTED);
+    const settle = (ended: Ended) => {
+      signal.removeEventListener("abort", abort);
+      if (signal.aborted && "error" in ended) tooLate(ended.error);
+      resolve(ended);
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    running.then(
+      (value) => settle({ value }),
+      (error: unknown) => settle({ error }),
+    );
+  });
+}
+
+/** Errors: FUNCTION_NOT_FOUND. */
+async function loadFunction(deps: PerformerDeps, work: StepWork): Promise<StepFunction> {
+  const reference = (work.definition as FunctionStep).function;
+  if (reference.startsWith("@")) {
+    const given = deps.functions.get(reference) ?? deps.functions.get(reference.slice(1));
+    if (given !== undefined) return given as StepFunction;
+    throw notFound(
+      work,
+      `the function of step ${work.step.path} lives in the program that defined the workflow; run that program`,
+    );
+  }
+  const [file = "", name = "default"] = reference.split("#");
+  const place = path.resolve(work.workflowFolder, file);
+  let exported: unknown;
+  try {
+    exported = ((await import(pathToFileURL(place).href)) as Record<string, unknown>)[name];
+  } catch (error) {
+    throw notFound(work, `${place} cannot be loaded: ${messageOf(error)}`, error);
+  }
+  if (typeof exported !== "function") throw notFound(work, `${place} exports no function ${JSON.stringify(name)}`);
+  return exported as StepFunction;
+}
+
+function notFound(work: StepWork, message: string, cause?: unknown): SplashdownError {
+  return new SplashdownError("FUNCTION_NOT_FOUND", message, { cause, details: { step: work.step.path } });
+}

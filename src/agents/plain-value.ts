@@ -1,0 +1,27 @@
+/**
+ * Stored values as other programs see them.
+ *
+ * Inside a task rich values are tagged (base/json.ts). A child knows no tags: dates become ISO text, whole numbers beyond
+ * JSON's and the numbers JSON lacks become text, bytes base64, sets arrays, maps arrays of pairs. What a child says is
+ * plain JSON and is stored so that it reads back exactly, a key `$t` included.
+ */
+import { encodeValue, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+
+/** The view of a stored value for a child's stdin. */
+export function formatPlainValue(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => formatPlainValue(item));
+  if (!isJsonObject(value)) return value;
+  const { $t: tag, v } = value;
+  if (tag === undefined || v === undefined) return formatFields(value);
+  return tag === "obj" && isJsonObject(v) ? formatFields(v) : formatPlainValue(v);
+}
+
+function formatFields(value: JsonObject): JsonObject {
+  const fields = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(fields.map(([key, item]) => [key, formatPlainValue(item ?? null)]));
+}
+
+/** Reads JSON text into a value that can be stored. Errors: SyntaxError; VALUE_TOO_DEEP, VALUE_UNSUPPORTED. */
+export function parsePlainValue(text: string): JsonValue {
+  return encodeValue(JSON.parse(text));
+}

@@ -1,0 +1,151 @@
+/**
+ * Apollo's scorers.
+ *
+ * command: gets the specialist's document on stdin with `dimension`. A number or a score object on stdout is the score,
+ * whatever the exit code. Any other text is a tool's own (a test runner, a linter): exit code 0 is 100, another is 0, and
+ * the text is the evidence.
+ * schema: 100 when the subject fits, less 20 for each fault, each fault an issue. `of: author.findings` names the
+ * subject; without it the subject is the map of all outputs.
+ * expression: rendered by the engine; a number, or true for 100 and false for 0.
+ * model: a rubric as prompt, a score as answer.
+ */
+import { unreachable } from "../base/errors.js";
+import { isJsonObject, type JsonValue } from "../base/json.js";
+import type { ScorerStep } from "../definition/workflow.js";
+import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
+import type { ChildResult } from "../process/contract.js";
+import { exitError, requireCommand, runChild } from "./child-run.js";
+import type { PerformerDeps } from "./contract.js";
+import { cutText, outputInvalid } from "./failure.js";
+import { callModel, findDurableAnswer } from "./model-call.js";
+import { formatFault } from "./output-check.js";
+import { formatPlainValue, parsePlainValue } from "./plain-value.js";
+import { formatScore, parseScore, type Score } from "./score.js";
+import { formatRequest } from "./specialist-protocol.js";
+
+interface Scoring {
+  readonly deps: PerformerDeps;
+  readonly work: StepWork;
+  readonly sink: StepSink;
+  readonly signal: AbortSignal;
+}
+
+const SCORE_MAX = 100;
+const POINTS_PER_FAULT = 20;
+const EVIDENCE_BYTES_MAX = 4096;
+const EXIT_CANNOT_RUN = 126;
+
+export async function performScorer(
+  deps: PerformerDeps,
+  work: StepWork,
+  attempt: { readonly sink: StepSink; readonly signal: AbortSignal },
+): Promise<StepOutcome> {
+  const score = await computeScore({ deps, work, ...attempt }, (work.definition as ScorerStep).scorer);
+  return score === undefined ? { status: "cancelled" } : { status: "completed", output: formatScore(score) };
+}
+
+function computeScore(scoring: Scoring, scorer: ScorerStep["scorer"]): Promise<Score | undefined> {
+  switch (scorer.by) {
+    case "command":
+      return scoreByCommand(scoring);
+    case "schema":
+      return scoreBySchema(scoring, scorer);
+    case "expression":
+      return Promise.resolve(scoreByExpression(scoring.work));
+    case "model":
+      return scoreByModel(scoring, scorer);
+    default:
+      return unreachable(scorer);
+  }
+}
+
+async function scoreByCommand({ deps, work, sink, signal }: Scoring): Promise<Score | undefined> {
+  const command = requireCommand(work.rendered["command"]);
+  const { dimension } = work.definition as ScorerStep;
+  const result = await runChild(deps, {
+    work,
+    command,
+    input: JSON.stringify({ ...formatRequest(work), dimension }),
+    spawned: (process) => sink.spawned(process),
+    signal,
+  });
+  if (result === undefined) return undefined;
+  const said = parseScoreText(result.stdout.toString("utf8"));
+  if (said !== undefined) return parseScore(said);
+  if (result.exitCode === undefined || result.exitCode >= EXIT_CANNOT_RUN) throw exitError(command, result);
+  return scoreByExitCode(command, result, result.exitCode);
+}
+
+/** The part of stdout that says a score; `undefined` when a tool says what it likes. */
+function parseScoreText(text: string): JsonValue | undefined {
+  try {
+    const value = parsePlainValue(text);
+    const isScore = typeof value === "number" || (isJsonObject(value) && value["score"] !== undefined);
+    return isScore ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function scoreByExitCode(command: readonly string[], result: ChildResult, exitCode: number): Score {
+  const text = `${result.stdout.toString("utf8").slice(-EVIDENCE_BYTES_MAX)}${result.stderrTail}`.trim();
+  const evidence = text === "" ? {} : { evidence: cutText(text.slice(-EVIDENCE_BYTES_MAX)) };
+  if (exitCode === 0) return { score: SCORE_MAX, issues: [], ...evidence };
+  const issue = `${command.join(" ").slice(0, 200)} ended with ${exitCode}`;
+  return { score: 0, issues: [{ text: issue }], feedback: issue, ...evidence };
+}
+
+async function scoreBySchema(
+  { deps, work }: Scoring,
+  scorer: Extract<ScorerStep["scorer"], { by: "schema" }>,
+): Promise<Score> {
+  const subject = findSubject(work, scorer.of);
+  if (subject === undefined) {
+    const text = `there is no output ${scorer.of ?? ""}`;
+    return { score: 0, issues: [{ text }], feedback: text };
+  }
+  const faults = await deps.checkSchema(scorer.schema, formatPlainValue(subject));
+  if (faults.length === 0) return { score: SCORE_MAX, issues: [] };
+  const issues = faults.map((fault) => ({ text: formatFault(fault), where: `${scorer.of ?? ""}${fault.path}` }));
+  return {
+    score: Math.max(0, SCORE_MAX - POINTS_PER_FAULT * faults.length),
+    issues,
+    feedback: issues.map((issue) => issue.text).join("; "),
+  };
+}
+
+function findSubject(work: StepWork, of: string | undefined): JsonValue | undefined {
+  let subject: JsonValue | undefined = work.outputs;
+  for (const key of of === undefined || of === "" ? [] : of.split(".")) {
+    subject = isJsonObject(subject) && Object.hasOwn(subject, key) ? subject[key] : undefined;
+  }
+  return subject;
+}
+
+function scoreByExpression(work: StepWork): Score {
+  const value = work.rendered["score"] ?? null;
+  if (typeof value === "boolean") return { score: value ? SCORE_MAX : 0, issues: [] };
+  const isNumberText = typeof value === "string" && /^\s*-?\d+(\.\d+)?\s*$/.test(value);
+  return parseScore(isNumberText ? Number(value) : value);
+}
+
+async function scoreByModel(
+  { deps, work, sink, signal }: Scoring,
+  scorer: Extract<ScorerStep["scorer"], { by: "model" }>,
+): Promise<Score> {
+  const rubric = work.rendered["rubric"];
+  const answer =
+    findDurableAnswer(work) ??
+    (await callModel(deps, work, {
+      provider: scorer.provider,
+      model: scorer.model,
+      prompt: typeof rubric === "string" ? rubric : scorer.rubric,
+      sink,
+      signal,
+    }));
+  if (typeof answer.say !== "string") return parseScore(answer.say);
+  const said = parseScoreText(answer.say);
+  if (said === undefined) throw outputInvalid("the model's answer is no score", answer.say);
+  return parseScore(said);
+}

@@ -1,0 +1,109 @@
+/** The model that says what a file tells it to: for tests, examples and dry runs. It says so in every report. */
+import type { Clock } from "../base/clock.js";
+import { SplashdownError } from "../base/errors.js";
+import type { JsonObject } from "../base/json.js";
+import type { Usage } from "../engine/events.js";
+import type { Model, ModelAnswer, ModelRequest } from "./contract.js";
+import {
+  ANY_STEP,
+  parseScript,
+  selectAnswer,
+  type ScriptedAnswer,
+  type Script,
+  type StepScript,
+} from "./scripted-answers.js";
+
+export const SCRIPTED_PROVIDER = "scripted";
+const SCRIPTED_FACTOR = "scripted answer: no model was called";
+const RATE_LIMIT_STATUSES = [429, 529];
+const RETRYABLE_STATUSES = [408, 409, 425];
+
+/** Errors: WORKFLOW_INVALID when the answers have a wrong form. */
+export function createScriptedModel(answers: JsonObject, clock: Clock): Model {
+  const script = parseScript(answers);
+  return { call: (request, signal) => answerCall({ script, clock, request, signal }) };
+}
+
+/** The providers there are so far. The answers are those of `WorkflowDefinition.scriptedAnswers`. */
+export function createModelSource(
+  answers: JsonObject | undefined,
+  clock: Clock,
+): (provider: string) => Model | undefined {
+  const scripted = createScriptedModel(answers ?? {}, clock);
+  return (provider) => (provider === SCRIPTED_PROVIDER ? scripted : undefined);
+}
+
+interface Call {
+  readonly script: Script;
+  readonly clock: Clock;
+  readonly request: ModelRequest;
+  readonly signal: AbortSignal;
+}
+
+async function answerCall(call: Call): Promise<ModelAnswer> {
+  const { script, clock, request, signal } = call;
+  const step = findStep(script, request.step.path);
+  if (step === undefined) {
+    const known = [...script.keys()].join(", ");
+    throw exhausted(
+      request,
+      `there is no scripted answer for step ${request.step.path}; there are some for: ${known || "none"}`,
+    );
+  }
+  const answer = selectAnswer(step, { ...request.step, turn: request.turn });
+  if (answer === undefined) {
+    throw exhausted(
+      request,
+      `the scripted answers for step ${request.step.path} are used up after ${step.answers.length}`,
+    );
+  }
+  await clock.sleep(answer.delayMs, signal);
+  if (answer.hang) await untilCancelled(signal);
+  if (answer.fail !== undefined) throw failureOf(answer.fail, clock);
+  return {
+    say: answer.say ?? null,
+    confidence: answer.confidence,
+    uncertainties: answer.uncertainties,
+    factors: [SCRIPTED_FACTOR],
+    usage: usageOf(answer),
+  };
+}
+
+/** Shape: the longest end of the path that the script names, then `*`. */
+function findStep(script: Script, path: string): StepScript | undefined {
+  for (let key = path; ; key = key.slice(key.indexOf("/") + 1)) {
+    const found = script.get(key);
+    if (found !== undefined) return found;
+    if (!key.includes("/")) return script.get(ANY_STEP);
+  }
+}
+
+function usageOf(answer: ScriptedAnswer): Usage {
+  return { calls: 1, tokensIn: answer.inputTokens, tokensOut: answer.outputTokens, costMicroUsd: answer.costMicroUsd };
+}
+
+function failureOf(fail: NonNullable<ScriptedAnswer["fail"]>, clock: Clock): SplashdownError {
+  const { message, status, retryAfterSeconds } = fail;
+  const isRateLimit = status !== undefined && RATE_LIMIT_STATUSES.includes(status);
+  const isRetryable = status === undefined || isRateLimit || status >= 500 || RETRYABLE_STATUSES.includes(status);
+  return new SplashdownError(isRateLimit ? "MODEL_RATE_LIMITED" : "MODEL_FAILED", message, {
+    details: {
+      status: status ?? null,
+      retryable: isRetryable,
+      ...(retryAfterSeconds === undefined ? {} : { retry_at_ms: clock.nowMs() + retryAfterSeconds * 1000 }),
+    },
+  });
+}
+
+function exhausted(request: ModelRequest, message: string): SplashdownError {
+  return new SplashdownError("MODEL_FAILED", message, { details: { step: request.step.path, retryable: false } });
+}
+
+function untilCancelled(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const cancel = () =>
+      reject(new SplashdownError("CANCELLED", "a model call was cancelled", { cause: signal.reason }));
+    if (signal.aborted) cancel();
+    else signal.addEventListener("abort", cancel, { once: true });
+  });
+}
