@@ -1,0 +1,283 @@
+import { createHmac } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JsonValue } from "../../../src/base/json.js";
+import { createRedactor, type Redactor } from "../../../src/base/redact.js";
+import { computeSecretForms } from "../../../src/base/secret-forms.js";
+import { isSecretName } from "../../../src/base/secret-shapes.js";
+
+const digest = (secret: Uint8Array): Uint8Array => createHmac("sha256", "key of the task").update(secret).digest();
+const markOf = (secret: string, kind: string): string =>
+  `[redacted:${kind}:${Buffer.from(digest(Buffer.from(secret)))
+    .toString("hex")
+    .slice(0, 8)}]`;
+
+function createWith(...values: readonly string[]): Redactor {
+  const redactor = createRedactor(digest);
+  for (const value of values) redactor.register(value, "env");
+  return redactor;
+}
+
+/** Made at run time, so that this file holds nothing that looks like a secret. */
+const repeat = (text: string, count: number): string => text.repeat(Math.ceil(count / text.length)).slice(0, count);
+const PLANTED: readonly (readonly [kind: string, secret: string])[] = [
+  [
+    "pem",
+    ["-----BEGIN", " RSA PRIVATE KEY-----\nMIIEow", repeat("aB3/", 60), "\n-----END RSA PRIVATE KEY-----"].join(""),
+  ],
+  ["pem", ["-----BEGIN", " PRIVATE KEY-----\n", repeat("Qx9+", 60), "\n-----END PRIVATE KEY-----"].join("")],
+  ["jwt", ["eyJ", repeat("hbGciOi", 20), ".eyJ", repeat("zdWIiOi", 30), ".", repeat("s5Kx_-", 43)].join("")],
+  ["aws", `AKIA${repeat("Q3EXAMPLE", 16)}`],
+  ["aws", `ASIA${repeat("Q3EXAMPLE", 16)}`],
+  ["github", `ghp_${repeat("a1B2c3", 36)}`],
+  ["github", `gho_${repeat("a1B2c3", 36)}`],
+  ["github", `github_pat_${repeat("a1B2c3", 22)}_${repeat("Zz9", 59)}`],
+  ["gitlab", `glpat-${repeat("x-Y_z1", 20)}`],
+  ["slack", `xoxb-${repeat("123456789", 12)}-${repeat("abC", 24)}`],
+  ["slack", `xapp-1-${repeat("A0B", 20)}`],
+  ["slack", `hooks.slack.com/services/${repeat("T0B1", 9)}/${repeat("B0", 9)}/${repeat("xYz", 24)}`],
+  ["google", `AIza${repeat("Sy_-0a", 35)}`],
+  ["google", `ya29.${repeat("a0Af_-", 60)}`],
+  ["npm", `npm_${repeat("aZ09", 36)}`],
+  ["sk", `sk-${repeat("a1B2", 48)}`],
+  ["sk", `sk-proj-${repeat("a1B2_-", 60)}`],
+  ["sk", `sk-ant-api03-${repeat("a1-B2", 90)}`],
+  ["sk", `sk_live_${repeat("a1B2", 24)}`],
+];
+
+describe("redactor of texts", () => {
+  it.each(PLANTED)("takes out a secret of the shape %s", (kind, secret) => {
+    const redactor = createRedactor(digest);
+    expect(redactor.redactText(secret)).toBe(markOf(secret, kind));
+    expect(redactor.redactText(`see ${secret}\nand "${secret}".`)).toBe(
+      `see ${markOf(secret, kind)}\nand "${markOf(secret, kind)}".`,
+    );
+  });
+
+  it("takes out a private key whose end was cut off", () => {
+    const text = createRedactor(digest).redactText(
+      ["-----BEGIN", " EC PRIVATE KEY-----\n", repeat("Ab1", 50)].join(""),
+    );
+    expect(text).toMatch(/^\[redacted:pem:[0-9a-f]{8}\]$/);
+  });
+
+  it.each([
+    ["Authorization: Bearer abc.def-123", "Authorization: Bearer ", "abc.def-123", "", "authorization"],
+    [
+      "curl -H 'authorization: Basic dXNlcjpwYXNz' x",
+      "curl -H 'authorization: Basic ",
+      "dXNlcjpwYXNz",
+      "' x",
+      "authorization",
+    ],
+    ["postgres://ada:hunter22@db:5432/x", "postgres://ada:", "hunter22", "@db:5432/x", "url"],
+    ["GET /a?token=zyxw9876&b=1", "GET /a?token=", "zyxw9876", "&b=1", "field"],
+    ["export DB_PASSWORD=hunter22", "export DB_PASSWORD=", "hunter22", "", "field"],
+    [`{"api_key": "q1w2e3", "n": 1}`, `{"api_key": "`, "q1w2e3", `", "n": 1}`, "field"],
+    [
+      String.raw`"{\"client_secret\":\"q1w2e3\"}"`,
+      String.raw`"{\"client_secret\":\"`,
+      "q1w2e3",
+      String.raw`\"}"`,
+      "field",
+    ],
+  ])("takes only the secret out of %s", (text, before, secret, after, kind) => {
+    expect(createRedactor(digest).redactText(text)).toBe(`${before}${markOf(secret, kind)}${after}`);
+  });
+
+  it.each([
+    "the token was refreshed and the password policy is fine",
+    "const token = getToken(); // token: string",
+    "tokens_used=1234567 page_token: next",
+    "https://example.com/a/b:c@d",
+    "sk-short and task-based-things-in-a-longer-text, ghp_short, AKIAshort",
+    "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",
+    "password=${DB_PASSWORD}",
+    "a sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+  ])("leaves ordinary text alone: %s", (text) => {
+    expect(createRedactor(digest).redactText(text)).toBe(text);
+  });
+
+  it("takes out registered values in every encoding", () => {
+    const secret = 'p"ä s/s+wörd?~';
+    const redactor = createWith(secret);
+    const bytes = Buffer.from(secret);
+    const encodings = [
+      secret,
+      JSON.stringify(secret).slice(1, -1),
+      JSON.stringify(JSON.stringify(secret)).slice(3, -3),
+      encodeURIComponent(secret),
+      new URLSearchParams({ a: secret }).toString().slice(2),
+      bytes.toString("base64"),
+      bytes.toString("base64url"),
+    ];
+    for (const encoded of encodings) {
+      expect(redactor.redactText(`x ${encoded} y`)).toBe(`x ${markOf(secret, "env")} y`);
+    }
+  });
+
+  it("finds a registered value inside a longer base64 text, at any offset", () => {
+    const secret = "hunter2-hunter2";
+    const redactor = createWith(secret);
+    for (const before of ["", "u", "us", "user:"]) {
+      const text = Buffer.from(`${before}${secret}:tail`).toString("base64");
+      const clean = redactor.redactText(text);
+      expect(clean).toContain("[redacted:env:");
+      const rest = clean.replaceAll(/\[redacted:[^\]]*\]/g, "");
+      expect(rest.length).toBeLessThanOrEqual(text.length - 18);
+    }
+  });
+
+  it("gives equal secrets equal marks and different ones different marks, whatever form they have", () => {
+    const redactor = createWith("first-secret", "second-secret");
+    const [one, two] = redactor.redactText("first-secret second-secret").split(" ");
+    expect(one).toBe(redactor.redactText(Buffer.from("first-secret").toString("base64")));
+    expect(one).not.toBe(two);
+  });
+
+  it("takes the longer of two registered values first", () => {
+    const redactor = createWith("secret", "secret-and-more");
+    expect(redactor.redactText("secret-and-more secret")).toBe(
+      `${markOf("secret-and-more", "env")} ${markOf("secret", "env")}`,
+    );
+  });
+
+  it("refuses to register a value that ordinary text may hold", () => {
+    const redactor = createRedactor(digest);
+    expect(redactor.register("abc", "env")).toBe(false);
+    expect(redactor.register("abcdef", "env")).toBe(true);
+    expect(redactor.register("abcdef", "env")).toBe(true);
+    expect(redactor.redactText("abc abcdef")).toBe(`abc ${markOf("abcdef", "env")}`);
+  });
+
+  it("B5: redacts no mark again, even when a registered value is a word of it", () => {
+    const redactor = createWith("redacted", "first-secret");
+    const clean = redactor.redactText("first-secret");
+    expect(clean).toBe(markOf("first-secret", "env"));
+    expect(redactor.redactText(clean)).toBe(clean);
+    for (const [, secret] of PLANTED) {
+      const text = `token=${secret} https://u:${secret}@h Authorization: Bearer ${secret}`;
+      const once = redactor.redactText(text);
+      expect(redactor.redactText(once)).toBe(once);
+    }
+  });
+
+  it("keeps kinds to small letters", () => {
+    const redactor = createRedactor(digest);
+    redactor.register("some-secret", "OPENAI API Key!");
+    expect(redactor.redactText("some-secret")).toBe(markOf("some-secret", "openai-api-key-"));
+  });
+
+  it("copes with lone surrogates", () => {
+    expect(createWith("abc\ud800def").redactText("x abc\ud800def")).toContain("[redacted:env:");
+  });
+
+  it("lets no registered value through, whatever stands around it", () => {
+    const secrets = fc.stringMatching(/^[A-Z0-9/+ "]{8,30}$/);
+    fc.assert(
+      fc.property(secrets, fc.string(), fc.string(), (secret, before, after) => {
+        const redactor = createWith(secret);
+        for (const form of computeSecretForms(secret)) {
+          const clean = redactor.redactText(before + form + after);
+          expect(clean).not.toContain(form);
+          expect(clean).toContain("[redacted:");
+        }
+      }),
+    );
+  });
+});
+
+describe("redactor of JSON", () => {
+  it("takes out fields by name, at any depth, and keeps structure", () => {
+    const clean = createRedactor(digest).redactJson({
+      user: { name: "ada", password: "hunter2", "X-Api-Key": "k" },
+      env: { OPENAI_API_KEY: "abc", GITHUB_TOKEN: "def", PATH: "/bin" },
+      headers: [{ Authorization: "Bearer x" }],
+      tokens: ["not", "by", "name"],
+      token: ["one", 1234567, 12, true, null, { password: "" }],
+      secret: { value: "kept, for its name tells nothing", password: null },
+      tokens_used: 12,
+    });
+    expect(clean).toEqual({
+      user: { name: "ada", password: markOf("hunter2", "field"), "X-Api-Key": markOf("k", "field") },
+      env: { OPENAI_API_KEY: markOf("abc", "field"), GITHUB_TOKEN: markOf("def", "field"), PATH: "/bin" },
+      headers: [{ Authorization: markOf("Bearer x", "field") }],
+      tokens: ["not", "by", "name"],
+      token: [markOf("one", "field"), markOf("1234567", "field"), 12, true, null, { password: "" }],
+      secret: { value: "kept, for its name tells nothing", password: null },
+      tokens_used: 12,
+    });
+  });
+
+  it("takes registered values out of texts and of keys", () => {
+    const clean = createWith("first-secret").redactJson({ a: ["x first-secret"], "key first-secret": 1 });
+    const mark = markOf("first-secret", "env");
+    expect(clean).toEqual({ a: [`x ${mark}`], [`key ${mark}`]: 1 });
+  });
+
+  it("B4: changes no input and gives the same reference back where nothing is secret", () => {
+    const clean = Object.freeze({ a: Object.freeze([1, "two", null]), b: Object.freeze({}) });
+    const dirty = Object.freeze({ keep: clean, list: Object.freeze(["ok", "first-secret"]), password: "x" });
+    const redactor = createWith("first-secret");
+    expect(redactor.redactJson(clean)).toBe(clean);
+    const result = redactor.redactJson(dirty) as { keep: unknown; list: unknown };
+    expect(result.keep).toBe(clean);
+    expect(dirty.list).toEqual(["ok", "first-secret"]);
+    expect(result).toEqual({
+      keep: clean,
+      list: ["ok", markOf("first-secret", "env")],
+      password: markOf("x", "field"),
+    });
+    for (const value of [null, true, 5, "plain"] as const) expect(redactor.redactJson(value)).toBe(value);
+  });
+
+  it("B5: is done after one pass", () => {
+    const redactor = createWith("first-secret");
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const once = redactor.redactJson({ value: value as JsonValue, password: "first-secret", n: "first-secret" });
+        expect(redactor.redactJson(once)).toBe(once);
+      }),
+    );
+  });
+
+  it("keeps the key __proto__ an ordinary key", () => {
+    const value = JSON.parse('{"__proto__":{"password":"hunter2"}}') as JsonValue;
+    const clean = createRedactor(digest).redactJson(value);
+    expect(Object.keys(clean as object)).toEqual(["__proto__"]);
+    expect(JSON.stringify(clean)).toBe(`{"__proto__":{"password":"${markOf("hunter2", "field")}"}}`);
+  });
+});
+
+describe("isSecretName", () => {
+  it.each([
+    "password",
+    "apiKey",
+    "API-KEY",
+    "x_api_key",
+    "db_password",
+    "awsSecretAccessKey",
+    "NPM_TOKEN",
+    "Set-Cookie",
+  ])("takes %s for a secret", (name) => expect(isSecretName(name)).toBe(true));
+  it.each([
+    "tokens",
+    "tokens_used",
+    "page_token",
+    "max_tokens",
+    "password_policy",
+    "secretary",
+    "key",
+    "author",
+    "id",
+    "x".repeat(65),
+  ])("takes %s for an ordinary field", (name) => expect(isSecretName(name)).toBe(false));
+});
+
+describe("computeSecretForms", () => {
+  it("begins with the value and repeats none", () => {
+    const forms = computeSecretForms("plain-value");
+    expect(forms[0]).toBe("plain-value");
+    expect(new Set(forms).size).toBe(forms.length);
+  });
+});
