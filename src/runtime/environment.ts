@@ -25,19 +25,19 @@ const OWN_KEY_VARIABLES = ["SPLASHDOWN_KEY", "SPLASHDOWN_PASSPHRASE"];
 export function readEnvironment(): Environment {
   const all: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && value !== "") all[name] = value;
+    if (value !== undefined) all[name] = value;
   }
   return createEnvironment(all, process.cwd());
 }
 
 /** An environment of given variables, for programs that run several side by side and for tests. */
 export function createEnvironment(all: Readonly<Record<string, string>>, workingFolder: string): Environment {
-  const home = all["HOME"] ?? homedir();
+  const home = all["HOME"] || homedir();
   return {
-    get: (name) => all[name],
+    get: (name) => (all[name] === "" ? undefined : all[name]),
     all,
-    configFolder: all["SPLASHDOWN_CONFIG_DIR"] ?? join(all["XDG_CONFIG_HOME"] ?? join(home, ".config"), "splashdown"),
-    stateFolder: all["SPLASHDOWN_STATE_DIR"] ?? join(all["XDG_STATE_HOME"] ?? join(home, ".local", "state"), "splashdown"),
+    configFolder: all["SPLASHDOWN_CONFIG_DIR"] || join(all["XDG_CONFIG_HOME"] || join(home, ".config"), "splashdown"),
+    stateFolder: all["SPLASHDOWN_STATE_DIR"] || join(all["XDG_STATE_HOME"] || join(home, ".local", "state"), "splashdown"),
     workingFolder,
     host: hostname(),
     user: all["USER"] ?? all["LOGNAME"] ?? readUserName(),

@@ -1,0 +1,160 @@
+/**
+ * Which keys are at hand, and the vault of a task: opened for one that exists, made for one that begins.
+ *
+ * Owns: the order in which sources are looked for. Configured sources (`keys:` in settings) are the only ones when there
+ * are any; else `SPLASHDOWN_KEY_FILE`, `SPLASHDOWN_KEY` and `SPLASHDOWN_PASSPHRASE`, else the user's default key file,
+ * which a first run makes where that protects (vault/default-key.ts).
+ */
+import { resolve } from "node:path";
+import { SplashdownError } from "../base/errors.js";
+import type { FileSystem } from "../base/file-system.js";
+import type { Log } from "../base/log.js";
+import type { RandomSource } from "../base/random.js";
+import type { Clock } from "../base/clock.js";
+import { parseSegmentHeader } from "../journal/segment-header.js";
+import type { ProcessHost } from "../process/contract.js";
+import type { Store, TaskStore } from "../store/contract.js";
+import type { TaskVault } from "../vault/contract.js";
+import { computeDefaultKeyPath, ensureDefaultKeyFile } from "../vault/default-key.js";
+import type { KeyPorts, KeySourceSetting } from "../vault/key-source.js";
+import { isKeyRefusal, createTaskVault, openTaskVault } from "../vault/task-vault.js";
+import { createPlainVault } from "../vault/sealing.js";
+import { inspectKeyring } from "../vault/keyring-view.js";
+import type { Environment } from "./environment.js";
+import { createKeyCommandRunner } from "./key-command-runner.js";
+
+export interface KeyAccessDeps {
+  readonly environment: Environment;
+  readonly fileSystem: FileSystem;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly log: Log;
+  readonly store: Store;
+  readonly processes: () => ProcessHost;
+  /** `keys:` of the settings; empty when none are configured. */
+  readonly configured: readonly KeySourceSetting[];
+  /** False only where `encryption: false` was set. */
+  readonly encryption: boolean;
+  /** Absolute folder of a directory store. */
+  readonly storeFolder: string | undefined;
+  /** Says once that a key was made, with its path and fingerprint. */
+  readonly announce: (key: { readonly path: string; readonly fingerprint: string }) => void;
+}
+
+export class KeyAccess {
+  readonly ports: KeyPorts;
+  readonly #deps: KeyAccessDeps;
+
+  constructor(deps: KeyAccessDeps) {
+    this.#deps = deps;
+    this.ports = {
+      fileSystem: deps.fileSystem,
+      readSecret: (name) => deps.environment.all[name],
+      runCommand: createKeyCommandRunner(deps.processes, deps.environment),
+    };
+  }
+
+  /** The default key file of the user, whether it exists or not. */
+  get defaultKeyPath(): string {
+    return computeDefaultKeyPath(this.#deps.environment.configFolder);
+  }
+
+  /** Names of the variables that hold secrets of ours; children never get them. */
+  get secretVariables(): string[] {
+    return this.sources().flatMap((source) => {
+      if (source.kind === "env") return [source.name];
+      return source.kind === "passphrase" ? [source.environment] : [];
+    });
+  }
+
+  /** True when a person named a source, by settings or by environment. */
+  get isConfigured(): boolean {
+    return this.#deps.configured.length > 0 || this.#fromEnvironment().length > 0;
+  }
+
+  sources(): readonly KeySourceSetting[] {
+    if (this.#deps.configured.length > 0) return this.#deps.configured.map((source) => this.#resolvePaths(source));
+    const named = this.#fromEnvironment();
+    return named.length > 0 ? named : [{ kind: "keyfile", path: this.defaultKeyPath }];
+  }
+
+  /** Errors: those of `openTaskVault`. Writes nothing. */
+  async open(task: TaskStore): Promise<TaskVault> {
+    const { encryption, random, log } = this.#deps;
+    const view = await inspectKeyring(task);
+    if (view === undefined) {
+      const taskId = await readTaskId(task);
+      if (!encryption && taskId !== undefined) return createPlainVault(taskId);
+      if (taskId !== undefined) {
+        throw new SplashdownError("SEAL_MISSING", `task ${task.name} is not encrypted, and encryption is demanded`, { details: { task: task.name } });
+      }
+    }
+    return openTaskVault({ store: task, sources: this.sources(), ports: this.ports, random, log, ...(view === undefined ? {} : { taskId: view.task }) });
+  }
+
+  /** Errors: KEY_NOT_CREATED, KEY_SOURCE_INVALID. */
+  async create(task: TaskStore, taskId: string): Promise<TaskVault> {
+    const { encryption, random, clock, log } = this.#deps;
+    if (!encryption) return createPlainVault(taskId);
+    await this.ensureKey();
+    return createTaskVault({ taskId, store: task, sources: this.sources(), ports: this.ports, random, clock, log });
+  }
+
+  /** Makes the default key when none is configured; before anything of a new task exists. */
+  async ensureKey(): Promise<void> {
+    const { encryption, environment, fileSystem, random, storeFolder, announce } = this.#deps;
+    if (!encryption || this.isConfigured) return;
+    const key = await ensureDefaultKeyFile({
+      fileSystem,
+      configFolder: environment.configFolder,
+      projectFolder: environment.workingFolder,
+      hasForeignSealedData: await this.#hasForeignSealedData(),
+      random,
+      ...(storeFolder === undefined ? {} : { storeFolder }),
+    });
+    if (key.created) announce(key);
+  }
+
+  /** Sealed data of another key beside which a new key would only hide that the right one is missing. */
+  async #hasForeignSealedData(): Promise<boolean> {
+    const { store } = this.#deps;
+    for (const name of await store.tasks()) {
+      const task = await store.task(name);
+      if (task === undefined || (await task.list("keyring-")).length === 0) continue;
+      try {
+        await this.open(task);
+      } catch (error) {
+        if (isKeyRefusal(error)) return true;
+      } finally {
+        await task.close();
+      }
+    }
+    return false;
+  }
+
+  #fromEnvironment(): KeySourceSetting[] {
+    const { all } = this.#deps.environment;
+    const found: KeySourceSetting[] = [];
+    if (all["SPLASHDOWN_KEY_FILE"]) found.push(this.#resolvePaths({ kind: "keyfile", path: all["SPLASHDOWN_KEY_FILE"] }));
+    if (all["SPLASHDOWN_KEY"] !== undefined) found.push({ kind: "env", name: "SPLASHDOWN_KEY" });
+    if (all["SPLASHDOWN_PASSPHRASE"] !== undefined) found.push({ kind: "passphrase", environment: "SPLASHDOWN_PASSPHRASE" });
+    return found;
+  }
+
+  #resolvePaths(source: KeySourceSetting): KeySourceSetting {
+    if (source.kind !== "keyfile") return source;
+    return { kind: "keyfile", path: resolve(this.#deps.environment.workingFolder, source.path) };
+  }
+}
+
+/** The task's uuid as the first readable segment header states it; `undefined` when there is none. */
+export async function readTaskId(task: TaskStore): Promise<string | undefined> {
+  for (const segment of await task.segments()) {
+    if (segment.sizeBytes === 0) continue;
+    const bytes = Buffer.from(await task.read(segment));
+    const end = bytes.indexOf(10);
+    const parsed = parseSegmentHeader(end === -1 ? bytes : bytes.subarray(0, end));
+    if (parsed.header !== undefined) return parsed.header.taskId;
+  }
+  return undefined;
+}
