@@ -16,16 +16,8 @@
 import type { CheckpointId } from "../base/ids.js";
 import type { EventOf } from "../engine/events.js";
 import type { TaskState } from "../engine/state.js";
+import type { JournalPosition } from "../journal/position.js";
 import type { CheckpointHeader } from "../schema/generated/checkpoint-header.js";
-
-/** A place in the journal's history: a record, where it stands, and the full chain hash there. */
-export interface JournalPosition {
-  readonly n: number;
-  readonly epoch: number;
-  readonly index: number;
-  /** 32 bytes, unpadded base64url. */
-  readonly h: string;
-}
 
 /** A snapshot file as its name and its clear header tell, nothing opened. */
 export interface SnapshotEntry {

@@ -1,0 +1,232 @@
+/**
+ * The checkpoint manager: takes a checkpoint's content when the runner says so, and writes its file behind the work.
+ *
+ * Owns: whether a file is written (policy.ts gives the numbers), the queue, the chain of files, what becomes of a
+ * failure, retention after saves. The engine decides when a checkpoint is due; the runner records what comes back.
+ *
+ * Its life: a request is *skipped* (switched off, or over the budget), or *queued*. At most one is *in flight*. A newer
+ * request takes the place of an optional one that still waits; a required one is always written. In flight: journal
+ * durable to the position → encode in slices → seal → store → `snapshot_written` recorded → the request is *done* →
+ * retention. What fails is recorded as `snapshot_failed` and said aloud; after a failure the next request is tried
+ * whatever the budget, so that two in a row are two in a row.
+ *
+ * C2: the position in the header is durable before the file is written.
+ * Source: DESIGN section 7 (when a trigger fires, a failed save).
+ */
+import { errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
+import type { CheckpointId } from "../base/ids.js";
+import type { Log } from "../base/log.js";
+import type { EventOf } from "../engine/events.js";
+import type { CheckpointHook } from "../engine/ports.js";
+import type { TaskState } from "../engine/state.js";
+import { capture, labelOf, type SnapshotCapture } from "./capture.js";
+import type { CheckpointJournal, SnapshotEvent } from "./contract.js";
+import { isAlwaysWritten, isWithinBudget } from "./policy.js";
+import type { SnapshotRetention } from "./retention.js";
+import { type SnapshotWriterOptions, writeSnapshot, type WrittenSnapshot } from "./writer.js";
+
+export interface CheckpointManagerOptions {
+  readonly writer: SnapshotWriterOptions;
+  readonly journal: CheckpointJournal;
+  readonly log: Log;
+  /** `checkpoint_config.enabled`: false stops snapshots, never the journal. */
+  readonly isEnabled: boolean;
+  /** Takes the event into the task's history; durable on return. */
+  readonly onEvent: (event: SnapshotEvent) => Promise<void>;
+  /** Absent: files are kept for ever. */
+  readonly retention?: SnapshotRetention;
+  /** Told of every file written, for metrics and typed events. */
+  readonly onWritten?: (written: WrittenSnapshot, taken: SnapshotCapture) => void;
+}
+
+export interface CheckpointManager extends CheckpointHook {
+  /** Resolves when nothing is in flight or waiting, retention included. */
+  idle(): Promise<void>;
+  /** Requests so far, by what became of them. */
+  readonly counts: Readonly<Record<"written" | "skipped" | "coalesced" | "failed", number>>;
+}
+
+export function createCheckpointManager(options: CheckpointManagerOptions): CheckpointManager {
+  return new SnapshotQueue(options);
+}
+
+interface Request {
+  readonly taken: SnapshotCapture;
+  readonly isRequired: boolean;
+  /** Requests whose place this one took: done when it is. */
+  readonly followers: Request[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The chain of files and the bytes they took, from the history and then by our own writes. */
+interface Ledger {
+  prev: { readonly checkpointId: CheckpointId; readonly sha256: string } | undefined;
+  writtenBytes: number;
+  /** Size of the latest file, or of the latest one found too large. */
+  latestBytes: number;
+}
+
+const ERROR_TEXT_CHARS_MAX = 1000;
+
+class SnapshotQueue implements CheckpointManager {
+  readonly counts = { written: 0, skipped: 0, coalesced: 0, failed: 0 };
+  readonly #options: CheckpointManagerOptions;
+  readonly #waiting: Request[] = [];
+  #ledger: Ledger | undefined;
+  #failuresInARow = 0;
+  #pump: Promise<void> | undefined;
+
+  constructor(options: CheckpointManagerOptions) {
+    this.#options = options;
+  }
+
+  captured(state: TaskState, event: EventOf<"checkpoint_recorded">): ReturnType<CheckpointHook["captured"]> {
+    this.#ledger ??= readLedger(state);
+    const isRequired = isAlwaysWritten(event.trigger);
+    const taken = this.#options.isEnabled && this.#isWorthwhile(isRequired) ? capture(state, event) : undefined;
+    if (taken === undefined) {
+      this.counts.skipped += 1;
+      return { required: false, written: Promise.resolve() };
+    }
+    return { required: isRequired, written: this.#enqueue(taken, isRequired) };
+  }
+
+  async idle(): Promise<void> {
+    while (this.#pump !== undefined) await this.#pump;
+  }
+
+  #isWorthwhile(isRequired: boolean): boolean {
+    return isRequired || this.#failuresInARow > 0 || this.#fits(this.#ledger?.latestBytes ?? 0);
+  }
+
+  #fits(sizeBytes: number): boolean {
+    return isWithinBudget({ written: this.#ledger?.writtenBytes ?? 0, next: sizeBytes, journal: this.#options.journal.sizeBytes() });
+  }
+
+  #enqueue(taken: SnapshotCapture, isRequired: boolean): Promise<void> {
+    const written = new Promise<void>((resolve, reject) => {
+      const followers = this.#takeOptional();
+      this.#waiting.push({ taken, isRequired, followers, resolve, reject });
+    });
+    written.catch(() => undefined);
+    this.#pump ??= this.#run().finally(() => (this.#pump = undefined));
+    return written;
+  }
+
+  /** The optional requests that still wait: the new one takes their place. */
+  #takeOptional(): Request[] {
+    const optional = this.#waiting.filter((request) => !request.isRequired);
+    for (const request of optional) this.#waiting.splice(this.#waiting.indexOf(request), 1);
+    this.counts.coalesced += optional.length;
+    return optional;
+  }
+
+  async #run(): Promise<void> {
+    for (let request = this.#waiting.shift(); request !== undefined; request = this.#waiting.shift()) {
+      try {
+        await this.#write(request.taken, request.isRequired);
+        this.#failuresInARow = 0;
+        settle(request);
+        await this.#retain();
+      } catch (error) {
+        request.reject(await this.#fail(request.taken, error));
+      }
+    }
+  }
+
+  async #write(taken: SnapshotCapture, isRequired: boolean): Promise<void> {
+    const { journal, writer } = this.#options;
+    const ledger = this.#ledger;
+    await journal.durable();
+    const position = journal.positionAt(taken.position);
+    if (position === undefined || ledger === undefined) {
+      throw new SplashdownError("CHECKPOINT_FAILED", `record ${taken.position} of ${labelOf(taken.event)} is not in the journal`);
+    }
+    const admits = (sizeBytes: number): boolean => {
+      ledger.latestBytes = sizeBytes;
+      return isRequired || this.#failuresInARow > 0 || this.#fits(sizeBytes);
+    };
+    const written = await writeSnapshot(taken, { position, prev: ledger.prev }, { ...writer, admits });
+    if (written === undefined) {
+      this.counts.skipped += 1;
+      return;
+    }
+    ledger.prev = { checkpointId: taken.event.checkpointId, sha256: written.sha256 };
+    ledger.writtenBytes += written.sizeBytes;
+    this.counts.written += 1;
+    this.#options.retention?.noteVerified(written.file);
+    this.#options.onWritten?.(written, taken);
+    await this.#options.onEvent(this.#describe(taken, written));
+  }
+
+  #describe(taken: SnapshotCapture, written: WrittenSnapshot): EventOf<"snapshot_written"> {
+    return {
+      type: "snapshot_written",
+      atMs: this.#stamp(taken),
+      checkpointId: taken.event.checkpointId,
+      seq: taken.event.seq,
+      file: written.file,
+      sha256: written.sha256,
+      sizeBytes: written.sizeBytes,
+      rawBytes: written.rawBytes,
+      durationMs: written.durationMs,
+    };
+  }
+
+  #stamp(taken: SnapshotCapture): number {
+    return Math.max(this.#options.writer.clock.nowMs(), taken.event.atMs);
+  }
+
+  /** Records and says a failure; the answer is the error for whoever waits. */
+  async #fail(taken: SnapshotCapture, cause: unknown): Promise<SplashdownError> {
+    this.#failuresInARow += 1;
+    this.counts.failed += 1;
+    const error = this.#wrap(taken, cause);
+    this.#options.log.warn(`${error.message}; ${error.hint}`);
+    if (isErrorCode(cause, "OWNER_SUPERSEDED")) return error;
+    try {
+      await this.#options.onEvent({
+        type: "snapshot_failed",
+        atMs: this.#stamp(taken),
+        checkpointId: taken.event.checkpointId,
+        seq: taken.event.seq,
+        error: { code: error.code, message: error.message.slice(0, ERROR_TEXT_CHARS_MAX), retryable: error.retryable, details: error.details },
+      });
+    } catch (second) {
+      this.#options.log.warn(`that a checkpoint failed could not be recorded: ${messageOf(second)}`);
+    }
+    return error;
+  }
+
+  #wrap(taken: SnapshotCapture, cause: unknown): SplashdownError {
+    if (isErrorCode(cause, "OWNER_SUPERSEDED") && cause instanceof SplashdownError) return cause;
+    const details = { task: taken.task.name, seq: taken.event.seq, cause: errorCodeOf(cause) ?? "INTERNAL", inARow: this.#failuresInARow };
+    return new SplashdownError("CHECKPOINT_FAILED", `${labelOf(taken.event)} was not saved: ${messageOf(cause)}`, { details, cause });
+  }
+
+  /** Removes old files; a failure here harms nothing and is only said. */
+  async #retain(): Promise<void> {
+    try {
+      await this.#options.retention?.run();
+    } catch (error) {
+      this.#options.log.warn(`old checkpoint files could not be removed: ${messageOf(error)}`);
+    }
+  }
+}
+
+function settle(request: Request): void {
+  request.resolve();
+  for (const follower of request.followers) settle(follower);
+}
+
+function readLedger(state: TaskState): Ledger {
+  const ledger: Ledger = { prev: undefined, writtenBytes: 0, latestBytes: 0 };
+  for (const { checkpointId, snapshot } of state.checkpoints) {
+    if (snapshot === undefined) continue;
+    ledger.prev = { checkpointId, sha256: snapshot.sha256 };
+    ledger.writtenBytes += snapshot.sizeBytes;
+    ledger.latestBytes = snapshot.sizeBytes;
+  }
+  return ledger;
+}

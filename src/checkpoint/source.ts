@@ -1,0 +1,173 @@
+/**
+ * The snapshot files of a task as recovery and reading verbs see them. Reading changes no byte; only `quarantine` does.
+ *
+ * Owns: listing by name and head, opening and verifying one file, setting a bad one aside. Who picks a file is recovery/.
+ */
+import { SplashdownError } from "../base/errors.js";
+import type { CheckpointId } from "../base/ids.js";
+import type { CheckpointHeader } from "../schema/generated/checkpoint-header.js";
+import type { ObjectEntry, TaskStore } from "../store/contract.js";
+import type { TaskVault } from "../vault/contract.js";
+import type { LoadedSnapshot, SnapshotEntry, SnapshotSource } from "./contract.js";
+import { computeFileBytesMax, HEADER_LINE_BYTES_MAX, readHead, readLayout, type ReadLayout } from "./layout.js";
+import { parseSnapshotName, SNAPSHOT_PREFIX, type SnapshotName } from "./names.js";
+import { UNHURRIED } from "./pace.js";
+import { type CheckpointPicture, decodePayload, decodePicture } from "./payload.js";
+import { openText } from "./sealed-payload.js";
+
+export interface SnapshotSourceOptions {
+  readonly store: TaskStore;
+  readonly vault: TaskVault;
+  /** `checkpoint_size_limit_mb` in bytes: of the state's text. */
+  readonly rawBytesMax: number;
+}
+
+/** Heads read at the same time. */
+const HEADS_AT_ONCE = 16;
+
+/** A snapshot source that can also give the picture alone, for `checkpoints show`. */
+export interface PictureSource extends SnapshotSource {
+  /** Errors: as `load`. */
+  loadPicture(file: string): Promise<{ readonly header: CheckpointHeader; readonly picture: CheckpointPicture; readonly sha256: string }>;
+}
+
+/** The snapshot files of one task over its store and vault. */
+export function createSnapshotSource(options: SnapshotSourceOptions): PictureSource {
+  return new StoredSnapshots(options);
+}
+
+class StoredSnapshots implements PictureSource {
+  readonly #store: TaskStore;
+  readonly #vault: TaskVault;
+  readonly #rawBytesMax: number;
+
+  constructor(options: SnapshotSourceOptions) {
+    this.#store = options.store;
+    this.#vault = options.vault;
+    this.#rawBytesMax = options.rawBytesMax;
+  }
+
+  async list(): Promise<SnapshotEntry[]> {
+    const named = await listSnapshotFiles(this.#store);
+    const entries: SnapshotEntry[] = [];
+    for (let start = 0; start < named.length; start += HEADS_AT_ONCE) {
+      const some = named.slice(start, start + HEADS_AT_ONCE);
+      entries.push(...(await Promise.all(some.map((file) => this.#describe(file)))));
+    }
+    return entries.sort((first, second) => second.seq - first.seq || (second.epoch ?? 0) - (first.epoch ?? 0) || (first.file < second.file ? 1 : -1));
+  }
+
+  async load(file: string): Promise<LoadedSnapshot> {
+    return this.#naming(file, async () => {
+      const { layout, text } = await this.#open(file);
+      const { header } = layout;
+      const state = decodePayload(text, header);
+      const prev = header.prev === null ? undefined : { checkpointId: header.prev.checkpoint_id as CheckpointId, sha256: header.prev.sha256 };
+      return {
+        file,
+        checkpointId: header.checkpoint_id as CheckpointId,
+        seq: header.seq,
+        epoch: header.epoch,
+        position: header.journal,
+        prev,
+        sha256: layout.sha256,
+        state,
+        header,
+      };
+    });
+  }
+
+  async loadPicture(file: string): ReturnType<PictureSource["loadPicture"]> {
+    return this.#naming(file, async () => {
+      const { layout, text } = await this.#open(file);
+      return { header: layout.header, picture: decodePicture(text, layout.header), sha256: layout.sha256 };
+    });
+  }
+
+  async quarantine(file: string, reason: string): Promise<string> {
+    const bytes = await this.#store.get(file);
+    if (bytes === undefined) throw notFound(file);
+    const key = await this.#putFree(`quarantine/${file}`, bytes);
+    await this.#store.putOnce(`${key}.reason.txt`, Buffer.from(`${reason}\n`));
+    await this.#store.remove(file);
+    return key;
+  }
+
+  /** Under the name, or the name and a number: a file of that name may have been set aside before. */
+  async #putFree(name: string, bytes: Uint8Array): Promise<string> {
+    for (let count = 1; ; count += 1) {
+      const key = count === 1 ? name : `${name}.${count}`;
+      if ((await this.#store.putOnce(key, bytes)) === "created") return key;
+      const there = await this.#store.get(key);
+      if (there !== undefined && Buffer.compare(there, bytes) === 0) return key;
+    }
+  }
+
+  async #describe(file: NamedFile): Promise<SnapshotEntry> {
+    const { entry, name } = file;
+    return { file: entry.key, ...name, epoch: await this.#readEpoch(entry.key), sizeBytes: entry.sizeBytes };
+  }
+
+  async #readEpoch(file: string): Promise<number | undefined> {
+    const start = await this.#store.get(file, { offset: 0, length: HEADER_LINE_BYTES_MAX });
+    if (start === undefined) return undefined;
+    try {
+      return readHead(start).epoch;
+    } catch (error) {
+      if (error instanceof SplashdownError) return undefined;
+      throw error;
+    }
+  }
+
+  async #open(file: string): Promise<{ layout: ReadLayout; text: Buffer }> {
+    if (parseSnapshotName(file) === undefined) throw notFound(file);
+    const entry = (await this.#store.list(file)).find((candidate) => candidate.key === file);
+    if (entry === undefined) throw notFound(file);
+    const bytesMax = computeFileBytesMax(this.#rawBytesMax);
+    if (entry.sizeBytes > bytesMax) {
+      throw new SplashdownError("VALUE_TOO_LARGE", `the file has ${entry.sizeBytes} bytes, over the limit of ${bytesMax}`);
+    }
+    const bytes = await this.#store.get(file);
+    if (bytes === undefined) throw notFound(file);
+    const layout = await readLayout(bytes, this.#rawBytesMax, UNHURRIED);
+    requireName(file, layout.header);
+    return { layout, text: await openText({ layout, vault: this.#vault, pace: UNHURRIED }) };
+  }
+
+  /** Errors say which file they are about. */
+  async #naming<T>(file: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof SplashdownError) || error.code === "CHECKPOINT_NOT_FOUND") throw error;
+      throw new SplashdownError(error.code, `${file}: ${error.message}`, { details: { ...error.details, file, task: this.#store.name }, cause: error });
+    }
+  }
+}
+
+interface NamedFile {
+  readonly entry: ObjectEntry;
+  readonly name: SnapshotName;
+}
+
+/** Files of a task whose names are snapshots' names, sorted by key. */
+export async function listSnapshotFiles(store: TaskStore): Promise<NamedFile[]> {
+  const entries = await store.list(SNAPSHOT_PREFIX);
+  return entries.flatMap((entry) => {
+    const name = parseSnapshotName(entry.key);
+    return name === undefined ? [] : [{ entry, name }];
+  });
+}
+
+/** A file under the name of another checkpoint was moved there. Errors: TASK_SWAPPED. */
+export function requireName(file: string, header: CheckpointHeader): void {
+  const name = parseSnapshotName(file);
+  if (name !== undefined && name.seq === header.seq && name.phase === header.phase && name.atMs === Date.parse(header.timestamp)) return;
+  throw new SplashdownError("TASK_SWAPPED", `the file holds checkpoint ${header.seq} of phase ${header.phase}, which its name does not say`, {
+    details: { file, seq: header.seq, phase: header.phase },
+  });
+}
+
+function notFound(file: string): SplashdownError {
+  return new SplashdownError("CHECKPOINT_NOT_FOUND", `there is no checkpoint file ${file.slice(0, 200)}`, { details: { file: file.slice(0, 200) } });
+}
