@@ -99,10 +99,9 @@ export class ModelFileSystem implements FileSystem {
 
   #findFile(path: string): FileNode {
     const node = this.disk.find(path);
-    if (node.kind === "link") throw new DiskError("ELOOP", path);
+    if (node.kind === "file") return node;
     if (node.kind === "folder") throw new DiskError("EISDIR", path);
-    if (node.kind === "other") throw new DiskError("ENXIO", path);
-    return node;
+    throw new DiskError(node.kind === "link" ? "ELOOP" : "ENXIO", path);
   }
 
   #createHandle(path: string, file: FileNode): FileHandle {

@@ -1,0 +1,164 @@
+/** Cases about tasks as places, and about who owns them. */
+import assert from "node:assert/strict";
+import { isAbsolute } from "node:path";
+import { assertRejects, createTask, FACTS, requireTask, type StoreCase, toBytes, toText } from "./store-case.js";
+
+const HOSTILE_TASK_NAMES = [
+  "",
+  ".",
+  "..",
+  ".hidden",
+  "a/b",
+  "../escape",
+  "a\\b",
+  "a\0b",
+  "trailing.",
+  "space here",
+  "CON",
+  "nul.txt",
+  "ü",
+  "a:b",
+  "x".repeat(65),
+  "__proto__/x",
+];
+
+export const TASK_CASES: readonly StoreCase[] = [
+  {
+    name: "a task exists from its creation on and is listed by name",
+    run: async ({ store }) => {
+      assert.equal(await store.task("task"), undefined);
+      await createTask(store, "task-b");
+      await createTask(store, "task-a");
+      const names = (await store.tasks()).filter((name) => !name.startsWith("other"));
+      assert.deepEqual(names, ["task-a", "task-b"]);
+      assert.equal((await requireTask(store, "task-a")).name, "task-a");
+    },
+  },
+  {
+    name: "S3: a taken name is not given again, and what is in it stays",
+    run: async ({ store, openAgain }) => {
+      await (await createTask(store)).putOnce("note", toBytes("mine"));
+      assert.equal(await store.createTask("task"), undefined);
+      const again = await openAgain();
+      assert.equal(await again.createTask("task"), undefined);
+      assert.equal(toText(await (await requireTask(again)).get("note")), "mine");
+    },
+  },
+  {
+    name: "two creators of one name: exactly one gets it",
+    run: async ({ store, openAgain }) => {
+      const again = await openAgain();
+      const made = await Promise.all([store.createTask("task"), again.createTask("task"), store.createTask("task")]);
+      assert.equal(made.filter((task) => task !== undefined).length, 1);
+    },
+  },
+  {
+    name: "a name that could be no folder everywhere is refused and finds no task",
+    run: async ({ store }) => {
+      const before = await store.tasks();
+      for (const name of HOSTILE_TASK_NAMES) {
+        await assertRejects(store.createTask(name), "TASK_NAME_INVALID");
+        assert.equal(await store.task(name), undefined, name);
+      }
+      assert.deepEqual(await store.tasks(), before);
+    },
+  },
+  {
+    name: "deliverables have an absolute folder of the task's own",
+    run: async ({ store }) => {
+      const first = await createTask(store, "task-1");
+      const second = await createTask(store, "task-2");
+      assert.ok(isAbsolute(first.deliverablesFolder));
+      assert.notEqual(first.deliverablesFolder, second.deliverablesFolder);
+    },
+  },
+  {
+    name: "tasks see nothing of each other",
+    run: async ({ store }) => {
+      const first = await createTask(store, "task-1");
+      const second = await createTask(store, "task-2");
+      await first.putOnce("note", toBytes("1"));
+      assert.equal(await first.claim(), 1);
+      assert.equal(await second.get("note"), undefined);
+      assert.deepEqual(await second.segments(), []);
+      assert.equal(await second.claim(), 1);
+    },
+  },
+  {
+    name: "a probe leaves nothing behind",
+    run: async ({ store }) => {
+      const before = await store.tasks();
+      await store.probe();
+      await store.probe();
+      assert.deepEqual(await store.tasks(), before);
+    },
+  },
+  {
+    name: "the manifest says what kind of store it is and the address names it",
+    run: async ({ store }) => {
+      assert.ok(store.address.startsWith(`${store.manifest.kind}:`));
+      assert.ok(store.manifest.objectBytesMax >= 1024 * 1024 && store.manifest.lineBytesMax >= 1024 * 1024);
+      assert.ok(!store.manifest.multiProcess || store.manifest.durable);
+    },
+  },
+  {
+    name: "the reserve can be made, given up once, and made again",
+    run: async ({ store }) => {
+      const task = await createTask(store);
+      assert.equal(await task.releaseReserve(), false);
+      await task.ensureReserve();
+      await task.ensureReserve();
+      assert.equal(await task.releaseReserve(), true);
+      assert.equal(await task.releaseReserve(), false);
+      await task.ensureReserve();
+      assert.deepEqual(await task.list(""), []);
+      assert.equal(await task.releaseReserve(), true);
+    },
+  },
+];
+
+export const PRESENCE_CASES: readonly StoreCase[] = [
+  {
+    name: "nobody owns a task that nobody announced",
+    run: async ({ store }) => {
+      assert.deepEqual(await (await createTask(store)).ownerState(), { state: "none" });
+    },
+  },
+  {
+    name: "an announced owner is seen by another opener, with a counter that its beats raise",
+    run: async ({ store, openAgain }) => {
+      const handle = await (await createTask(store)).announce(FACTS);
+      const watching = await requireTask(await openAgain());
+      const before = await watching.ownerState();
+      await handle.beat();
+      await handle.beat();
+      const after = await watching.ownerState();
+      assert.deepEqual(before.owner, FACTS);
+      assert.ok(before.state === "alive" || before.state === "unclear");
+      assert.equal((after.counter ?? 0) - (before.counter ?? 0), 2);
+      await handle.close();
+    },
+  },
+  {
+    name: "an owner that left in good order is not there any more",
+    run: async ({ store }) => {
+      const task = await createTask(store);
+      const handle = await task.announce(FACTS);
+      await handle.close();
+      assert.deepEqual(await task.ownerState(), { state: "none" });
+    },
+  },
+  {
+    name: "the end and the beats of a superseded owner leave the new one's record alone",
+    run: async ({ store, openAgain }) => {
+      const first = await (await createTask(store)).announce(FACTS);
+      const next = { ...FACTS, pid: 4712, since: "2024-01-02T15:00:00.000Z" };
+      const task = await requireTask(await openAgain());
+      const second = await task.announce(next);
+      await first.beat();
+      await first.close();
+      assert.deepEqual((await task.ownerState()).owner, next);
+      await second.close();
+    },
+  },
+];
