@@ -27,7 +27,7 @@ export interface DerivedSeal {
 }
 
 /** HKDF-SHA-512. Source: RFC 5869. */
-export function deriveBytes(input: Uint8Array, salt: Uint8Array, info: string, length: number): Buffer {
+export function deriveBytes(input: Uint8Array, salt: Uint8Array, info: string | Uint8Array, length: number): Buffer {
   return Buffer.from(hkdfSync("sha512", input, salt, info, length));
 }
 

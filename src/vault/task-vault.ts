@@ -8,7 +8,7 @@
  * source at hand, before it got its name.
  */
 import type { Clock } from "../base/clock.js";
-import { assert, isErrorCode, SplashdownError } from "../base/errors.js";
+import { assert, SplashdownError } from "../base/errors.js";
 import type { KeyId } from "../base/ids.js";
 import { silentLog, type Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
@@ -198,9 +198,4 @@ function requireTask(loaded: LoadedKeyring, taskId: string | undefined): void {
 
 function reportDamage(loaded: LoadedKeyring, log: Log): void {
   for (const { problem } of loaded.damaged) log.warn(`${problem}; ${loaded.file} is used instead`);
-}
-
-/** True when the thrown value says that the right key is not at hand; nothing was changed then. */
-export function isKeyRefusal(error: unknown): boolean {
-  return isErrorCode(error, "KEY_MISSING", "KEY_WRONG", "KEY_SOURCE_INVALID", "KEY_NOT_CREATED");
 }
