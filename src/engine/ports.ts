@@ -121,6 +121,8 @@ export interface ControlInbox {
 export interface CheckpointHook {
   /** Captures at once (synchronously) and writes later. `required`: the runner waits for it and a failure is an error. */
   captured(state: TaskState, event: Extract<EngineEvent, { type: "checkpoint_recorded" }>): { readonly required: boolean; readonly written: Promise<void> };
+  /** Resolves when no file is being written or waits to be, and what was written is recorded. */
+  idle(): Promise<void>;
 }
 
 /** Reads of memory pressure, 0..1 of what the process may use. */
@@ -138,6 +140,6 @@ export interface EnginePorts {
   readonly inbox: ControlInbox;
   readonly checkpoints: CheckpointHook;
   readonly memory: MemoryGauge;
-  /** Every event after it is durable, in order: for progress, metrics and typed events of the library. */
-  readonly observe: (event: EngineEvent, state: TaskState) => void;
+  /** Every event after it is durable, with its journal number: for progress, metrics and typed events of the library. */
+  readonly observe: (event: EngineEvent, state: TaskState, n: number) => void;
 }

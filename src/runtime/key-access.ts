@@ -6,7 +6,7 @@
  * which a first run makes where that protects (vault/default-key.ts).
  */
 import { resolve } from "node:path";
-import { SplashdownError } from "../base/errors.js";
+import { isErrorCode, SplashdownError } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
@@ -17,7 +17,7 @@ import type { Store, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import { computeDefaultKeyPath, ensureDefaultKeyFile } from "../vault/default-key.js";
 import type { KeyPorts, KeySourceSetting } from "../vault/key-source.js";
-import { isKeyRefusal, createTaskVault, openTaskVault } from "../vault/task-vault.js";
+import { createTaskVault, openTaskVault } from "../vault/task-vault.js";
 import { createPlainVault } from "../vault/sealing.js";
 import { inspectKeyring } from "../vault/keyring-view.js";
 import type { Environment } from "./environment.js";
@@ -124,7 +124,7 @@ export class KeyAccess {
       try {
         await this.open(task);
       } catch (error) {
-        if (isKeyRefusal(error)) return true;
+        if (isErrorCode(error, "KEY_MISSING", "KEY_WRONG", "KEY_SOURCE_INVALID")) return true;
       } finally {
         await task.close();
       }

@@ -55,7 +55,7 @@ export class TaskRunner {
   readonly #values: LargeValues;
   readonly #mailbox = new Mailbox();
   readonly #running = new Map<string, Attempt>();
-  readonly #deliveries = new Set<Promise<void>>();
+  readonly #holds = new Set<Promise<void>>();
   #settling = 0;
   #leaving: LeaveRequest | undefined;
   #snapshotFailures = 0;
@@ -106,6 +106,20 @@ export class TaskRunner {
     void this.#checkQuiet();
   }
 
+  /** Keeps the task from closing while something outside it is under way, e.g. a question in the terminal. */
+  holdOpen(until: Promise<unknown>): void {
+    const held: Promise<void> = until
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .finally(() => {
+        this.#holds.delete(held);
+        void this.#checkQuiet();
+      });
+    this.#holds.add(held);
+  }
+
   /** Takes a snapshot result of the checkpoint manager into the history. */
   recordSnapshot(event: EventOf<"snapshot_written"> | EventOf<"snapshot_failed"> | EventOf<"pruned">): Promise<void> {
     return this.#submit({ kind: "snapshot_written", event });
@@ -138,7 +152,7 @@ export class TaskRunner {
   }
 
   async #decideAndFold(input: EngineInput): Promise<Batch> {
-    const batch: Batch = { events: [], required: [] };
+    const batch: Batch = { events: [], numbers: [], required: [] };
     if (this.#ended) return batch;
     await this.#fold(await this.#decide(input), batch);
     if (this.#leaving === undefined && input.kind !== "close" && input.kind !== "quiescent") {
@@ -175,6 +189,7 @@ export class TaskRunner {
       evolve(this.state, event);
       this.#ports.events.append([event]);
       batch.events.push(event);
+      batch.numbers.push(this.state.position);
       if (event.type === "checkpoint_recorded") this.#capture(event, batch);
     }
   }
@@ -200,7 +215,7 @@ export class TaskRunner {
   async #settle(batch: Batch): Promise<void> {
     if (batch.events.length === 0) return;
     await this.#ports.events.durable();
-    for (const event of batch.events) this.#ports.observe(event, this.state);
+    for (const [at, event] of batch.events.entries()) this.#ports.observe(event, this.state, batch.numbers[at] ?? 0);
     if (batch.required.length > 0) await Promise.all(batch.required);
     if (batch.events.some(needsLook)) await this.#ports.events.confirm();
     for (const event of batch.events) this.#act(event);
@@ -280,14 +295,8 @@ export class TaskRunner {
   }
 
   #deliver(file: string, read: () => Promise<string>): void {
-    const delivery = read()
-      .then((content) => this.#ports.deliverables.write(file, content))
-      .catch((error: unknown) => this.#abandon(error))
-      .finally(() => {
-        this.#deliveries.delete(delivery);
-        void this.#checkQuiet();
-      });
-    this.#deliveries.add(delivery);
+    const delivery = read().then((content) => this.#ports.deliverables.write(file, content));
+    this.holdOpen(delivery.catch((error: unknown) => this.#abandon(error)));
   }
 
   /** Deliverables whose content is durable but whose file a crash may have prevented. */
@@ -325,17 +334,18 @@ export class TaskRunner {
     });
   }
 
-  /** Closes the task when nothing runs and nothing is on its way. */
+  get #isQuiet(): boolean {
+    return !this.#ended && this.#settling === 0 && this.#running.size === 0 && this.#holds.size === 0;
+  }
+
+  /** Closes the task when nothing runs and nothing is on its way; snapshots under way are recorded before. */
   async #checkQuiet(): Promise<void> {
-    if (this.#ended || this.#settling > 0 || this.#running.size > 0 || this.#deliveries.size > 0) return;
-    const leaving = this.#leaving;
-    const input: EngineInput =
-      leaving === undefined
-        ? { kind: "quiescent" }
-        : { kind: "close", end: leaving.end, reason: leaving.reason, exitStatus: leaving.exitStatus, signal: leaving.signal };
+    if (!this.#isQuiet) return;
     this.#settling += 1;
     try {
-      const batch = await this.#mailbox.run(() => this.#decideAndFold(input));
+      await this.#ports.checkpoints.idle();
+      if (this.#settling > 1 || this.#running.size > 0 || this.#holds.size > 0) return;
+      const batch = await this.#mailbox.run(() => this.#decideAndFold(closingInput(this.#leaving)));
       await this.#settle(batch);
       if (batch.events.length === 0) this.#requireSomethingToWaitFor();
     } catch (error) {
@@ -346,7 +356,7 @@ export class TaskRunner {
   }
 
   #requireSomethingToWaitFor(): void {
-    const idle = this.#settling <= 1 && this.#running.size === 0 && this.#deliveries.size === 0;
+    const idle = this.#settling <= 1 && this.#running.size === 0 && this.#holds.size === 0;
     if (idle && !this.#ended && this.#dueAtMs === undefined) {
       throw new SplashdownError("INTERNAL", "nothing runs, nothing is due, and the task is not closed");
     }
@@ -362,7 +372,15 @@ export class TaskRunner {
 
 interface Batch {
   readonly events: EngineEvent[];
+  /** Journal numbers of the events. */
+  readonly numbers: number[];
   readonly required: Promise<void>[];
+}
+
+function closingInput(leaving: LeaveRequest | undefined): EngineInput {
+  if (leaving === undefined) return { kind: "quiescent" };
+  const { end, reason, exitStatus, signal } = leaving;
+  return { kind: "close", end, reason, exitStatus, ...(signal === undefined ? {} : { signal }) };
 }
 
 const IRREVERSIBLE = new Set<EngineEvent["type"]>(["step_intended", "step_spawned", "substep_intended", "tool_intended"]);
