@@ -57,6 +57,8 @@ export class TaskRunner {
   readonly #running = new Map<string, Attempt>();
   readonly #holds = new Set<Promise<void>>();
   #settling = 0;
+  /** Somebody looked for quiet while it was not: whoever ends the noise looks again. */
+  #wantsCheck = false;
   #leaving: LeaveRequest | undefined;
   #snapshotFailures = 0;
   #cancelTimer: (() => void) | undefined;
@@ -340,7 +342,8 @@ export class TaskRunner {
 
   /** Closes the task when nothing runs and nothing is on its way; snapshots under way are recorded before. */
   async #checkQuiet(): Promise<void> {
-    if (!this.#isQuiet) return;
+    this.#wantsCheck = !this.#isQuiet;
+    if (this.#wantsCheck) return;
     this.#settling += 1;
     try {
       await this.#ports.checkpoints.idle();
@@ -353,6 +356,7 @@ export class TaskRunner {
     } finally {
       this.#settling -= 1;
     }
+    if (this.#wantsCheck) await this.#checkQuiet();
   }
 
   #requireSomethingToWaitFor(): void {
