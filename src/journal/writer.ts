@@ -287,7 +287,15 @@ export class JournalWriter implements EventLog {
   }
 }
 
-const OWN_CODES = ["STORE_FULL", "STORE_FAILED", "STORE_UNWRITABLE", "STORE_BUSY", "STORE_UNSAFE", "VALUE_TOO_LARGE", "INTERNAL"] as const;
+const OWN_CODES = [
+  "STORE_FULL",
+  "STORE_FAILED",
+  "STORE_UNWRITABLE",
+  "STORE_BUSY",
+  "STORE_UNSAFE",
+  "VALUE_TOO_LARGE",
+  "INTERNAL",
+] as const;
 
 function computeFailure(error: unknown, task: string): SplashdownError {
   if (isErrorCode(error, ...OWN_CODES) && error instanceof SplashdownError) return error;

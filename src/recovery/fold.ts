@@ -1,0 +1,177 @@
+/**
+ * The state of a task from its snapshot and journal, without writing: what `restore` goes on from and what list, show,
+ * replay and fork look at.
+ *
+ * R5: the state is the fold of the recorded events; nothing is decided here. A record that cannot be read is never
+ *     bridged in silence: it is lost, named, and everything that may have begun at or after it is uncertain.
+ * R6: damage that a snapshot covers is no loss. Loss that a person accepted once is not asked about again.
+ */
+import { SplashdownError } from "../base/errors.js";
+import type { JsonObject } from "../base/json.js";
+import type { LoadedSnapshot, SnapshotSource } from "../checkpoint/contract.js";
+import { evolve } from "../engine/evolve.js";
+import { createState, type TaskState } from "../engine/state.js";
+import { readHistory, type History, type LostRange, type ScanCache } from "../journal/history.js";
+import type { JournalPosition } from "../journal/position.js";
+import type { HistoryRecord } from "../journal/segment-records.js";
+import type { TaskStore } from "../store/contract.js";
+import type { TaskVault } from "../vault/contract.js";
+import { selectBase, type RefusedSnapshot } from "./base-selection.js";
+
+export interface ReadTaskOptions {
+  readonly task: TaskStore;
+  readonly vault: TaskVault;
+  readonly snapshots: SnapshotSource;
+  /** Fold no further than this record. */
+  readonly until?: number;
+  readonly cache?: ScanCache;
+  readonly signal?: AbortSignal;
+  /** Called now and then; throws to end the work. */
+  readonly checkTime?: () => void;
+}
+
+export interface FoldedTask {
+  readonly state: TaskState;
+  readonly history: History;
+  readonly base: LoadedSnapshot | undefined;
+  readonly refused: readonly RefusedSnapshot[];
+  /** The last record of the state: what a new owner continues. */
+  readonly position: JournalPosition | undefined;
+  readonly recordsReplayed: number;
+  /** What no snapshot covers and nobody accepted; empty in a sound task. */
+  readonly lost: readonly LostRange[];
+  /** From the first record of `lost`; steps that may have begun there are unknown. */
+  readonly uncertainFrom: number | undefined;
+  /** Records after a loss that no longer fitted the state. */
+  readonly unfoldable: number;
+}
+
+/** Folded between two looks at the time. */
+const RECORDS_PER_LOOK = 256;
+
+/**
+ * Reads and folds a task. Needs no claim and changes no byte; with a living owner it is the state of a moment ago.
+ *
+ * Errors: those of `readHistory`; JOURNAL_TAMPERED, FORMAT_VERSION of a record. Damage is in the answer.
+ */
+export async function readTask(options: ReadTaskOptions): Promise<FoldedTask> {
+  const { task, vault, cache, signal } = options;
+  const history = await readHistory({
+    task,
+    vault,
+    ...(cache === undefined ? {} : { cache }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return await foldHistory(history, options);
+}
+
+/** Folds a history that was read already. */
+export async function foldHistory(history: History, options: ReadTaskOptions): Promise<FoldedTask> {
+  const { snapshots, until = Infinity, checkTime } = options;
+  const { snapshot, refused } = await selectBase({
+    history,
+    snapshots,
+    until,
+    ...(checkTime === undefined ? {} : { checkTime }),
+  });
+  const state = snapshot?.state ?? createState();
+  const records = history.recordsFrom((snapshot?.position.n ?? 0) + 1).filter((record) => record.position.n <= until);
+  const folding = new Folding(state, checkTime);
+  for (const record of records) folding.fold(record);
+  const position = records.at(-1)?.position ?? snapshot?.position;
+  const lost = findUncovered({ history, from: (snapshot?.position.n ?? 0) + 1, until }).filter(
+    (range) => !folding.isAccepted(range),
+  );
+  return {
+    state,
+    history,
+    base: snapshot,
+    refused,
+    position,
+    recordsReplayed: records.length,
+    lost,
+    uncertainFrom: lost[0]?.from,
+    unfoldable: folding.unfoldable,
+  };
+}
+
+/**
+ * The state right after one record.
+ *
+ * Errors: CHECKPOINT_NOT_FOUND when the history has no such record; JOURNAL_CORRUPT when records before it are lost.
+ */
+export async function foldUntil(options: ReadTaskOptions & { readonly until: number }): Promise<FoldedTask> {
+  const folded = await readTask(options);
+  const { until, task } = options;
+  if (folded.lost.length > 0) throw lossError(task.name, folded);
+  if (folded.position?.n === until) return folded;
+  throw new SplashdownError("CHECKPOINT_NOT_FOUND", `the history of ${task.name} has no record ${until}`, {
+    details: { task: task.name, n: until },
+  });
+}
+
+/** Damage beyond repair, named. */
+export function lossError(task: string, { lost, history }: Pick<FoldedTask, "lost" | "history">): SplashdownError {
+  const ranges = lost.map(({ from, to }) => (to === from ? `${from}` : `${from}–${to ?? "the end"}`)).join(", ");
+  const places = history.damage.map(
+    ({ segment, line, what }) => `${segment}${line === undefined ? "" : ` line ${line}`} (${what})`,
+  );
+  const shown = places.slice(0, 5).join(", ");
+  return new SplashdownError(
+    "JOURNAL_CORRUPT",
+    `the journal of ${task} has lost records ${ranges}: ${shown || "segments are missing"}`,
+    {
+      details: { task, ...pickLoss(history.report()) },
+    },
+  );
+}
+
+function pickLoss(report: JsonObject): JsonObject {
+  return { lost: report["lost"] ?? [], damage: report["damage"] ?? [] };
+}
+
+function findUncovered(place: { history: History; from: number; until: number }): LostRange[] {
+  const { history, from, until } = place;
+  const lost = history.lost.filter((range) => (range.to ?? Infinity) >= from && range.from <= until);
+  const uncovered = lost.map((range) => ({ from: Math.max(range.from, from), to: range.to }));
+  // A snapshot beyond the journal's end proves that records were there; how many more, nobody can say.
+  const isBeyondEnd = from - 1 > (history.head?.n ?? 0);
+  return isBeyondEnd && !uncovered.some((range) => range.to === undefined)
+    ? [...uncovered, { from, to: undefined }]
+    : uncovered;
+}
+
+class Folding {
+  unfoldable = 0;
+  readonly #state: TaskState;
+  readonly #checkTime: (() => void) | undefined;
+  #count = 0;
+  #hasGap = false;
+  #acceptedAt = 0;
+
+  constructor(state: TaskState, checkTime: (() => void) | undefined) {
+    this.#state = state;
+    this.#checkTime = checkTime;
+  }
+
+  fold(record: HistoryRecord): void {
+    this.#count += 1;
+    if (this.#count % RECORDS_PER_LOOK === 0) this.#checkTime?.();
+    const { n } = record.position;
+    const event = record.decode();
+    if (n !== this.#state.position + 1) this.#hasGap = true;
+    if (event.type === "task_resumed" && event.report["loss_accepted"] === true) this.#acceptedAt = n;
+    this.#state.position = n - 1;
+    try {
+      evolve(this.#state, event);
+    } catch (error) {
+      if (!this.#hasGap) throw error;
+      this.unfoldable += 1;
+    }
+    this.#state.position = n;
+  }
+
+  isAccepted(range: LostRange): boolean {
+    return range.to !== undefined && range.to < this.#acceptedAt;
+  }
+}

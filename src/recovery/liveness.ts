@@ -1,0 +1,83 @@
+/**
+ * Whether the owner of a task lives: alive, gone or unclear.
+ *
+ * Owns: the judgement and the watching. The store knows how to ask (socket, counter); the epoch claim decides who
+ * writes. A wrong judgement costs availability, never correctness: a claimer fences whoever is there.
+ *
+ * R1: a task is taken up only when its owner is provably gone, or a person says `--take-over`; a pid alone proves nothing.
+ * R2: an unclear owner is watched on the observer's own clock; no clock of another machine is compared.
+ * Source: DESIGN section 7 (Ownership).
+ */
+import type { Clock } from "../base/clock.js";
+import { SplashdownError } from "../base/errors.js";
+import type { JsonObject } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+import type { OwnerFacts, OwnerState, TaskStore } from "../store/contract.js";
+
+export interface Liveness {
+  readonly state: "alive" | "gone" | "unclear" | "none";
+  readonly owner: OwnerFacts | undefined;
+}
+
+export interface LivenessOptions {
+  readonly task: TaskStore;
+  readonly clock: Clock;
+  /** How long an unclear owner's counter is watched; 0 judges at once. */
+  readonly watchMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Looks this often at a counter that should rise every LIMITS.ownerBeatMs. */
+const POLL_MS = 1_000;
+
+/**
+ * Judges the owner, watching its counter when it cannot be told at once.
+ *
+ * Units: `watchMs` on the observer's monotonic clock. Errors: CANCELLED by the signal.
+ */
+export async function observeOwner(options: LivenessOptions): Promise<Liveness> {
+  const { task, clock, watchMs = LIMITS.ownerWatchMs, signal } = options;
+  const first = await task.ownerState();
+  if (first.state !== "unclear") return livenessOf(first);
+  const endMs = clock.monotonicMs() + watchMs;
+  for (let restMs = watchMs; restMs > 0; restMs = endMs - clock.monotonicMs()) {
+    await clock.sleep(Math.min(POLL_MS, restMs), signal);
+    const now = await task.ownerState();
+    if (now.state !== "unclear") return livenessOf(now);
+    if (now.counter !== undefined && now.counter !== first.counter) return { state: "alive", owner: now.owner };
+  }
+  return livenessOf(first);
+}
+
+function livenessOf({ state, owner }: OwnerState): Liveness {
+  return { state, owner };
+}
+
+/**
+ * Demands that nobody owns the task.
+ *
+ * Shape: the answer says what was found; `unclear` only with `takeOver`.
+ * Errors: OWNER_ALIVE, who and since when; OWNER_UNCLEAR without `takeOver`.
+ */
+export async function requireOwnerGone(options: LivenessOptions & { readonly takeOver: boolean }): Promise<Liveness> {
+  const { takeOver, task } = options;
+  // A person who takes over has decided already: only a provably living owner stands against it.
+  const liveness = await observeOwner(takeOver ? { ...options, watchMs: 0 } : options);
+  const details: JsonObject = { task: task.name, owner: liveness.owner ?? null };
+  if (liveness.state === "alive") {
+    throw new SplashdownError("OWNER_ALIVE", `task ${task.name} is owned by ${describeOwner(liveness.owner)}`, {
+      details,
+    });
+  }
+  if (liveness.state === "unclear" && !takeOver) {
+    const text = `it cannot be told whether ${describeOwner(liveness.owner)}, the last owner of task ${task.name}, still runs`;
+    throw new SplashdownError("OWNER_UNCLEAR", text, { details });
+  }
+  return liveness;
+}
+
+/** Who it is, in one line. */
+export function describeOwner(owner: OwnerFacts | undefined): string {
+  if (owner === undefined) return "an unknown process";
+  return `process ${owner.pid} on ${owner.host} since ${owner.since}`;
+}

@@ -1,0 +1,252 @@
+/**
+ * Takes a task over: proves what its history is, claims the next epoch, and hands its state to a new owner.
+ *
+ * Owns: the order. What liveness says comes before (liveness.ts), opening the journal and appending `task_resumed` after
+ * (runtime). Steps: (1) read and fold everything, writing nothing; (2) refuse what must be refused; (3) claim; (4) read
+ * again, because a superseded owner may have written until the claim; (5) end surviving processes; (6) set bad files
+ * aside and sweep.
+ *
+ * R7: a refusal (wrong key, tampering, damage, newer version, roll-back) has changed no byte: all of it is judged in (2),
+ *     and again in (4).
+ * R8: the epoch is claimed before the segments it continues are read for good: either the claimer sees an intent, or its
+ *     writer sees the claim and does not act.
+ * R9: no outcome is judged while a process of the earlier owner may still act.
+ * R10: recovering twice gives the same state; an attempt that ends early has written nothing but the claim.
+ * Source: DESIGN sections 3 and 7, STORAGE section 1.7.
+ */
+import type { Clock } from "../base/clock.js";
+import { SplashdownError } from "../base/errors.js";
+import type { StepId } from "../base/ids.js";
+import type { JsonObject } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+import type { Log } from "../base/log.js";
+import type { SnapshotSource } from "../checkpoint/contract.js";
+import type { EventOf } from "../engine/events.js";
+import type { TaskState } from "../engine/state.js";
+import { readHistory, type History, type ScanCache } from "../journal/history.js";
+import { isSamePosition, type JournalPosition } from "../journal/position.js";
+import type { ProcessHost, ProcessIdentity } from "../process/contract.js";
+import type { TaskStore } from "../store/contract.js";
+import type { AnchorPosition } from "../vault/anchor.js";
+import type { TaskVault } from "../vault/contract.js";
+import { foldHistory, lossError, readTask, type FoldedTask, type ReadTaskOptions } from "./fold.js";
+import { isRolledBack, requireNotRolledBack } from "./rollback-guard.js";
+
+export interface RestoreOptions {
+  readonly task: TaskStore;
+  readonly vault: TaskVault;
+  readonly snapshots: SnapshotSource;
+  readonly processes: ProcessHost;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What this machine last acknowledged of the task; absent where nothing is known. */
+  readonly anchor?: AnchorPosition | undefined;
+  /** Go on in spite of damage and roll-back: what may have begun there is unknown. */
+  readonly acceptLoss?: boolean;
+  /** `recovery_timeout_seconds`. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface Restored {
+  readonly state: TaskState;
+  /** Claimed by this call; nobody else has it. */
+  readonly epoch: number;
+  /** What the new journal continues. */
+  readonly prev: JournalPosition | undefined;
+  /** Checkpoint the state was restored from. */
+  readonly base: string | undefined;
+  readonly journalBytes: number;
+  /** The owner before ended without `task_closed`. */
+  readonly crashed: boolean;
+  /** Some step that began is perhaps not known. */
+  readonly uncertain: boolean;
+  /** Completions of open steps that a superseded owner wrote too late. */
+  readonly orphans: ReadonlyMap<StepId, EventOf<"step_completed">>;
+  /** For the `task_resumed` event, in snake_case. */
+  readonly report: JsonObject;
+  readonly history: History;
+}
+
+/**
+ * Restores a task for a new owner.
+ *
+ * Errors: KEY_MISSING, KEY_WRONG, SEAL_MISSING, TASK_SWAPPED, JOURNAL_TAMPERED, FORMAT_*, STORE_*; JOURNAL_CORRUPT for
+ * loss and TASK_ROLLED_BACK, both only without `acceptLoss`; RECOVERY_TIMEOUT; CANCELLED.
+ */
+export async function restoreTask(options: RestoreOptions): Promise<Restored> {
+  const { task, vault, clock, snapshots, signal } = options;
+  const deadline = createDeadline(options);
+  const cache: ScanCache = new Map();
+  const reading: ReadTaskOptions = {
+    task,
+    vault,
+    snapshots,
+    cache,
+    checkTime: deadline.check,
+    ...(signal === undefined ? {} : { signal }),
+  };
+  const startedMs = clock.monotonicMs();
+  const before = await readTask(reading);
+  judge(before, options);
+  deadline.check();
+  const epoch = await task.claim();
+  const folded = await readAgain(before, reading);
+  const { isRolledBack: wasRolledBack } = judge(folded, options);
+  const ended = await deadline.race(endProcesses(folded, options));
+  deadline.check();
+  const quarantined = await setAside(folded, options);
+  await task.sweep();
+  return {
+    state: folded.state,
+    epoch,
+    prev: folded.position,
+    base: folded.base?.checkpointId,
+    journalBytes: folded.history.sizeBytes,
+    crashed: folded.state.task?.status === "running",
+    uncertain: folded.lost.length > 0 || wasRolledBack,
+    orphans: findOrphans(folded),
+    report: {
+      ...createReport(folded),
+      ...(wasRolledBack ? { loss_accepted: true, rolled_back: true } : {}),
+      epoch,
+      ended_processes: ended,
+      quarantined,
+      duration_ms: Math.round(clock.monotonicMs() - startedMs),
+    },
+    history: folded.history,
+  };
+}
+
+/** What must stop it, stops it; the answer says whether an accepted roll-back was found. */
+function judge(
+  folded: FoldedTask,
+  { task, anchor, acceptLoss = false }: RestoreOptions,
+): { readonly isRolledBack: boolean } {
+  const question = { task: task.name, history: folded.history, anchor };
+  if (acceptLoss) return { isRolledBack: isRolledBack(question) };
+  if (folded.lost.length > 0) throw lossError(task.name, folded);
+  requireNotRolledBack(question);
+  return { isRolledBack: false };
+}
+
+/** The same history gives the same state: it is folded again only when the superseded owner wrote in between. */
+async function readAgain(before: FoldedTask, reading: ReadTaskOptions): Promise<FoldedTask> {
+  const history = await readHistory(reading);
+  return isSameHistory(before.history, history) ? { ...before, history } : await foldHistory(history, reading);
+}
+
+function isSameHistory(first: History, second: History): boolean {
+  const isSameHead =
+    first.head === undefined || second.head === undefined
+      ? first.head === second.head
+      : isSamePosition(first.head, second.head);
+  return (
+    isSameHead && first.sizeBytes === second.sizeBytes && JSON.stringify(first.lost) === JSON.stringify(second.lost)
+  );
+}
+
+interface Deadline {
+  check(): void;
+  race<T>(work: Promise<T>): Promise<T>;
+}
+
+function createDeadline({ clock, timeoutMs = Infinity, signal, task }: RestoreOptions): Deadline {
+  const endMs = clock.monotonicMs() + timeoutMs;
+  const timeout = () =>
+    new SplashdownError("RECOVERY_TIMEOUT", `recovering ${task.name} took longer than ${timeoutMs / 1000} s`, {
+      details: { task: task.name, timeoutMs },
+    });
+  return {
+    check: () => {
+      if (signal?.aborted === true)
+        throw new SplashdownError("CANCELLED", "recovery was cancelled", {
+          details: { task: task.name },
+          cause: signal.reason,
+        });
+      if (clock.monotonicMs() > endMs) throw timeout();
+    },
+    race: async (work) => {
+      if (timeoutMs === Infinity) return work;
+      let cancel: () => void = () => undefined;
+      const late = new Promise<never>((_resolve, reject) => {
+        cancel = clock.schedule(Math.max(0, endMs - clock.monotonicMs()), () => reject(timeout()));
+      });
+      try {
+        return await Promise.race([work, late]);
+      } finally {
+        cancel();
+      }
+    },
+  };
+}
+
+/** Groups of open steps, and of those a superseded owner spawned too late. */
+async function endProcesses(folded: FoldedTask, { processes, log }: RestoreOptions): Promise<JsonObject[]> {
+  const suspects = new Map<string, { step: StepId; process: ProcessIdentity }>();
+  const add = (step: StepId, process: ProcessIdentity | undefined) => {
+    if (process !== undefined)
+      suspects.set(`${process.pid}/${process.startTicks}/${process.bootId}`, { step, process });
+  };
+  for (const step of folded.state.open) add(step, folded.state.steps.get(step)?.process);
+  for (const event of decodeOrphans(folded.history)) if (event.type === "step_spawned") add(event.step, event.process);
+  const ended: JsonObject[] = [];
+  for (const { step, process } of suspects.values()) {
+    if (!(await processes.isGroupAlive(process))) continue;
+    log.warn(`ending process group ${process.pid}, which step ${step} of the earlier owner left running`);
+    await processes.endGroup(process, LIMITS.killGraceMs);
+    ended.push({ step, pid: process.pid });
+  }
+  return ended;
+}
+
+async function setAside(folded: FoldedTask, { snapshots, log }: RestoreOptions): Promise<JsonObject[]> {
+  const quarantined: JsonObject[] = [];
+  for (const { file, code, reason, isBad } of folded.refused) {
+    if (!isBad) continue;
+    const movedTo = await snapshots.quarantine(file, `${code}: ${reason}`);
+    log.warn(`${file} is not usable (${code}) and was moved to ${movedTo}; ${describeBase(folded)} is used instead`);
+    quarantined.push({ file, code, moved_to: movedTo });
+  }
+  return quarantined;
+}
+
+function describeBase({ base }: FoldedTask): string {
+  return base === undefined ? "the journal from its first record" : base.file;
+}
+
+function decodeOrphans(history: History) {
+  return history.orphans.flatMap((record) => {
+    try {
+      return [record.decode()];
+    } catch {
+      // Off the chain nothing is relied upon, so nothing there can stop a recovery.
+      return [];
+    }
+  });
+}
+
+function findOrphans({ state, history }: FoldedTask): ReadonlyMap<StepId, EventOf<"step_completed">> {
+  const found = new Map<StepId, EventOf<"step_completed">>();
+  for (const event of decodeOrphans(history)) {
+    if (event.type !== "step_completed" || !state.open.has(event.step)) continue;
+    if (state.steps.get(event.step)?.attempt === event.attempt) found.set(event.step, event);
+  }
+  return found;
+}
+
+/** What was found and used, for the event, the audit and people. */
+export function createReport(folded: FoldedTask): JsonObject {
+  const { base, refused, lost, history } = folded;
+  return {
+    base:
+      base === undefined
+        ? null
+        : { file: base.file, seq: base.seq, checkpoint_id: base.checkpointId, n: base.position.n },
+    records_replayed: folded.recordsReplayed,
+    ...history.report(),
+    lost: lost.map(({ from, to }) => ({ from, to: to ?? null })),
+    ...(lost.length > 0 ? { loss_accepted: true, unfoldable: folded.unfoldable } : {}),
+    passed_over: refused.map(({ file, code, reason }) => ({ file, code, reason })),
+  };
+}

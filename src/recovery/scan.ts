@@ -1,0 +1,154 @@
+/**
+ * How every task of a store stands: from the end of its journal and from whether its owner lives.
+ *
+ * R11: a task is `running` only while its owner is alive; open and without an owner it is `crashed`, and where that
+ *      cannot be told `unclear`.
+ * R12: a task that cannot be read is one bad entry in the answer; the others are unaffected.
+ * Owns: the short truth, cheap for a thousand tasks. `readTask` gives the long one.
+ */
+import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
+import type { ErrorCode } from "../base/error-table.js";
+import type { EngineEvent, EventOf } from "../engine/events.js";
+import { readJournalEnd, type JournalEnd } from "../journal/journal-end.js";
+import type { OwnerFacts, OwnerState, Store, TaskStore } from "../store/contract.js";
+import type { TaskVault } from "../vault/contract.js";
+
+export type TaskStatus =
+  | "running"
+  | "crashed"
+  | "unclear"
+  | "waiting"
+  | "paused"
+  | "failed"
+  | "partial"
+  | "done"
+  | "stopped"
+  | "damaged"
+  | "key_missing";
+
+export interface ScannedTask {
+  readonly name: string;
+  readonly status: TaskStatus;
+  /** Undefined where the journal could not be opened. */
+  readonly taskId: string | undefined;
+  readonly epoch: number;
+  /** Number and time of the last record; 0 and undefined before the first. */
+  readonly records: number;
+  readonly lastAtMs: number | undefined;
+  readonly owner: OwnerFacts | undefined;
+  /** How it ended, when it did. */
+  readonly closed: EventOf<"task_closed"> | undefined;
+  readonly problem: { readonly code: ErrorCode; readonly message: string } | undefined;
+}
+
+export interface ScanOptions {
+  readonly store: Store;
+  /** Opens a task's keys. Errors: KEY_*, KEYRING_CORRUPT; they become the task's status. */
+  readonly openVault: (task: TaskStore) => Promise<TaskVault>;
+  /** Only these; all tasks of the store when absent. */
+  readonly names?: readonly string[];
+}
+
+const TASKS_AT_ONCE = 8;
+/** What may follow a `task_closed` without opening the task again. */
+const AFTERWARDS: ReadonlySet<EngineEvent["type"]> = new Set<EngineEvent["type"]>([
+  "checkpoint_recorded",
+  "snapshot_written",
+  "snapshot_failed",
+  "pruned",
+  "noted",
+]);
+
+/**
+ * Scans the tasks of a store.
+ *
+ * Shape: in the order of names. Errors: only those of listing the store; a task's own are in its entry.
+ */
+export async function scanTasks(options: ScanOptions): Promise<ScannedTask[]> {
+  const names = options.names ?? (await options.store.tasks());
+  const found = new Map<string, ScannedTask>();
+  const queue = [...names];
+  const work = async () => {
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+      const scanned = await scanTask(name, options);
+      if (scanned !== undefined) found.set(name, scanned);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(TASKS_AT_ONCE, names.length) }, work));
+  return names.flatMap((name) => found.get(name) ?? []);
+}
+
+/** One task; `undefined` when it is not there (any more). Errors: those that are no coded errors. */
+export async function scanTask(
+  name: string,
+  { store, openVault }: Pick<ScanOptions, "store" | "openVault">,
+): Promise<ScannedTask | undefined> {
+  let task: TaskStore | undefined;
+  try {
+    task = await store.task(name);
+    return task === undefined ? undefined : await inspect(task, openVault);
+  } catch (error) {
+    return createBadEntry(name, error);
+  } finally {
+    await task?.close();
+  }
+}
+
+async function inspect(task: TaskStore, openVault: ScanOptions["openVault"]): Promise<ScannedTask> {
+  const ownership = await task.ownerState();
+  const vault = await openVault(task);
+  const end = await readJournalEnd({ task, vault });
+  const { closed, lastAtMs } = readClosing(end);
+  return {
+    name: task.name,
+    status: end.isDamaged ? "damaged" : (closed?.end ?? statusOfOpen(ownership)),
+    taskId: vault.taskId,
+    epoch: end.epoch,
+    records: end.records.at(-1)?.position.n ?? 0,
+    lastAtMs,
+    owner: ownership.owner,
+    closed,
+    problem: end.isDamaged
+      ? { code: "JOURNAL_CORRUPT", message: `the end of the journal of ${task.name} is damaged` }
+      : undefined,
+  };
+}
+
+function statusOfOpen({ state }: OwnerState): TaskStatus {
+  if (state === "alive") return "running";
+  return state === "unclear" ? "unclear" : "crashed";
+}
+
+function readClosing({ records }: JournalEnd): {
+  closed: EventOf<"task_closed"> | undefined;
+  lastAtMs: number | undefined;
+} {
+  let lastAtMs: number | undefined;
+  for (const record of records.toReversed()) {
+    const event = record.decode();
+    lastAtMs ??= event.atMs;
+    if (event.type === "task_closed") return { closed: event, lastAtMs };
+    if (!AFTERWARDS.has(event.type)) break;
+  }
+  return { closed: undefined, lastAtMs };
+}
+
+const KEY_CODES: ReadonlySet<string> = new Set(["KEY_MISSING", "KEY_WRONG", "KEY_SOURCE_INVALID", "KEY_NOT_CREATED"]);
+
+function createBadEntry(name: string, error: unknown): ScannedTask {
+  const code = errorCodeOf(error);
+  if (code === undefined || code === "INTERNAL") {
+    throw new SplashdownError("INTERNAL", `scanning task ${name} failed: ${messageOf(error)}`, { cause: error });
+  }
+  return {
+    name,
+    status: KEY_CODES.has(code) ? "key_missing" : "damaged",
+    taskId: undefined,
+    epoch: 0,
+    records: 0,
+    lastAtMs: undefined,
+    owner: undefined,
+    closed: undefined,
+    problem: { code, message: messageOf(error) },
+  };
+}
