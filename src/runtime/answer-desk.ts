@@ -70,8 +70,8 @@ export class AnswerDesk {
       const answer = await recordAnswer(control, { question: question.id, by, ...given });
       inbox.push({ kind: "answer", ...answer });
     } catch (error) {
-      if (!isErrorCode(error, "QUESTION_CLOSED")) throw error;
-      control.log.warn(messageOf(error));
+      control.log.warn(`the answer was not recorded: ${messageOf(error)}`);
+      if (!isErrorCode(error, "QUESTION_CLOSED")) return;
       const theirs = await loadAnswer(control, question.id);
       if (theirs !== undefined) inbox.push({ kind: "answer", ...theirs });
     }

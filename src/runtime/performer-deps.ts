@@ -1,0 +1,28 @@
+/** What the performers get of the real world: processes, the environment without our keys, functions, models. */
+import { createModelSource } from "../agents/scripted-model.js";
+import type { PerformerDeps, SchemaCheck } from "../agents/contract.js";
+import type { LoadedWorkflow } from "../definition/workflow.js";
+import { compileSchema } from "../schema/compile.js";
+import { childEnvironmentOf } from "./environment.js";
+import type { Services } from "./services.js";
+
+export function createPerformerDeps(services: Services, workflow: LoadedWorkflow): PerformerDeps {
+  const { clock, log, environment, keys } = services;
+  const models = createModelSource(workflow.definition.scriptedAnswers, clock);
+  return {
+    clock,
+    log,
+    processes: services.processes(),
+    environment: childEnvironmentOf(environment, keys.secretVariables),
+    functions: workflow.functions,
+    checkSchema,
+    modelOf: models,
+  };
+}
+
+const checkSchema: SchemaCheck = async (schema, value) => {
+  const compiled = await compileSchema(schema);
+  if (!compiled.ok) return compiled.defects;
+  const verdict = compiled.validate(value);
+  return verdict.ok ? [] : verdict.defects;
+};

@@ -1,0 +1,110 @@
+/**
+ * Reads one task without owning it: opens its vault, folds its history, and says what it is.
+ *
+ * Nothing here changes a byte of the task; with a living owner the answer is the state of a moment ago.
+ */
+import { createBlobShelf } from "../checkpoint/blobs.js";
+import { createSnapshotSource, type PictureSource } from "../checkpoint/source.js";
+import type { JsonValue } from "../base/json.js";
+import type { ValueRef } from "../engine/events.js";
+import type { TaskState } from "../engine/state.js";
+import { readTask, type FoldedTask } from "../recovery/fold.js";
+import type { OwnerState, TaskStore } from "../store/contract.js";
+import { loadAnchor, type LoadedAnchor } from "../vault/anchor.js";
+import type { TaskVault } from "../vault/contract.js";
+import type { TaskView } from "./contract.js";
+import type { Services } from "./services.js";
+import {
+  countSteps,
+  formatTime,
+  viewDecisions,
+  viewDeliverables,
+  viewMetrics,
+  viewOpenQuestions,
+  viewPhases,
+  viewQuestion,
+  viewStep,
+} from "./views.js";
+
+export interface OpenedTask {
+  readonly task: TaskStore;
+  readonly vault: TaskVault;
+  readonly snapshots: PictureSource;
+}
+
+/** Opens a task's vault and snapshots. Errors: TASK_NOT_FOUND is the caller's; KEY_*, KEYRING_CORRUPT, SEAL_MISSING. */
+export async function openTask(services: Services, task: TaskStore): Promise<OpenedTask> {
+  const vault = await services.keys.open(task);
+  const rawBytesMax = services.settings.checkpoint_config.checkpoint_size_limit_mb * 1024 * 1024;
+  return { task, vault, snapshots: createSnapshotSource({ store: task, vault, rawBytesMax }) };
+}
+
+/** Errors: those of `openTask` and of recovery's `readTask`. */
+export async function readState(services: Services, task: TaskStore, until?: number): Promise<OpenedTask & { readonly folded: FoldedTask }> {
+  const opened = await openTask(services, task);
+  const folded = await readTask({ ...opened, ...(until === undefined ? {} : { until }) });
+  return { ...opened, folded };
+}
+
+/** The value of a reference, read from its blob where it is large. */
+export async function resolveValue({ task, vault }: OpenedTask, ref: ValueRef): Promise<JsonValue> {
+  return "inline" in ref ? ref.inline : createBlobShelf({ store: task, vault }).get(ref.blob);
+}
+
+/** What is remembered outside the folder; none for stores that do not outlive the process. */
+export async function readAnchor(services: Services, taskId: string): Promise<LoadedAnchor> {
+  if (!services.store.manifest.durable) return { state: "none" };
+  return loadAnchor({ fileSystem: services.fileSystem, stateFolder: services.environment.stateFolder }, taskId);
+}
+
+/** The status people see: what the journal says, and whether its owner lives. */
+export function deriveStatus(state: TaskState, owner: OwnerState["state"]): string {
+  const { task } = state;
+  if (task === undefined) return owner === "alive" ? "running" : "crashed";
+  if (task.status !== "running") return task.status;
+  if (owner === "alive") return "running";
+  return owner === "unclear" ? "unclear" : "crashed";
+}
+
+export async function viewTask(services: Services, task: TaskStore): Promise<TaskView> {
+  const opened = await readState(services, task);
+  const { folded, vault } = opened;
+  const { state } = folded;
+  const owner = await task.ownerState();
+  const status = deriveStatus(state, owner.state);
+  const entry = state.task;
+  return {
+    task: task.name,
+    workflow_id: vault.taskId,
+    status,
+    folder: task.deliverablesFolder,
+    encrypted: vault.encrypted,
+    inputs: entry?.inputs ?? {},
+    phases: viewPhases(state),
+    steps: [...state.steps.values()].map(viewStep),
+    decisions: viewDecisions(state),
+    questions: [...state.questions.values()].map((question) => viewQuestion(task.name, question)),
+    open_questions: viewOpenQuestions(task.name, state).length,
+    steps_done: countSteps(state).done,
+    checkpoints: state.checkpoints.length,
+    deliverables: viewDeliverables(state),
+    metrics: viewMetrics(state),
+    damage: describeDamage(folded),
+    size: folded.history.sizeBytes,
+    ...(entry === undefined ? {} : { workflow: entry.definition.name, started_at: formatTime(entry.startedAtMs) }),
+    ...(state.position === 0 ? {} : { last_event_at: formatTime(state.atMs) }),
+    ...(entry?.reason === undefined || status === "running" ? {} : { reason: entry.reason }),
+    ...(entry?.resumeAtMs === undefined ? {} : { resume_at: formatTime(entry.resumeAtMs) }),
+    ...(entry?.output === undefined ? {} : { output: await resolveValue(opened, entry.output) }),
+    ...(status === "running" && owner.owner !== undefined ? { owner: owner.owner } : {}),
+  };
+}
+
+function describeDamage(folded: FoldedTask): string[] {
+  const { history, refused, lost } = folded;
+  return [
+    ...history.damage.map(({ segment, line, what }) => `journal ${segment}${line === undefined ? "" : ` line ${line}`}: ${what}`),
+    ...refused.filter(({ isBad }) => isBad).map(({ file, code, reason }) => `${file}: ${code}, ${reason}`),
+    ...lost.map(({ from, to }) => `lost records ${from} to ${to ?? "the end"}`),
+  ];
+}

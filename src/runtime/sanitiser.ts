@@ -1,0 +1,31 @@
+/**
+ * The sanitiser of a task: knows which values of the environment are secret, and marks them with the task's keyed digest.
+ */
+import type { JsonValue } from "../base/json.js";
+import { createRedactor } from "../base/redact.js";
+import { isSecretName } from "../base/secret-shapes.js";
+import type { NodeDefinition } from "../definition/workflow.js";
+import type { Sanitiser } from "../engine/ports.js";
+import type { TaskVault } from "../vault/contract.js";
+import type { Services } from "./services.js";
+
+const MARK_BYTES = 4;
+
+/** Every variable whose name says that it is secret counts, and every one that a step of the workflow names. */
+export function createSanitiser(services: Services, vault: TaskVault, root: NodeDefinition): Sanitiser {
+  const redactor = createRedactor((secret) => vault.keyedDigest("redaction", secret).subarray(0, MARK_BYTES));
+  const named = new Set([...listSecrets(root), ...services.keys.secretVariables]);
+  for (const [name, value] of Object.entries(services.environment.all)) {
+    if (named.has(name) || isSecretName(name)) redactor.register(value, "env");
+  }
+  return {
+    clean: (value: JsonValue) => redactor.redactJson(value),
+    cleanText: (text) => redactor.redactText(text),
+  };
+}
+
+function listSecrets(node: NodeDefinition): string[] {
+  if (node.node === "step") return [...node.secrets];
+  const children: readonly NodeDefinition[] = node.children;
+  return children.flatMap(listSecrets);
+}

@@ -1,0 +1,32 @@
+/** What one opened Splashdown has built of the real world, handed to its verbs. */
+import type { Clock } from "../base/clock.js";
+import type { FileSystem } from "../base/file-system.js";
+import type { Log } from "../base/log.js";
+import type { RandomSource } from "../base/random.js";
+import type { EffectiveSettings } from "../definition/settings.js";
+import type { TemplateEngine } from "../engine/input.js";
+import type { MemoryGauge } from "../engine/ports.js";
+import type { ProcessHost } from "../process/contract.js";
+import type { Store } from "../store/contract.js";
+import type { AskPerson } from "./answer-desk.js";
+import type { Emitter } from "./emitter.js";
+import type { Environment } from "./environment.js";
+import type { KeyAccess } from "./key-access.js";
+
+export interface Services {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly log: Log;
+  readonly fileSystem: FileSystem;
+  readonly store: Store;
+  readonly settings: EffectiveSettings;
+  readonly keys: KeyAccess;
+  readonly emitter: Emitter;
+  readonly memory: MemoryGauge;
+  readonly ask: AskPerson | undefined;
+  /** Opened on first use. */
+  readonly processes: () => ProcessHost;
+  readonly templates: () => Promise<TemplateEngine>;
+  readonly version: string;
+}

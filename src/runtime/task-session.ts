@@ -1,0 +1,239 @@
+/**
+ * One owned task in this process: wires journal, snapshots, blobs, control, presence and performer to a runner, and takes
+ * it all down again.
+ *
+ * Owns: the order of opening and closing. What the task does is the runner's; whether it may be taken is recovery's.
+ */
+import { EXIT_STATUS } from "../base/error-table.js";
+import { messageOf } from "../base/errors.js";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createPerformer } from "../agents/performer.js";
+import { createBlobShelf } from "../checkpoint/blobs.js";
+import { createCheckpointManager, type CheckpointManager } from "../checkpoint/manager.js";
+import { createVerify, SnapshotRetention } from "../checkpoint/retention.js";
+import { createSnapshotSource, type PictureSource } from "../checkpoint/source.js";
+import type { EffectiveSettings } from "../definition/settings.js";
+import type { LoadedWorkflow } from "../definition/workflow.js";
+import type { EngineEvent, EventOf } from "../engine/events.js";
+import type { EngineInput, TemplateEngine } from "../engine/input.js";
+import type { EnginePorts } from "../engine/ports.js";
+import { TaskRunner } from "../engine/runner/task-runner.js";
+import type { TaskState } from "../engine/state.js";
+import type { JournalPosition } from "../journal/position.js";
+import { openJournalWriter, type JournalWriter } from "../journal/writer.js";
+import type { TaskStore } from "../store/contract.js";
+import { raiseAnchor } from "../vault/anchor.js";
+import type { TaskVault } from "../vault/contract.js";
+import { AnswerDesk, type PresetAnswers } from "./answer-desk.js";
+import { FolderInbox, type ControlDeps } from "./control.js";
+import { createDeliverableWriter } from "./deliverables.js";
+import { observeInto } from "./observer.js";
+import { createPerformerDeps } from "./performer-deps.js";
+import { showPresence } from "./presence.js";
+import { createSanitiser } from "./sanitiser.js";
+import type { Services } from "./services.js";
+
+export interface SessionOptions {
+  readonly services: Services;
+  readonly task: TaskStore;
+  readonly vault: TaskVault;
+  readonly epoch: number;
+  readonly prev: JournalPosition | undefined;
+  readonly base: string | undefined;
+  readonly journalBytes: number;
+  readonly state: TaskState;
+  readonly workflow: LoadedWorkflow;
+  /** Effective for this task: sealed at its start, or as it starts. */
+  readonly settings: EffectiveSettings;
+  readonly presets: PresetAnswers;
+  readonly templates: TemplateEngine;
+  readonly wait: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface SessionEnd {
+  readonly closed: EventOf<"task_closed">;
+  readonly state: TaskState;
+}
+
+/** Longest wait slept out without `--wait`. */
+const SLEEP_MS_MAX = 60_000;
+
+/**
+ * Runs the task to the end of this process's part.
+ *
+ * Errors: OWNER_SUPERSEDED, STORE_* when it could not be closed in order; then nothing more was written.
+ */
+export async function runSession(options: SessionOptions, first: Extract<EngineInput, { kind: "start" | "resumed" }>): Promise<SessionEnd> {
+  const { services, task, state } = options;
+  const self = services.processes().self;
+  const hidePresence = await showPresence({ task, clock: services.clock, environment: services.environment, self });
+  try {
+    const journal = await openJournal(options);
+    const session = new TaskSession(options, journal);
+    try {
+      const closed = await session.run(first);
+      return { closed, state };
+    } finally {
+      await session.close();
+    }
+  } finally {
+    await hidePresence();
+  }
+}
+
+function openJournal({ services, task, vault, epoch, prev, base, journalBytes }: SessionOptions): Promise<JournalWriter> {
+  const { clock, log } = services;
+  return openJournalWriter({ task, vault, epoch, prev, base, sizeBytes: journalBytes, clock, log });
+}
+
+class TaskSession {
+  readonly #options: SessionOptions;
+  readonly #journal: JournalWriter;
+  readonly #inbox: FolderInbox;
+  readonly #manager: CheckpointManager;
+  readonly #runner: TaskRunner;
+  readonly #desk: AnswerDesk;
+  readonly #observe: (event: EngineEvent, state: TaskState, n: number) => void;
+  #anchoring: Promise<void> = Promise.resolve();
+
+  constructor(options: SessionOptions, journal: JournalWriter) {
+    const { services, task, vault, presets } = options;
+    this.#options = options;
+    this.#journal = journal;
+    const control: ControlDeps = { task, vault, clock: services.clock, random: services.random, log: services.log };
+    this.#inbox = new FolderInbox(control);
+    this.#observe = observeInto(services.emitter, task.name);
+    this.#manager = this.#createManager();
+    this.#runner = new TaskRunner({
+      state: options.state,
+      ports: this.#createPorts(),
+      templates: options.templates,
+      sleepMsMax: options.wait ? Infinity : SLEEP_MS_MAX,
+    });
+    this.#desk = new AnswerDesk({
+      control,
+      inbox: this.#inbox,
+      presets,
+      ask: services.ask,
+      by: services.environment.user,
+      holdOpen: (until) => this.#runner.holdOpen(until),
+    });
+  }
+
+  async run(first: Extract<EngineInput, { kind: "start" | "resumed" }>): Promise<EventOf<"task_closed">> {
+    const { signal, task, services } = this.#options;
+    await task.ensureReserve().catch((error: unknown) => services.log.debug(`no reserve: ${messageOf(error)}`));
+    await this.#inbox.load();
+    const leave = (): void => this.#leave(signal?.reason);
+    if (signal?.aborted === true) leave();
+    signal?.addEventListener("abort", leave, { once: true });
+    try {
+      return await this.#runner.run(first);
+    } finally {
+      signal?.removeEventListener("abort", leave);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#manager.idle();
+    this.#raiseAnchor();
+    await this.#anchoring;
+    await this.#journal.close();
+  }
+
+  #leave(reason: unknown): void {
+    const { signal, exitStatus } = readSignal(reason);
+    this.#runner.leave({ end: "stopped", reason: `ended by ${signal}`, exitStatus, signal, cancel: true });
+  }
+
+  #createPorts(): EnginePorts {
+    const { services, task, vault, workflow } = this.#options;
+    const { clock, random, log, fileSystem } = services;
+    return {
+      clock,
+      random,
+      log,
+      events: this.#journal,
+      blobs: createBlobShelf({ store: task, vault, pacing: { clock, breathe: nextTurn } }),
+      performer: createPerformer(createPerformerDeps(services, workflow)),
+      sanitiser: createSanitiser(services, vault, workflow.definition.root),
+      deliverables: createDeliverableWriter({ fileSystem, random, folder: task.deliverablesFolder }),
+      inbox: this.#inbox,
+      checkpoints: this.#manager,
+      memory: services.memory,
+      observe: (event, state, n) => {
+        this.#observe(event, state, n);
+        if (event.type === "question_opened") this.#desk.opened(event, state);
+        if (event.type === "snapshot_written" || event.type === "task_closed") this.#raiseAnchor();
+      },
+    };
+  }
+
+  #createManager(): CheckpointManager {
+    const { services, task, vault, settings } = this.#options;
+    const { checkpoint_config: config, performance_config: performance } = settings;
+    const { clock, log } = services;
+    const rawBytesMax = config.checkpoint_size_limit_mb * 1024 * 1024;
+    const snapshots: PictureSource = createSnapshotSource({ store: task, vault, rawBytesMax });
+    const journal = this.#journal;
+    const record = (event: EventOf<"snapshot_written"> | EventOf<"snapshot_failed"> | EventOf<"pruned">): Promise<void> =>
+      this.#runner.recordSnapshot(event);
+    return createCheckpointManager({
+      writer: {
+        store: task,
+        vault,
+        clock,
+        breathe: nextTurn,
+        rawBytesMax,
+        app: services.version,
+        level: config.compression ? performance.compression_level : 0,
+        isMinimal: config.metadata === "minimal",
+      },
+      journal,
+      log,
+      isEnabled: config.enabled,
+      onEvent: record,
+      retention: new SnapshotRetention({
+        store: task,
+        journal,
+        log,
+        rules: { perPhaseMax: config.max_checkpoints_per_phase, perTaskMax: config.max_checkpoints },
+        verify: createVerify((file) => snapshots.load(file), log),
+        onPruned: record,
+        nowMs: () => clock.nowMs(),
+      }),
+    });
+  }
+
+  /** Remembers outside the folder how far the task came; a failure is said and harms nothing now. */
+  #raiseAnchor(): void {
+    const position = this.#journal.position;
+    if (position === undefined) return;
+    const { services, vault, task } = this.#options;
+    if (!services.store.manifest.durable) return;
+    const { fileSystem, random, environment, log } = services;
+    this.#anchoring = this.#anchoring
+      .then(() =>
+        raiseAnchor({
+          fileSystem,
+          random,
+          stateFolder: environment.stateFolder,
+          taskId: vault.taskId,
+          position: { epoch: position.epoch, n: position.n, hash: position.h },
+        }),
+      )
+      .then(
+        () => undefined,
+        (error: unknown) => log.warn(`the anchor of ${task.name} could not be written: ${messageOf(error)}`),
+      );
+  }
+}
+
+function readSignal(reason: unknown): { signal: string; exitStatus: number } {
+  const given = typeof reason === "object" && reason !== null ? (reason as { signal?: unknown; exitStatus?: unknown }) : {};
+  return {
+    signal: typeof given.signal === "string" ? given.signal : "an abort of the caller",
+    exitStatus: typeof given.exitStatus === "number" ? given.exitStatus : EXIT_STATUS.interrupted,
+  };
+}
