@@ -60,7 +60,8 @@ export function parseBlobHeader(start: Uint8Array): { readonly header: BlobHeade
   const text = line.toString("utf8");
   const sumAt = text.lastIndexOf(',"sha256":"');
   const stated = SUM_PART.exec(text.slice(Math.max(0, sumAt)))?.[1];
-  if (!text.startsWith(PREFIX) || stated === undefined || sha256Hex(text.slice(0, sumAt)) !== stated) throw corrupt("its header line is damaged");
+  if (!text.startsWith(PREFIX) || stated === undefined || sha256Hex(text.slice(0, sumAt)) !== stated)
+    throw corrupt("its header line is damaged");
   const header = parseFields(text.slice(PREFIX.length, sumAt));
   if (!formatBlobHeader(header).equals(line)) throw corrupt("its header is not in its canonical form");
   return { header, line };
@@ -70,7 +71,13 @@ function parseFields(json: string): BlobHeader {
   const fields = parseObject(json);
   const { commit, key, name, raw, salt, suite, workflow_id: taskId } = fields;
   const areTexts = [commit, name, salt, suite, taskId].every((field) => typeof field === "string");
-  if (!areTexts || typeof raw !== "number" || !Number.isSafeInteger(raw) || raw < 0 || !["string", "undefined"].includes(typeof key)) {
+  if (
+    !areTexts ||
+    typeof raw !== "number" ||
+    !Number.isSafeInteger(raw) ||
+    raw < 0 ||
+    !["string", "undefined"].includes(typeof key)
+  ) {
     throw corrupt("its header has a field of the wrong type");
   }
   const seal = { suite: suite as string, salt: salt as string, commit: commit as string };
@@ -102,15 +109,25 @@ export function computeBlobFileBytes(lineBytes: number, rawBytes: number): numbe
 }
 
 /** Where a chunk lies in the file, tag included. */
-export function computeChunkPlace(lineBytes: number, rawBytes: number, chunk: number): { readonly offset: number; readonly length: number } {
+export function computeChunkPlace(
+  lineBytes: number,
+  rawBytes: number,
+  chunk: number,
+): { readonly offset: number; readonly length: number } {
   const plainBytes = Math.min(LIMITS.blobChunkBytes, rawBytes - chunk * LIMITS.blobChunkBytes);
   return { offset: lineBytes + chunk * (LIMITS.blobChunkBytes + TAG_BYTES), length: plainBytes + TAG_BYTES };
 }
 
 /** Seals one chunk. Shape: always the chunk's length and 16 bytes. */
-export function sealChunk(sealer: FileSealer, line: Buffer, part: { readonly chunk: number; readonly plain: Uint8Array }): Buffer {
+export function sealChunk(
+  sealer: FileSealer,
+  line: Buffer,
+  part: { readonly chunk: number; readonly plain: Uint8Array },
+): Buffer {
   const sealed = sealer.seal(part.chunk, line, part.plain);
-  return sealer.header.suite === PLAIN_SUITE ? Buffer.concat([sealed, computePlainTag(line, part.chunk, sealed)]) : sealed;
+  return sealer.header.suite === PLAIN_SUITE
+    ? Buffer.concat([sealed, computePlainTag(line, part.chunk, sealed)])
+    : sealed;
 }
 
 /**
@@ -118,10 +135,15 @@ export function sealChunk(sealer: FileSealer, line: Buffer, part: { readonly chu
  *
  * Errors: BLOB_CORRUPT.
  */
-export function openChunk(opener: FileOpener, file: { readonly header: BlobHeader; readonly line: Buffer }, part: { readonly chunk: number; readonly sealed: Uint8Array }): Buffer {
+export function openChunk(
+  opener: FileOpener,
+  file: { readonly header: BlobHeader; readonly line: Buffer },
+  part: { readonly chunk: number; readonly sealed: Uint8Array },
+): Buffer {
   if (file.header.seal.suite !== PLAIN_SUITE) return opener.open(part.chunk, file.line, part.sealed);
   const plain = part.sealed.subarray(0, part.sealed.length - TAG_BYTES);
-  if (!computePlainTag(file.line, part.chunk, plain).equals(part.sealed.subarray(plain.length))) throw corrupt(`chunk ${part.chunk} is damaged`);
+  if (!computePlainTag(file.line, part.chunk, plain).equals(part.sealed.subarray(plain.length)))
+    throw corrupt(`chunk ${part.chunk} is damaged`);
   return opener.open(part.chunk, file.line, plain);
 }
 

@@ -75,7 +75,11 @@ class SealedBlobShelf implements RangedBlobShelf {
     if (pace.isDue) await pace.rest();
     const digest = this.#vault.keyedDigest("blob", sha256(text));
     const name = encodeBase32(digest);
-    const ref: BlobRef = { key: `${FOLDER}${name.slice(0, 2)}/${name}.bin`, sizeBytes: text.length, digest: encodeBase64Url(digest) };
+    const ref: BlobRef = {
+      key: `${FOLDER}${name.slice(0, 2)}/${name}.bin`,
+      sizeBytes: text.length,
+      digest: encodeBase64Url(digest),
+    };
     if (this.#whole.has(ref.key)) return ref;
     const file = await this.#encode(name, text, pace);
     if ((await this.#store.putOnce(ref.key, file)) === "exists") await this.#requireWhole(ref, file);
@@ -138,7 +142,9 @@ class SealedBlobShelf implements RangedBlobShelf {
     if (start === undefined) throw corrupt(ref, "it is missing");
     const { header, line } = parseBlobHeader(start);
     if (header.taskId !== this.#vault.taskId) {
-      throw new SplashdownError("TASK_SWAPPED", `the file of a large value belongs to task ${header.taskId}`, { details: { file: ref.key } });
+      throw new SplashdownError("TASK_SWAPPED", `the file of a large value belongs to task ${header.taskId}`, {
+        details: { file: ref.key },
+      });
     }
     if (header.name !== name || header.rawBytes !== ref.sizeBytes) throw corrupt(ref, "it holds another value");
     return { key: ref.key, header, line };
@@ -153,14 +159,17 @@ class SealedBlobShelf implements RangedBlobShelf {
       if (!(error instanceof SplashdownError) || error.code !== "BLOB_CORRUPT") throw error;
     }
     const damaged = await this.#store.get(ref.key);
-    if (damaged !== undefined) await this.#store.putOnce(`quarantine/${ref.key.slice(ref.key.lastIndexOf("/") + 1)}`, damaged);
+    if (damaged !== undefined)
+      await this.#store.putOnce(`quarantine/${ref.key.slice(ref.key.lastIndexOf("/") + 1)}`, damaged);
     await this.#store.remove(ref.key);
     await this.#store.putOnce(ref.key, file);
   }
 }
 
 function corrupt(ref: BlobRef, what: string): SplashdownError {
-  return new SplashdownError("BLOB_CORRUPT", `the large value ${ref.key} cannot be read: ${what}`, { details: { file: ref.key } });
+  return new SplashdownError("BLOB_CORRUPT", `the large value ${ref.key} cannot be read: ${what}`, {
+    details: { file: ref.key },
+  });
 }
 
 /** Lower-case base32 without padding: 52 characters for 32 bytes. Source: RFC 4648 section 6. */

@@ -12,7 +12,12 @@ import type { JsonObject } from "../base/json.js";
 import type { Decision, EventOf, SavedFile } from "../engine/events.js";
 import { captureState, type CapturedState, encodeCaptured } from "../engine/state-codec.js";
 import type { EvaluationEntry, PhaseEntry, StepEntry, TaskEntry, TaskState, Totals } from "../engine/state.js";
-import type { CheckpointAgent, CheckpointDecision, CheckpointMetrics, CheckpointPayload } from "../schema/generated/checkpoint-state.js";
+import type {
+  CheckpointAgent,
+  CheckpointDecision,
+  CheckpointMetrics,
+  CheckpointPayload,
+} from "../schema/generated/checkpoint-state.js";
 
 /** Number of the payload's schema, in the header. */
 export const PAYLOAD_SCHEMA = 1;
@@ -59,7 +64,9 @@ export function* encodePayload(taken: SnapshotCapture): Generator<string> {
   yield* joinItems(taken.decisions, (decision) => JSON.stringify(encodeDecision(decision)));
   yield `],"metrics":${JSON.stringify(describeMetrics(taken.totals))}`;
   yield `,"confidence":${JSON.stringify(describeConfidence(taken.phases))},"outputs":[`;
-  yield* joinItems(taken.deliverables, (file) => JSON.stringify({ file: file.file, size: file.sizeBytes, sha256: file.sha256 }));
+  yield* joinItems(taken.deliverables, (file) =>
+    JSON.stringify({ file: file.file, size: file.sizeBytes, sha256: file.sha256 }),
+  );
   yield '],\n"state":';
   yield* encodeCaptured(taken.state);
   yield "}";
@@ -223,7 +230,9 @@ function latestConfidence(phases: readonly PhaseEntry[]): number | undefined {
 
 function describeConfidence(phases: readonly PhaseEntry[]): CheckpointPayload["confidence"] {
   const overall = latestConfidence(phases);
-  const known = phases.flatMap((phase) => (phase.confidence === undefined ? [] : [[phase.name, phase.confidence] as const]));
+  const known = phases.flatMap((phase) =>
+    phase.confidence === undefined ? [] : [[phase.name, phase.confidence] as const],
+  );
   return { ...(overall === undefined ? {} : { overall }), phases: Object.fromEntries(known) };
 }
 

@@ -49,9 +49,15 @@ export function formatHead(header: CheckpointHeader): Buffer {
 }
 
 /** Puts the file together from its head and its sealed payload. */
-export async function encodeLayout(head: Buffer, sealed: Buffer, pace: Pace): Promise<{ bytes: Buffer; sha256: string }> {
+export async function encodeLayout(
+  head: Buffer,
+  sealed: Buffer,
+  pace: Pace,
+): Promise<{ bytes: Buffer; sha256: string }> {
   const payloadChars = Math.ceil(sealed.length / 3) * 4;
-  const bytes = Buffer.allocUnsafe(head.length + PAYLOAD_START.length + payloadChars + PAYLOAD_END.length + LINE_4_BYTES);
+  const bytes = Buffer.allocUnsafe(
+    head.length + PAYLOAD_START.length + payloadChars + PAYLOAD_END.length + LINE_4_BYTES,
+  );
   let end = head.copy(bytes);
   end += bytes.write(PAYLOAD_START, end, "latin1");
   await eachPiece(sealed, pace, (piece) => {
@@ -88,7 +94,8 @@ export function readHead(start: Uint8Array): CheckpointHeader {
  */
 export async function readLayout(file: Uint8Array, rawBytesMax: number, pace: Pace): Promise<ReadLayout> {
   const bytes = asBuffer(file);
-  if (bytes.length > computeFileBytesMax(rawBytesMax)) throw tooLarge("the file has", bytes.length, computeFileBytesMax(rawBytesMax));
+  if (bytes.length > computeFileBytesMax(rawBytesMax))
+    throw tooLarge("the file has", bytes.length, computeFileBytesMax(rawBytesMax));
   requireMagic(bytes);
   const ends = findLineEnds(bytes);
   const sha256 = await requireChecksum(bytes, ends[2], pace);
@@ -150,7 +157,10 @@ function requireVersion(bytes: Buffer): void {
   if (bytes.subarray(0, LINE_1.length).equals(LINE_1)) return;
   const end = bytes.indexOf(LF);
   const line = bytes.subarray(0, end < 0 ? Math.min(bytes.length, 200) : Math.min(end, 200)).toString("latin1");
-  throw refuse("FORMAT_VERSION", `this version reads checkpoints of version ${VERSION}, the file begins with ${JSON.stringify(line.slice(MAGIC.length))}`);
+  throw refuse(
+    "FORMAT_VERSION",
+    `this version reads checkpoints of version ${VERSION}, the file begins with ${JSON.stringify(line.slice(MAGIC.length))}`,
+  );
 }
 
 /** Ends of the first three lines, one past each LF. A file with the four lines of ours ends with the fourth. */
@@ -160,10 +170,16 @@ function findLineEnds(bytes: Buffer): readonly [number, number, number] {
   const ends: number[] = [];
   for (let at = bytes.indexOf(LF); at >= 0 && ends.length < 5; at = bytes.indexOf(LF, at + 1)) ends.push(at + 1);
   const [first, second, third, fourth] = ends;
-  if (first === undefined || second === undefined || third === undefined || (fourth === undefined && bytes.length < third + LINE_4_BYTES)) {
+  if (
+    first === undefined ||
+    second === undefined ||
+    third === undefined ||
+    (fourth === undefined && bytes.length < third + LINE_4_BYTES)
+  ) {
     throw lineFailure(bytes, ends.length);
   }
-  if (bytes.length !== third + LINE_4_BYTES || fourth !== bytes.length) throw corrupt("the last line is not a checksum alone");
+  if (bytes.length !== third + LINE_4_BYTES || fourth !== bytes.length)
+    throw corrupt("the last line is not a checksum alone");
   return [first, second, third];
 }
 
@@ -191,14 +207,18 @@ async function requireChecksum(bytes: Buffer, end: number, pace: Pace): Promise<
 function parseHeaderLine(line: Buffer): CheckpointHeader {
   if (line.length > HEADER_LINE_BYTES_MAX) throw corrupt(`the header line has ${line.length} bytes`);
   const text = line.toString("utf8");
-  if (!text.startsWith(HEADER_START) || !text.endsWith(HEADER_END)) throw corrupt("the header line is not of the form of ours");
+  if (!text.startsWith(HEADER_START) || !text.endsWith(HEADER_END))
+    throw corrupt("the header line is not of the form of ours");
   const json = text.slice(HEADER_START.length, -HEADER_END.length);
   const verdict = validateCheckpointHeader(parseJson(json));
   if (!verdict.ok) {
     const defect = verdict.defects[0];
-    throw corrupt(`the header's ${defect?.path === "" ? "form" : (defect?.path ?? "form")} ${defect?.message ?? "is not valid"}`);
+    throw corrupt(
+      `the header's ${defect?.path === "" ? "form" : (defect?.path ?? "form")} ${defect?.message ?? "is not valid"}`,
+    );
   }
-  if (canonicalJson(verdict.value as unknown as JsonValue) !== json) throw corrupt("the header is not in its canonical form");
+  if (canonicalJson(verdict.value as unknown as JsonValue) !== json)
+    throw corrupt("the header is not in its canonical form");
   requireCoherent(verdict.value);
   return verdict.value;
 }
@@ -214,10 +234,15 @@ function parseJson(text: string): unknown {
 /** What the schema cannot say: which fields go together. */
 function requireCoherent(header: CheckpointHeader): void {
   const isSealed = header.suite !== "none";
-  if (isSealed !== (header.key !== undefined) || isSealed !== (header.salt !== "") || isSealed !== (header.commit !== "")) {
+  if (
+    isSealed !== (header.key !== undefined) ||
+    isSealed !== (header.salt !== "") ||
+    isSealed !== (header.commit !== "")
+  ) {
     throw corrupt(`the header's suite ${header.suite} does not go with its key fields`);
   }
-  if (header.codec === "none" && header.raw !== header.size) throw corrupt("the header's sizes differ though nothing is compressed");
+  if (header.codec === "none" && header.raw !== header.size)
+    throw corrupt("the header's sizes differ though nothing is compressed");
   if (Number.isNaN(Date.parse(header.timestamp))) throw corrupt("the header's timestamp is not a time");
 }
 
@@ -225,14 +250,16 @@ function requireCoherent(header: CheckpointHeader): void {
 async function decodePayload(line: Buffer, pace: Pace): Promise<Buffer> {
   const start = PAYLOAD_START.length;
   const end = line.length - PAYLOAD_END.length;
-  const hasForm = end >= start && startsWith(line, PAYLOAD_START) && line.subarray(end).toString("latin1") === PAYLOAD_END;
+  const hasForm =
+    end >= start && startsWith(line, PAYLOAD_START) && line.subarray(end).toString("latin1") === PAYLOAD_END;
   if (!hasForm || (end - start) % 4 !== 0) throw corrupt("the payload line is not of the form of ours");
   const sealed = Buffer.allocUnsafe(((end - start) / 4) * 3);
   let length = 0;
   await eachPiece(line.subarray(start, end), pace, (piece, offset) => {
     const bytes = decodeBase64(asBuffer(piece).toString("latin1"));
     const isLast = offset + piece.length === end - start;
-    if (bytes === undefined || (!isLast && bytes.length !== (piece.length / 4) * 3)) throw corrupt("the payload is not strict base64");
+    if (bytes === undefined || (!isLast && bytes.length !== (piece.length / 4) * 3))
+      throw corrupt("the payload is not strict base64");
     length += bytes.copy(sealed, length);
   });
   return sealed.subarray(0, length);

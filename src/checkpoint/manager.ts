@@ -31,7 +31,7 @@ export interface CheckpointManagerOptions {
   readonly log: Log;
   /** `checkpoint_config.enabled`: false stops snapshots, never the journal. */
   readonly isEnabled: boolean;
-  /** Takes the event into the task's history; durable on return. */
+  /** Takes the event into the task's history; durable on return. Rejects when the history takes no more. */
   readonly onEvent: (event: SnapshotEvent) => Promise<void>;
   /** Absent: files are kept for ever. */
   readonly retention?: SnapshotRetention;
@@ -101,7 +101,11 @@ class SnapshotQueue implements CheckpointManager {
   }
 
   #fits(sizeBytes: number): boolean {
-    return isWithinBudget({ written: this.#ledger?.writtenBytes ?? 0, next: sizeBytes, journal: this.#options.journal.sizeBytes() });
+    return isWithinBudget({
+      written: this.#ledger?.writtenBytes ?? 0,
+      next: sizeBytes,
+      journal: this.#options.journal.sizeBytes(),
+    });
   }
 
   #enqueue(taken: SnapshotCapture, isRequired: boolean): Promise<void> {
@@ -110,7 +114,7 @@ class SnapshotQueue implements CheckpointManager {
       this.#waiting.push({ taken, isRequired, followers, resolve, reject });
     });
     written.catch(() => undefined);
-    this.#pump ??= this.#run().finally(() => (this.#pump = undefined));
+    this.#pump ??= this.#run();
     return written;
   }
 
@@ -124,15 +128,22 @@ class SnapshotQueue implements CheckpointManager {
 
   async #run(): Promise<void> {
     for (let request = this.#waiting.shift(); request !== undefined; request = this.#waiting.shift()) {
-      try {
-        await this.#write(request.taken, request.isRequired);
-        this.#failuresInARow = 0;
-        settle(request);
-        await this.#retain();
-      } catch (error) {
-        request.reject(await this.#fail(request.taken, error));
-      }
+      await this.#answer(request);
     }
+    this.#pump = undefined;
+  }
+
+  async #answer(request: Request): Promise<void> {
+    const { taken, isRequired } = request;
+    try {
+      await this.#write(taken, isRequired);
+      this.#failuresInARow = 0;
+      settle(request);
+    } catch (error) {
+      request.reject(await this.#fail(taken, error));
+      return;
+    }
+    if (taken.event.trigger !== "shutdown") await this.#retain();
   }
 
   async #write(taken: SnapshotCapture, isRequired: boolean): Promise<void> {
@@ -141,7 +152,10 @@ class SnapshotQueue implements CheckpointManager {
     await journal.durable();
     const position = journal.positionAt(taken.position);
     if (position === undefined || ledger === undefined) {
-      throw new SplashdownError("CHECKPOINT_FAILED", `record ${taken.position} of ${labelOf(taken.event)} is not in the journal`);
+      throw new SplashdownError(
+        "CHECKPOINT_FAILED",
+        `record ${taken.position} of ${labelOf(taken.event)} is not in the journal`,
+      );
     }
     const admits = (sizeBytes: number): boolean => {
       ledger.latestBytes = sizeBytes;
@@ -191,7 +205,12 @@ class SnapshotQueue implements CheckpointManager {
         atMs: this.#stamp(taken),
         checkpointId: taken.event.checkpointId,
         seq: taken.event.seq,
-        error: { code: error.code, message: error.message.slice(0, ERROR_TEXT_CHARS_MAX), retryable: error.retryable, details: error.details },
+        error: {
+          code: error.code,
+          message: error.message.slice(0, ERROR_TEXT_CHARS_MAX),
+          retryable: error.retryable,
+          details: error.details,
+        },
       });
     } catch (second) {
       this.#options.log.warn(`that a checkpoint failed could not be recorded: ${messageOf(second)}`);
@@ -201,8 +220,16 @@ class SnapshotQueue implements CheckpointManager {
 
   #wrap(taken: SnapshotCapture, cause: unknown): SplashdownError {
     if (isErrorCode(cause, "OWNER_SUPERSEDED") && cause instanceof SplashdownError) return cause;
-    const details = { task: taken.task.name, seq: taken.event.seq, cause: errorCodeOf(cause) ?? "INTERNAL", inARow: this.#failuresInARow };
-    return new SplashdownError("CHECKPOINT_FAILED", `${labelOf(taken.event)} was not saved: ${messageOf(cause)}`, { details, cause });
+    const details = {
+      task: taken.task.name,
+      seq: taken.event.seq,
+      cause: errorCodeOf(cause) ?? "INTERNAL",
+      inARow: this.#failuresInARow,
+    };
+    return new SplashdownError("CHECKPOINT_FAILED", `${labelOf(taken.event)} was not saved: ${messageOf(cause)}`, {
+      details,
+      cause,
+    });
   }
 
   /** Removes old files; a failure here harms nothing and is only said. */

@@ -79,7 +79,11 @@ export const UNHURRIED: Pace = {
 };
 
 /** Calls back with consecutive pieces of the bytes, resting between them when it is time. */
-export async function eachPiece(bytes: Uint8Array, pace: Pace, use: (piece: Uint8Array, offset: number) => void): Promise<void> {
+export async function eachPiece(
+  bytes: Uint8Array,
+  pace: Pace,
+  use: (piece: Uint8Array, offset: number) => void,
+): Promise<void> {
   for (let offset = 0; offset < bytes.length; offset += PIECE_BYTES) {
     use(bytes.subarray(offset, offset + PIECE_BYTES), offset);
     if (pace.isDue) await pace.rest();

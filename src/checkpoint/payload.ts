@@ -24,14 +24,19 @@ const STATE_START = '"state":';
  */
 export function decodePicture(text: Buffer, header: CheckpointHeader): CheckpointPicture {
   if (header.schema > PAYLOAD_SCHEMA) {
-    throw new SplashdownError("FORMAT_VERSION", `the payload has schema ${header.schema}, this version reads up to ${PAYLOAD_SCHEMA}`);
+    throw new SplashdownError(
+      "FORMAT_VERSION",
+      `the payload has schema ${header.schema}, this version reads up to ${PAYLOAD_SCHEMA}`,
+    );
   }
   const end = text.indexOf(LF);
   if (end < 1) throw corrupt("the payload is not in two lines");
   const verdict = validateCheckpointPayload(parseJson(`${text.toString("utf8", 0, end)}${STATE_START}{}}`));
   if (!verdict.ok) {
     const defect = verdict.defects[0];
-    throw corrupt(`the payload's ${defect?.path === "" ? "form" : (defect?.path ?? "form")} ${defect?.message ?? "is not valid"}`);
+    throw corrupt(
+      `the payload's ${defect?.path === "" ? "form" : (defect?.path ?? "form")} ${defect?.message ?? "is not valid"}`,
+    );
   }
   const { state: _placeholder, ...picture } = verdict.value;
   requireSameCheckpoint(picture, header);
@@ -50,7 +55,8 @@ export function decodePayload(text: Buffer, header: CheckpointHeader): TaskState
   if (!line.startsWith(STATE_START) || !line.endsWith("}")) throw corrupt("the payload has no state");
   const state = decodeState(line.slice(STATE_START.length, -1));
   for (const decision of picture.decisions) state.decisions.push(decodeDecision(decision));
-  if (state.position !== header.journal.n) throw corrupt(`the state stands at record ${state.position}, the header says ${header.journal.n}`);
+  if (state.position !== header.journal.n)
+    throw corrupt(`the state stands at record ${state.position}, the header says ${header.journal.n}`);
   requireChain(state, header);
   return state;
 }
@@ -72,9 +78,13 @@ function requireChain(state: TaskState, header: CheckpointHeader): void {
   if (prev === null) return;
   const known = state.checkpoints.find((entry) => entry.checkpointId === prev.checkpoint_id);
   if (known?.snapshot === undefined || known.snapshot.sha256 === prev.sha256) return;
-  throw new SplashdownError("TASK_SWAPPED", `the file follows a checkpoint ${known.seq} other than the one of this task`, {
-    details: { expected: known.snapshot.sha256, found: prev.sha256 },
-  });
+  throw new SplashdownError(
+    "TASK_SWAPPED",
+    `the file follows a checkpoint ${known.seq} other than the one of this task`,
+    {
+      details: { expected: known.snapshot.sha256, found: prev.sha256 },
+    },
+  );
 }
 
 function parseJson(text: string): unknown {

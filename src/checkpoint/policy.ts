@@ -8,7 +8,12 @@ import { LIMITS } from "../base/limits.js";
 import type { Trigger } from "../engine/events.js";
 
 /** Triggers whose file is always written, and waited for. */
-const ALWAYS_WRITTEN: ReadonlySet<Trigger> = new Set(["user_requested", "debug_breakpoint", "before_risky_operation", "shutdown"]);
+const ALWAYS_WRITTEN: ReadonlySet<Trigger> = new Set([
+  "user_requested",
+  "debug_breakpoint",
+  "before_risky_operation",
+  "shutdown",
+]);
 
 export function isAlwaysWritten(trigger: Trigger): boolean {
   return ALWAYS_WRITTEN.has(trigger);
@@ -20,6 +25,10 @@ export function computeBudgetBytes(journalBytes: number): number {
 }
 
 /** Whether one more file fits. Shape: `nextBytes` is an estimate before the encoding and the true size after it. */
-export function isWithinBudget(bytes: { readonly written: number; readonly next: number; readonly journal: number }): boolean {
+export function isWithinBudget(bytes: {
+  readonly written: number;
+  readonly next: number;
+  readonly journal: number;
+}): boolean {
   return bytes.written + bytes.next < computeBudgetBytes(bytes.journal);
 }

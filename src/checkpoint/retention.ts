@@ -62,7 +62,10 @@ export function selectExpired(files: readonly RetainedFile[], rules: RetentionRu
   return spareVerified(files, expired).map(({ file, reason }) => ({ file, reason }));
 }
 
-function overLimit(counts: { readonly inPhase: number; readonly kept: number; readonly phase: number }, rules: RetentionRules): string | undefined {
+function overLimit(
+  counts: { readonly inPhase: number; readonly kept: number; readonly phase: number },
+  rules: RetentionRules,
+): string | undefined {
   if (counts.inPhase >= rules.perPhaseMax) return `more than ${rules.perPhaseMax} files of phase ${counts.phase}`;
   return counts.kept >= rules.perTaskMax ? `more than ${rules.perTaskMax} files of the task` : undefined;
 }
@@ -90,7 +93,7 @@ export interface RetentionOptions {
   readonly pins?: () => ReadonlySet<string>;
   /** Decodes a file; false when it is damaged. Errors: everything but damage. */
   readonly verify: (file: string) => Promise<boolean>;
-  /** Takes the event into the history; durable on return. */
+  /** Takes the event into the history; durable on return. Rejects when the history takes no more: nothing is removed then. */
   readonly onPruned: (event: EventOf<"pruned">) => Promise<void>;
   readonly nowMs: () => number;
 }
@@ -134,8 +137,11 @@ export class SnapshotRetention {
     const describe = (): RetainedFile[] => named.map(({ entry, name }) => this.#describe(entry.key, name));
     const first = selectExpired(describe(), this.#options.rules);
     if (first.length === 0) return first;
-    await this.#verifyNewest(named.map(({ entry }) => entry.key).reverse());
-    return this.#countVerified(named.map(({ entry }) => entry.key)) < VERIFIED_MIN ? [] : selectExpired(describe(), this.#options.rules);
+    const newestFirst = [...named].sort((one, other) => other.name.seq - one.name.seq);
+    await this.#verifyNewest(newestFirst.map(({ entry }) => entry.key));
+    return this.#countVerified(named.map(({ entry }) => entry.key)) < VERIFIED_MIN
+      ? []
+      : selectExpired(describe(), this.#options.rules);
   }
 
   #describe(file: string, name: { readonly seq: number; readonly phase: number }): RetainedFile {
@@ -159,7 +165,18 @@ export class SnapshotRetention {
 }
 
 /** Damage of one file, as against a key or a store that fails for all of them. */
-const DAMAGE = ["CHECKPOINT_TRUNCATED", "CHECKPOINT_CORRUPT", "CHECKPOINT_TAMPERED", "FORMAT_NOT_OURS", "FORMAT_VERSION", "TASK_SWAPPED", "VALUE_TOO_LARGE", "SEAL_MISSING", "KEY_WRONG", "KEY_MISSING"] as const satisfies readonly SplashdownError["code"][];
+const DAMAGE = [
+  "CHECKPOINT_TRUNCATED",
+  "CHECKPOINT_CORRUPT",
+  "CHECKPOINT_TAMPERED",
+  "FORMAT_NOT_OURS",
+  "FORMAT_VERSION",
+  "TASK_SWAPPED",
+  "VALUE_TOO_LARGE",
+  "SEAL_MISSING",
+  "KEY_WRONG",
+  "KEY_MISSING",
+] as const satisfies readonly SplashdownError["code"][];
 
 /** A `verify` over a reader of files. */
 export function createVerify(load: (file: string) => Promise<unknown>, log: Log): RetentionOptions["verify"] {

@@ -39,7 +39,11 @@ export interface CompressOptions {
  *
  * Errors: VALUE_TOO_LARGE when the text is longer than `rawBytesMax`, as soon as it is known.
  */
-export async function compressText(pieces: Iterable<string>, options: CompressOptions, pace: Pace): Promise<CompressedText> {
+export async function compressText(
+  pieces: Iterable<string>,
+  options: CompressOptions,
+  pace: Pace,
+): Promise<CompressedText> {
   const sink = options.level === 0 ? createPlainSink() : createGzipSink(options.level);
   const hash = createHash("sha256");
   let rawBytes = 0;
@@ -78,7 +82,7 @@ function* joinPieces(pieces: Iterable<string>): Generator<Buffer> {
 
 /** A long text as bytes in pieces; a surrogate pair is never cut in two. */
 function* cutPiece(text: string): Generator<Buffer> {
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     let end = Math.min(start + PIECE_BYTES, text.length);
     if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
     yield Buffer.from(start === 0 && end === text.length ? text : text.slice(start, end), "utf8");
@@ -132,7 +136,11 @@ function createGzipSink(level: number): TextSink {
 }
 
 /** Seals compressed text in slices. Shape: one buffer, sealed bytes and tag. */
-export async function sealText(text: CompressedText, to: { sealer: FileSealer; aad: Uint8Array }, pace: Pace): Promise<Buffer> {
+export async function sealText(
+  text: CompressedText,
+  to: { sealer: FileSealer; aad: Uint8Array },
+  pace: Pace,
+): Promise<Buffer> {
   const part = to.sealer.sealSlices(PART, to.aad);
   const sealed = Buffer.allocUnsafe(text.sizeBytes + 64);
   let length = 0;
@@ -169,13 +177,18 @@ export async function openPieces(file: OpenableFile, use: (piece: Uint8Array) =>
   const { layout, vault, pace } = file;
   const { header } = layout;
   if (header.workflow_id !== vault.taskId) {
-    throw new SplashdownError("TASK_SWAPPED", `the file belongs to task ${header.workflow_id}, not to ${vault.taskId}`, {
-      details: { task: vault.taskId, found: header.workflow_id },
-    });
+    throw new SplashdownError(
+      "TASK_SWAPPED",
+      `the file belongs to task ${header.workflow_id}, not to ${vault.taskId}`,
+      {
+        details: { task: vault.taskId, found: header.workflow_id },
+      },
+    );
   }
   const opener = vault.createOpener("checkpoint", sealHeaderOf(header));
   const encoded = opener.open(PART, layout.aad, layout.sealed);
-  if (encoded.length !== header.size) throw mismatch(`${encoded.length} bytes were sealed, the header says ${header.size}`);
+  if (encoded.length !== header.size)
+    throw mismatch(`${encoded.length} bytes were sealed, the header says ${header.size}`);
   if (pace.isDue) await pace.rest();
   if (header.codec === "none") await eachPiece(encoded, pace, use);
   else await pace.wait(expand(encoded, header.raw, use));
@@ -208,7 +221,11 @@ function expand(encoded: Buffer, rawBytes: number, use: (piece: Uint8Array) => v
       else use(chunk);
     });
     stream.once("error", (error) =>
-      refuse(new SplashdownError("CHECKPOINT_CORRUPT", `the payload cannot be expanded: ${messageOf(error)}`, { cause: error })),
+      refuse(
+        new SplashdownError("CHECKPOINT_CORRUPT", `the payload cannot be expanded: ${messageOf(error)}`, {
+          cause: error,
+        }),
+      ),
     );
     stream.once("end", () => {
       if (length === rawBytes) resolve();

@@ -28,7 +28,9 @@ const HEADS_AT_ONCE = 16;
 /** A snapshot source that can also give the picture alone, for `checkpoints show`. */
 export interface PictureSource extends SnapshotSource {
   /** Errors: as `load`. */
-  loadPicture(file: string): Promise<{ readonly header: CheckpointHeader; readonly picture: CheckpointPicture; readonly sha256: string }>;
+  loadPicture(
+    file: string,
+  ): Promise<{ readonly header: CheckpointHeader; readonly picture: CheckpointPicture; readonly sha256: string }>;
 }
 
 /** The snapshot files of one task over its store and vault. */
@@ -54,7 +56,10 @@ class StoredSnapshots implements PictureSource {
       const some = named.slice(start, start + HEADS_AT_ONCE);
       entries.push(...(await Promise.all(some.map((file) => this.#describe(file)))));
     }
-    return entries.sort((first, second) => second.seq - first.seq || (second.epoch ?? 0) - (first.epoch ?? 0) || (first.file < second.file ? 1 : -1));
+    return entries.sort(
+      (first, second) =>
+        second.seq - first.seq || (second.epoch ?? 0) - (first.epoch ?? 0) || (first.file < second.file ? 1 : -1),
+    );
   }
 
   async load(file: string): Promise<LoadedSnapshot> {
@@ -62,7 +67,10 @@ class StoredSnapshots implements PictureSource {
       const { layout, text } = await this.#open(file);
       const { header } = layout;
       const state = decodePayload(text, header);
-      const prev = header.prev === null ? undefined : { checkpointId: header.prev.checkpoint_id as CheckpointId, sha256: header.prev.sha256 };
+      const prev =
+        header.prev === null
+          ? undefined
+          : { checkpointId: header.prev.checkpoint_id as CheckpointId, sha256: header.prev.sha256 };
       return {
         file,
         checkpointId: header.checkpoint_id as CheckpointId,
@@ -125,7 +133,10 @@ class StoredSnapshots implements PictureSource {
     if (entry === undefined) throw notFound(file);
     const bytesMax = computeFileBytesMax(this.#rawBytesMax);
     if (entry.sizeBytes > bytesMax) {
-      throw new SplashdownError("VALUE_TOO_LARGE", `the file has ${entry.sizeBytes} bytes, over the limit of ${bytesMax}`);
+      throw new SplashdownError(
+        "VALUE_TOO_LARGE",
+        `the file has ${entry.sizeBytes} bytes, over the limit of ${bytesMax}`,
+      );
     }
     const bytes = await this.#store.get(file);
     if (bytes === undefined) throw notFound(file);
@@ -140,7 +151,10 @@ class StoredSnapshots implements PictureSource {
       return await work();
     } catch (error) {
       if (!(error instanceof SplashdownError) || error.code === "CHECKPOINT_NOT_FOUND") throw error;
-      throw new SplashdownError(error.code, `${file}: ${error.message}`, { details: { ...error.details, file, task: this.#store.name }, cause: error });
+      throw new SplashdownError(error.code, `${file}: ${error.message}`, {
+        details: { ...error.details, file, task: this.#store.name },
+        cause: error,
+      });
     }
   }
 }
@@ -162,12 +176,24 @@ export async function listSnapshotFiles(store: TaskStore): Promise<NamedFile[]> 
 /** A file under the name of another checkpoint was moved there. Errors: TASK_SWAPPED. */
 export function requireName(file: string, header: CheckpointHeader): void {
   const name = parseSnapshotName(file);
-  if (name !== undefined && name.seq === header.seq && name.phase === header.phase && name.atMs === Date.parse(header.timestamp)) return;
-  throw new SplashdownError("TASK_SWAPPED", `the file holds checkpoint ${header.seq} of phase ${header.phase}, which its name does not say`, {
-    details: { file, seq: header.seq, phase: header.phase },
-  });
+  if (
+    name !== undefined &&
+    name.seq === header.seq &&
+    name.phase === header.phase &&
+    name.atMs === Date.parse(header.timestamp)
+  )
+    return;
+  throw new SplashdownError(
+    "TASK_SWAPPED",
+    `the file holds checkpoint ${header.seq} of phase ${header.phase}, which its name does not say`,
+    {
+      details: { file, seq: header.seq, phase: header.phase },
+    },
+  );
 }
 
 function notFound(file: string): SplashdownError {
-  return new SplashdownError("CHECKPOINT_NOT_FOUND", `there is no checkpoint file ${file.slice(0, 200)}`, { details: { file: file.slice(0, 200) } });
+  return new SplashdownError("CHECKPOINT_NOT_FOUND", `there is no checkpoint file ${file.slice(0, 200)}`, {
+    details: { file: file.slice(0, 200) },
+  });
 }

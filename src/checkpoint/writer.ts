@@ -158,7 +158,8 @@ async function requireReadable(bytes: Buffer, expected: Readable): Promise<void>
   const layout = await readLayout(bytes, options.rawBytesMax, pace);
   const hash = createHash("sha256");
   await openPieces({ layout, vault: options.vault, pace }, (piece) => void hash.update(piece));
-  if (hash.digest("hex") !== expected.text.rawSha256) throw failed(expected.taken, "its bytes do not open to what was sealed");
+  if (hash.digest("hex") !== expected.text.rawSha256)
+    throw failed(expected.taken, "its bytes do not open to what was sealed");
 }
 
 function failed(taken: SnapshotCapture, why: string): SplashdownError {

@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import type { EventOf } from "../../../src/engine/events.js";
+import { formatSnapshotName } from "../../../src/checkpoint/names.js";
+import { type RetainedFile, selectExpired, SnapshotRetention } from "../../../src/checkpoint/retention.js";
+import { createCheckpointRoom } from "../../support/checkpoint-room.js";
+import { FAKE_START_MS } from "../../support/fake-clock.js";
+
+const RULES = { perPhaseMax: 5, perTaskMax: 10 };
+
+function nameOf(seq: number, phase: number): string {
+  return formatSnapshotName({ phase, atMs: FAKE_START_MS + seq, seq });
+}
+
+/** Files 1…count, as many per phase as given. */
+function filesOf(
+  count: number,
+  perPhase: number,
+  extra: (seq: number) => Partial<RetainedFile> = () => ({}),
+): RetainedFile[] {
+  return Array.from({ length: count }, (_unused, index) => {
+    const seq = index + 1;
+    const phase = Math.ceil(seq / perPhase);
+    return { file: nameOf(seq, phase), seq, phase, isVerified: true, isPinned: false, ...extra(seq) };
+  });
+}
+
+function seqsOf(files: readonly RetainedFile[], expired: readonly { readonly file: string }[]): number[] {
+  return expired.map(({ file }) => files.find((candidate) => candidate.file === file)?.seq ?? -1);
+}
+
+describe("selectExpired", () => {
+  it("keeps five files of a phase and says why the others go, oldest first", () => {
+    const files = filesOf(7, 100);
+    const expired = selectExpired(files, RULES);
+    expect(seqsOf(files, expired)).toEqual([1, 2]);
+    expect(expired[0]?.reason).toBe("more than 5 files of phase 1");
+  });
+
+  it("keeps ten files of a task", () => {
+    const files = filesOf(20, 4);
+    expect(seqsOf(files, selectExpired(files, RULES))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  it("removes nothing within the limits", () => {
+    expect(selectExpired(filesOf(5, 5), RULES)).toEqual([]);
+    expect(selectExpired([], RULES)).toEqual([]);
+  });
+
+  it("never removes pinned files, and does not count them", () => {
+    const files = filesOf(8, 100, (seq) => ({ isPinned: seq <= 3 }));
+    expect(seqsOf(files, selectExpired(files, RULES))).toEqual([]);
+  });
+
+  it("C5: spares verified files until two stay", () => {
+    const files = filesOf(12, 100, (seq) => ({ isVerified: seq <= 3 }));
+    expect(seqsOf(files, selectExpired(files, RULES))).toEqual([1, 4, 5, 6, 7]);
+    const one = filesOf(12, 100, (seq) => ({ isVerified: seq === 12 || seq === 1 }));
+    expect(seqsOf(one, selectExpired(one, RULES))).toEqual([2, 3, 4, 5, 6, 7]);
+  });
+
+  it("keeps the newest file whatever the limits", () => {
+    const files = filesOf(3, 100, (seq) => ({ isVerified: seq < 3 }));
+    expect(seqsOf(files, selectExpired(files, { perPhaseMax: 0, perTaskMax: 0 }))).toEqual([]);
+    expect(seqsOf(filesOf(4, 100), selectExpired(filesOf(4, 100), { perPhaseMax: 0, perTaskMax: 0 }))).toEqual([1, 2]);
+  });
+});
+
+interface Ground {
+  readonly retention: SnapshotRetention;
+  readonly events: EventOf<"pruned">[];
+  readonly steps: string[];
+  readonly lines: string[];
+  left(): Promise<string[]>;
+}
+
+async function createGround(
+  count: number,
+  options: { damaged?: readonly number[]; superseded?: boolean; closed?: boolean } = {},
+): Promise<Ground> {
+  const room = await createCheckpointRoom();
+  const steps: string[] = [];
+  const events: EventOf<"pruned">[] = [];
+  for (let seq = 1; seq <= count; seq += 1) await room.task.putOnce(nameOf(seq, 1), Buffer.from(String(seq)));
+  const retention = new SnapshotRetention({
+    store: Object.assign(Object.create(room.task) as typeof room.task, {
+      list: (prefix: string) => room.task.list(prefix),
+      remove: async (key: string) => {
+        steps.push(`remove ${key.slice(-13, -5)}`);
+        await room.task.remove(key);
+      },
+    }),
+    journal: {
+      confirm: async () => {
+        steps.push("confirm");
+        if (options.superseded === true) throw Object.assign(new Error("superseded"), { code: "OWNER_SUPERSEDED" });
+      },
+    },
+    log: room.log,
+    rules: { perPhaseMax: 3, perTaskMax: 10 },
+    verify: async (file) => {
+      steps.push(`verify ${file.slice(-13, -5)}`);
+      return !(options.damaged ?? []).includes(Number(file.slice(-13, -5)));
+    },
+    onPruned: async (event) => {
+      steps.push("pruned");
+      if (options.closed === true) throw new Error("closed");
+      events.push(event);
+    },
+    nowMs: () => FAKE_START_MS,
+  });
+  const left = async (): Promise<string[]> =>
+    (await room.task.list("checkpoint_")).map(({ key }) => key.slice(-13, -5));
+  return { retention, events, steps, lines: room.lines, left };
+}
+
+describe("SnapshotRetention", () => {
+  it("C4: records, looks for a higher epoch, then removes", async () => {
+    const ground = await createGround(5);
+    expect(await ground.retention.run()).toHaveLength(2);
+    expect(ground.steps).toEqual([
+      "verify 00000005",
+      "verify 00000004",
+      "pruned",
+      "confirm",
+      "remove 00000001",
+      "remove 00000002",
+    ]);
+    expect(ground.events[0]).toMatchObject({
+      files: [nameOf(1, 1), nameOf(2, 1)],
+      reason: "more than 3 files of phase 1",
+    });
+    expect(ground.lines).toHaveLength(2);
+    expect(await ground.left()).toEqual(["00000003", "00000004", "00000005"]);
+  });
+
+  it("C4: removes nothing when another process owns the task, or when it cannot be recorded", async () => {
+    const superseded = await createGround(5, { superseded: true });
+    await expect(superseded.retention.run()).rejects.toThrow("superseded");
+    expect(await superseded.left()).toHaveLength(5);
+    const closed = await createGround(5, { closed: true });
+    await expect(closed.retention.run()).rejects.toThrow("closed");
+    expect(await closed.left()).toHaveLength(5);
+  });
+
+  it("C5: removes nothing while fewer than two files decode", async () => {
+    const ground = await createGround(6, { damaged: [6, 5, 4, 3, 2] });
+    expect(await ground.retention.run()).toEqual([]);
+    expect(await ground.left()).toHaveLength(6);
+  });
+
+  it("C5: keeps the two good files among damaged newer ones", async () => {
+    const ground = await createGround(7, { damaged: [7, 6, 5, 4] });
+    await ground.retention.run();
+    expect(await ground.left()).toEqual(["00000002", "00000003", "00000005", "00000006", "00000007"]);
+  });
+
+  it("does not decode what this process wrote itself", async () => {
+    const ground = await createGround(4);
+    ground.retention.noteVerified(nameOf(4, 1));
+    ground.retention.noteVerified(nameOf(3, 1));
+    await ground.retention.run();
+    expect(ground.steps).toEqual(["pruned", "confirm", "remove 00000001"]);
+  });
+
+  it("looks no further when nothing is over the limits", async () => {
+    const ground = await createGround(3);
+    expect(await ground.retention.run()).toEqual([]);
+    expect(ground.steps).toEqual([]);
+  });
+});
