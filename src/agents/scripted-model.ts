@@ -57,7 +57,7 @@ async function answerCall(call: Call): Promise<ModelAnswer> {
       `the scripted answers for step ${request.step.path} are used up after ${step.answers.length}`,
     );
   }
-  await clock.sleep(answer.delayMs, signal);
+  if (answer.delayMs > 0) await clock.sleep(answer.delayMs, signal);
   if (answer.hang) await untilCancelled(signal);
   if (answer.fail !== undefined) throw failureOf(answer.fail, clock);
   return {

@@ -1,0 +1,57 @@
+/** A performer over real processes, with a log that is kept. */
+import type { JsonObject } from "../../src/base/json.js";
+import type { Log } from "../../src/base/log.js";
+import type { PerformerDeps } from "../../src/agents/contract.js";
+import { createPerformer } from "../../src/agents/performer.js";
+import { createModelSource } from "../../src/agents/scripted-model.js";
+import type { Performer, StepOutcome, StepWork } from "../../src/engine/ports.js";
+import { openProcessHost, type SystemProcessHost } from "../../src/process/host.js";
+import { compileSchema } from "../../src/schema/compile.js";
+import { realClock } from "./real-clock.js";
+import { createRecordingSink, type RecordingSink } from "./recording-sink.js";
+
+export interface PerformerRoom {
+  readonly performer: Performer;
+  readonly host: SystemProcessHost;
+  readonly warnings: readonly string[];
+  /** Performs with a fresh sink and a signal that never fires, unless given. */
+  perform(
+    work: StepWork,
+    ends?: { readonly sink?: RecordingSink; readonly signal?: AbortSignal },
+  ): Promise<StepOutcome>;
+  close(): Promise<void>;
+}
+
+export interface RoomParts extends Partial<PerformerDeps> {
+  readonly answers?: JsonObject;
+}
+
+export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): PerformerRoom {
+  const clock = parts.clock ?? realClock;
+  const host = openProcessHost({ clock: realClock });
+  const warnings: string[] = [];
+  const log: Log = { info: () => undefined, warn: (text) => void warnings.push(text), debug: () => undefined };
+  const performer = createPerformer({
+    clock,
+    log,
+    processes: host,
+    environment: { PATH: "/usr/bin:/bin", HOME: "/root", LANG: "C.UTF-8" },
+    functions: new Map(),
+    checkSchema: async (schema, value) => {
+      const compiled = await compileSchema(schema);
+      if (!compiled.ok) return compiled.defects;
+      const verdict = compiled.validate(value);
+      return verdict.ok ? [] : verdict.defects;
+    },
+    modelOf: createModelSource(answers, clock),
+    ...parts,
+  });
+  return {
+    performer,
+    host,
+    warnings,
+    perform: (work, { sink = createRecordingSink(), signal = new AbortController().signal } = {}) =>
+      performer.perform(work, sink, signal),
+    close: () => host.close(),
+  };
+}

@@ -1,0 +1,48 @@
+/** A sink that writes down what it is told, in order, and can be made to refuse. */
+import type { JsonValue } from "../../src/base/json.js";
+import type { StepSink } from "../../src/engine/ports.js";
+
+export interface RecordingSink extends StepSink {
+  /** Every call as `[name, ...arguments]`. */
+  readonly calls: readonly (readonly unknown[])[];
+  /** The arguments of the calls of one name. */
+  of(name: string): readonly (readonly unknown[])[];
+}
+
+/** `refuse` is asked before each call; what it returns is thrown. */
+export function createRecordingSink(refuse: (name: string) => Error | undefined = () => undefined): RecordingSink {
+  const calls: (readonly unknown[])[] = [];
+  const values = new Map<string, JsonValue>();
+  const take = (name: string, ...rest: readonly unknown[]): void => {
+    const refusal = refuse(name);
+    if (refusal !== undefined) throw refusal;
+    calls.push([name, ...rest]);
+  };
+  const takeLater = async (name: string, ...rest: readonly unknown[]): Promise<void> => {
+    await Promise.resolve();
+    take(name, ...rest);
+  };
+  return {
+    calls,
+    of: (name) => calls.filter(([called]) => called === name).map(([, ...rest]) => rest),
+    spawned: (process) => takeLater("spawned", process),
+    progress: (report) => take("progress", report),
+    milestone: (name, state) => takeLater("milestone", name, state),
+    substepIntended: (name) => takeLater("substepIntended", name),
+    substepCompleted: (name, value) => takeLater("substepCompleted", name, value),
+    turn: (value, usage) => takeLater("turn", value, usage),
+    toolIntended: (call, name, value) => takeLater("toolIntended", call, name, value),
+    toolCompleted: (call, value) => takeLater("toolCompleted", call, value),
+    channel: {
+      get: (key) => values.get(key),
+      set: (key, value) => {
+        take("set", key, value);
+        values.set(key, value);
+      },
+      append: (key, value) => take("append", key, value),
+      add: (key, amount) => take("add", key, amount),
+    },
+    requestCheckpoint: (metadata) => take("requestCheckpoint", metadata),
+    requestNextIteration: () => take("requestNextIteration"),
+  };
+}

@@ -1,0 +1,86 @@
+/** Work for performers, with everything a test does not care about filled in. */
+import type { StepId } from "../../src/base/ids.js";
+import type { StepDefinition, StepKind } from "../../src/definition/workflow.js";
+import type { StepWork } from "../../src/engine/ports.js";
+import type { StepEntry } from "../../src/engine/state.js";
+
+const DEFINITION_BASE = {
+  node: "step",
+  dependsOn: [],
+  routes: [],
+  input: {},
+  effects: "external",
+  retry: { maxAttempts: 1, backoff: "fixed", delayMs: 0, delayMsMax: 0, jitter: 0 },
+  criticality: "standard",
+  risky: false,
+  saveAs: {},
+  secrets: [],
+  fingerprint: "0".repeat(64),
+} as const;
+
+const KIND_FIELDS: { readonly [K in StepKind]: object } = {
+  command: { command: [], environment: {} },
+  script: { command: [], environment: {} },
+  function: { function: "@root/work" },
+  model: { provider: "scripted", prompt: "" },
+  set: { outputType: "auto" },
+  wait: { duration: 1 },
+  scorer: { dimension: "quality", scorer: { by: "expression", expression: "" } },
+};
+
+export interface WorkParts extends Partial<Omit<StepWork, "step" | "definition">> {
+  readonly step?: Partial<StepEntry>;
+  readonly definition?: object;
+}
+
+/** Work of one kind for the step `root/work`. */
+export function createStepWork(kind: StepKind, parts: WorkParts = {}): StepWork {
+  const { step, definition, ...rest } = parts;
+  const path = step?.path ?? "root/work";
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return {
+    task: { id: "8f14e45f-ceea-4c7a-9b1d-1f0c8f6a2b3c", name: "audit-1" },
+    step: {
+      id: `${path}@0.1` as StepId,
+      path,
+      name,
+      kind,
+      round: 0,
+      visit: 1,
+      phase: 1,
+      status: "open",
+      attempt: 1,
+      work: { inline: null },
+      inputHash: "00",
+      idempotencyKey: "key-1",
+      effects: "external",
+      onUnknown: "ask",
+      intendedAtMs: 0,
+      confidenceHistory: [],
+      blockers: [],
+      assumptions: [],
+      crashes: 0,
+      ...step,
+    },
+    definition: {
+      ...DEFINITION_BASE,
+      name,
+      path,
+      kind,
+      ...KIND_FIELDS[kind],
+      ...definition,
+    } as unknown as StepDefinition,
+    workflowFolder: "/",
+    phase: { name: "research", number: 1, iteration: 1 },
+    inputs: {},
+    input: {},
+    rendered: {},
+    outputs: {},
+    feedback: [],
+    uncertainties: [],
+    story: {},
+    turns: [],
+    substeps: new Map(),
+    ...rest,
+  };
+}
