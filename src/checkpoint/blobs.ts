@@ -51,7 +51,7 @@ export function createBlobShelf(options: BlobShelfOptions): RangedBlobShelf {
 }
 
 interface OpenBlob {
-  readonly key: string;
+  readonly ref: BlobRef;
   readonly header: BlobHeader;
   readonly line: Buffer;
 }
@@ -99,23 +99,31 @@ class SealedBlobShelf implements RangedBlobShelf {
 
   async readRange(ref: BlobRef, range: ByteRange): Promise<Buffer> {
     const blob = await this.#open(ref);
-    const opener = this.#vault.createOpener("blob", blob.header.seal);
     const end = Math.min(range.offset + range.length, ref.sizeBytes);
     if (range.offset >= end) return Buffer.alloc(0);
     const first = Math.floor(range.offset / LIMITS.blobChunkBytes);
     const last = Math.floor((end - 1) / LIMITS.blobChunkBytes);
-    const start = computeChunkPlace(blob.line.length, ref.sizeBytes, first).offset;
-    const final = computeChunkPlace(blob.line.length, ref.sizeBytes, last);
-    const bytes = await this.#store.get(ref.key, { offset: start, length: final.offset + final.length - start });
-    if (bytes?.length !== final.offset + final.length - start) throw corrupt(ref, "it is shorter than its header says");
+    const skip = first * LIMITS.blobChunkBytes;
+    return (await this.#readChunks(blob, first, last)).subarray(range.offset - skip, end - skip);
+  }
+
+  async #readChunks(blob: OpenBlob, first: number, last: number): Promise<Buffer> {
+    const { ref, header, line } = blob;
+    const opener = this.#vault.createOpener("blob", header.seal);
+    const start = computeChunkPlace(line.length, ref.sizeBytes, first).offset;
+    const final = computeChunkPlace(line.length, ref.sizeBytes, last);
+    const length = final.offset + final.length - start;
+    // One byte more than there may be shows what was put after the end.
+    const extra = last === countChunks(ref.sizeBytes) - 1 ? 1 : 0;
+    const bytes = await this.#store.get(ref.key, { offset: start, length: length + extra });
+    if (bytes?.length !== length) throw corrupt(ref, "its length is not what its header says");
     const plains: Buffer[] = [];
     for (let chunk = first; chunk <= last; chunk += 1) {
-      const place = computeChunkPlace(blob.line.length, ref.sizeBytes, chunk);
+      const place = computeChunkPlace(line.length, ref.sizeBytes, chunk);
       const sealed = bytes.subarray(place.offset - start, place.offset - start + place.length);
       plains.push(openChunk(opener, blob, { chunk, sealed }));
     }
-    const skip = first * LIMITS.blobChunkBytes;
-    return Buffer.concat(plains).subarray(range.offset - skip, end - skip);
+    return Buffer.concat(plains);
   }
 
   #createPace(): Pace {
@@ -147,7 +155,7 @@ class SealedBlobShelf implements RangedBlobShelf {
       });
     }
     if (header.name !== name || header.rawBytes !== ref.sizeBytes) throw corrupt(ref, "it holds another value");
-    return { key: ref.key, header, line };
+    return { ref, header, line };
   }
 
   /** A file of that name is there already: it must hold the value, else it is set aside and written anew. */

@@ -1,0 +1,177 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { createBlobShelf, type RangedBlobShelf } from "../../../src/checkpoint/blobs.js";
+import type { BlobRef } from "../../../src/engine/events.js";
+import type { TaskStore } from "../../../src/store/contract.js";
+import type { TaskVault } from "../../../src/vault/contract.js";
+import { createCheckpointRoom, textOf } from "../../support/checkpoint-room.js";
+import { codeOfAsync } from "../../support/error-code.js";
+import { createOtherKeyVault, createPlainVault, createTestVault, JOURNAL_TASK_ID } from "../../support/journal-room.js";
+
+const KEYS = ["BLOB_CORRUPT"];
+const ALSO_KEYS = [...KEYS, "KEY_WRONG", "KEY_MISSING", "TASK_SWAPPED", "SEAL_MISSING", "FORMAT_VERSION"];
+
+interface Ground {
+  readonly store: TaskStore;
+  readonly shelf: RangedBlobShelf;
+  open(vault?: TaskVault): RangedBlobShelf;
+  bytes(ref: BlobRef): Promise<Buffer>;
+  replace(ref: BlobRef, bytes: Uint8Array): Promise<void>;
+}
+
+async function createGround(vault: TaskVault = createTestVault("blobs")): Promise<Ground> {
+  const { task: store } = await createCheckpointRoom(vault);
+  const open = (other: TaskVault = vault): RangedBlobShelf => createBlobShelf({ store, vault: other });
+  return {
+    store,
+    shelf: open(),
+    open,
+    bytes: async (ref) => Buffer.from((await store.get(ref.key)) ?? []),
+    replace: async (ref, bytes) => {
+      await store.remove(ref.key);
+      await store.putOnce(ref.key, bytes);
+    },
+  };
+}
+
+const LARGE = { text: textOf(7, 300_000), more: [1, 2, 3] };
+
+describe.each([
+  ["sealed", () => createTestVault("blobs")],
+  ["plain", () => createPlainVault(JOURNAL_TASK_ID)],
+])("the blob shelf, %s", (_name, vault) => {
+  it("gives back what it was given", async () => {
+    const { shelf, open } = await createGround(vault());
+    for (const value of [LARGE, "", "x", null, [], "é".repeat(40_000), textOf(1, 65_534), textOf(2, 65_535)]) {
+      expect(await shelf.get(await shelf.put(value))).toEqual(value);
+    }
+    expect(await open(vault()).get(await shelf.put(LARGE))).toEqual(LARGE);
+  });
+
+  it("gives any range of the text", async () => {
+    const { shelf } = await createGround(vault());
+    const text = Buffer.from(JSON.stringify(LARGE));
+    const ref = await shelf.put(LARGE);
+    for (const [offset, length] of [
+      [0, 10],
+      [65_530, 20],
+      [65_536, 65_536],
+      [100_000, 150_000],
+      [text.length - 5, 100],
+      [text.length, 1],
+    ] as const) {
+      expect((await shelf.readRange(ref, { offset, length })).equals(text.subarray(offset, offset + length))).toBe(true);
+    }
+  });
+
+  it("C8: refuses every single bit flipped in a small blob", async () => {
+    const { shelf, open, bytes, replace } = await createGround(vault());
+    const ref = await shelf.put({ a: "small" });
+    const original = await bytes(ref);
+    const wrong: string[] = [];
+    for (let at = 0; at < original.length; at += 1) {
+      for (let bit = 0; bit < 8; bit += 1) {
+        const flipped = Buffer.from(original);
+        flipped[at] = (flipped[at] ?? 0) ^ (1 << bit);
+        await replace(ref, flipped);
+        const code = await codeOfAsync(() => open().get(ref));
+        if (!KEYS.includes(code)) wrong.push(`${at}.${bit}: ${code}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("C8: refuses every truncation, and bytes after the end", async () => {
+    const { shelf, open, bytes, replace } = await createGround(vault());
+    const ref = await shelf.put({ a: "small" });
+    const original = await bytes(ref);
+    for (let length = 0; length < original.length; length += 1) {
+      await replace(ref, original.subarray(0, length));
+      expect(await codeOfAsync(() => open().get(ref))).toBe("BLOB_CORRUPT");
+    }
+    await replace(ref, Buffer.concat([original, Buffer.from("x")]));
+    expect(await codeOfAsync(() => open().get(ref))).toBe("BLOB_CORRUPT");
+  });
+});
+
+describe("the blob shelf", () => {
+  it("stores equal values once, under a name that tells nothing", async () => {
+    const { store, shelf, open } = await createGround();
+    const first = await shelf.put(LARGE);
+    expect(await open().put({ ...LARGE })).toEqual(first);
+    expect(first.key).toMatch(/^blobs\/([a-z2-7]{2})\/\1[a-z2-7]{50}\.bin$/);
+    expect(await store.list("blobs/")).toHaveLength(1);
+    const other = await createGround(createTestVault("blobs", "0b0a3f2c-5d7e-4f10-8a9b-1c2d3e4f5a6b"));
+    expect((await other.shelf.put(LARGE)).key).not.toBe(first.key);
+    expect(first.sizeBytes).toBe(Buffer.byteLength(JSON.stringify(LARGE)));
+  });
+
+  it("shows nothing of the value", async () => {
+    const { shelf, bytes } = await createGround();
+    const file = await bytes(await shelf.put({ secret: "the quick brown fox" }));
+    expect(file.toString("latin1")).not.toContain("quick");
+  });
+
+  it("C8: refuses another value under its name, of this task or another", async () => {
+    const { shelf, open, bytes, replace } = await createGround();
+    const one = await shelf.put({ a: "one" });
+    const two = await shelf.put({ a: "two" });
+    await replace(one, await bytes(two));
+    expect(await codeOfAsync(() => open().get(one))).toBe("BLOB_CORRUPT");
+    const other = await createGround(createTestVault("blobs", "0b0a3f2c-5d7e-4f10-8a9b-1c2d3e4f5a6b"));
+    const foreign = await other.shelf.put({ a: "one" });
+    await replace(one, await other.bytes(foreign));
+    expect(await codeOfAsync(() => open().get(one))).toBe("TASK_SWAPPED");
+  });
+
+  it("C8: refuses chunks that change places", async () => {
+    const { shelf, open, bytes, replace } = await createGround();
+    const ref = await shelf.put(LARGE);
+    const file = await bytes(ref);
+    const start = file.indexOf(0x0a) + 1;
+    const chunk = 65_536 + 16;
+    const swapped = Buffer.concat([
+      file.subarray(0, start),
+      file.subarray(start + chunk, start + 2 * chunk),
+      file.subarray(start, start + chunk),
+      file.subarray(start + 2 * chunk),
+    ]);
+    await replace(ref, swapped);
+    expect(await codeOfAsync(() => open().get(ref))).toBe("BLOB_CORRUPT");
+  });
+
+  it("refuses every bit flipped in the header with its checksum repaired", async () => {
+    const { shelf, open, bytes, replace } = await createGround();
+    const ref = await shelf.put({ a: "small" });
+    const original = await bytes(ref);
+    const end = original.indexOf(',"sha256":"');
+    for (let at = 0; at < end; at += 1) {
+      const flipped = Buffer.from(original);
+      flipped[at] = (flipped[at] ?? 0) ^ 1;
+      flipped.write(createHash("sha256").update(flipped.subarray(0, end)).digest("hex"), end + 11, "latin1");
+      await replace(ref, flipped);
+      expect(ALSO_KEYS).toContain(await codeOfAsync(() => open().get(ref)));
+    }
+  });
+
+  it("tells a missing blob and a wrong key apart from damage", async () => {
+    const { store, shelf, open } = await createGround();
+    const ref = await shelf.put(LARGE);
+    expect(await codeOfAsync(() => open(createOtherKeyVault()).get(ref))).toBe("KEY_WRONG");
+    expect(await codeOfAsync(() => open(createPlainVault(JOURNAL_TASK_ID)).get(ref))).toBe("KEY_MISSING");
+    await store.remove(ref.key);
+    expect(await codeOfAsync(() => open().get(ref))).toBe("BLOB_CORRUPT");
+    expect(await codeOfAsync(() => open().get({ ...ref, key: "keyring-1.json" }))).toBe("BLOB_CORRUPT");
+  });
+
+  it("sets a damaged file aside that stands in the way", async () => {
+    const { store, shelf, open, bytes, replace } = await createGround();
+    const ref = await shelf.put(LARGE);
+    const damaged = (await bytes(ref)).subarray(0, 5000);
+    await replace(ref, damaged);
+    const other = open();
+    expect(await other.put(LARGE)).toEqual(ref);
+    expect(await other.get(ref)).toEqual(LARGE);
+    expect((await store.list("quarantine/")).map(({ sizeBytes }) => sizeBytes)).toEqual([5000]);
+  });
+});
