@@ -98,12 +98,17 @@ export interface TaskStore {
   confirm(epoch: number): Promise<boolean>;
   /** All segments, by epoch and index; claimed epochs without a header are in it with `sizeBytes` 0. */
   segments(): Promise<(SegmentId & { readonly sizeBytes: number })[]>;
-  /** The bytes of a segment as they are now. Needs no claim. */
+  /**
+   * The bytes of a segment as they are now. Needs no claim; after a claim through this handle they are durable on
+   * return, whoever wrote them and died before syncing them. STORE_FAILED when there is no such segment.
+   */
   read(id: SegmentId): Promise<Uint8Array>;
   /** Removes a segment; only `prune --history` does. */
   removeSegment(id: SegmentId): Promise<void>;
 
-  // Objects. Keys: `/`-separated, each part `[A-Za-z0-9._~-]`, at most 255 bytes in all, no leading dot.
+  // Objects. Keys: `/`-separated, each part `[A-Za-z0-9._~-]`, at most 255 bytes in all, no part with a leading or
+  // trailing dot or a Windows device's name, not below `journal` or `owner` (see object-key.ts; a key that breaks this is
+  // our mistake: INTERNAL). No key is the folder of another.
   putOnce(key: string, bytes: Uint8Array): Promise<"created" | "exists">;
   get(key: string, range?: ByteRange): Promise<Uint8Array | undefined>;
   /** Entries whose key begins with the prefix, sorted by key. */

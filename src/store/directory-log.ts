@@ -29,7 +29,7 @@ export interface DirectoryLogParts {
   readonly folders: SafeFolders;
   /** The journal folder. */
   readonly folder: string;
-  /** Folders whose names must be durable before an epoch counts, outermost first; the journal folder is the last. */
+  /** The task's folders down to the journal's, outermost first; an epoch counts when all of their names are durable. */
   readonly path: readonly string[];
   readonly isWindows: boolean;
 }
@@ -52,10 +52,8 @@ export class DirectoryLog {
   claim(): Promise<number> {
     const { folder, folders, path } = this.#parts;
     return withStoreErrors({ action: "claiming", path: folder }, async () => {
-      for (const level of path) {
-        await folders.requireFolder(level);
-        await folders.settle(level);
-      }
+      for (const level of path) await folders.requireFolder(level);
+      await folders.settlePath(path);
       for (let tries = 0; tries < CLAIM_TRIES_MAX; tries += 1) {
         const epoch = (await this.#highestEpoch()) + 1;
         if (epoch > EPOCH_MAX) throw unsafePlace(folder, "has no epoch left");

@@ -49,6 +49,7 @@ export class DirectoryStore implements Store {
     this.#fileSystem = new PatientFileSystem(options.parts);
     this.#parts = { ...options.parts, fileSystem: this.#fileSystem };
     this.#folders = new SafeFolders({
+      root: options.root,
       fileSystem: this.#fileSystem,
       userId: options.parts.userId,
       isWindows: options.parts.platform === "win32",
@@ -169,21 +170,12 @@ export class DirectoryStore implements Store {
       await this.#fileSystem.mkdir(path);
     } catch (error) {
       const errno = errnoOf(error);
-      if (errno === "EEXIST") return this.#settleRoot(path);
+      if (errno === "EEXIST") return path === this.#root ? this.#folders.settlePath([]) : undefined;
       if (errno !== "ENOENT" || dirname(path) === path) throw error;
       await this.#ensureRoot(dirname(path));
       return this.#ensureRoot(path);
     }
     await this.#folders.settle(path);
-  }
-
-  /** Who made the root may have died before its name was durable; what it lies in need not be ours to sync. */
-  async #settleRoot(path: string): Promise<void> {
-    try {
-      await this.#folders.settle(path);
-    } catch (error) {
-      if (!["EACCES", "EPERM", "EROFS", "EINVAL"].includes(errnoOf(error) ?? "")) throw error;
-    }
   }
 
   /** The root may be a link; its own entry `.` is the folder behind it. */

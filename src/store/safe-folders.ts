@@ -15,7 +15,11 @@ const WRITABLE_BY_OTHERS = 0o022;
 /** A file being put has two names for a moment: the temporary and the final one. */
 const LINKS_MAX = 2;
 
+/** Why the folder that a root lies in cannot be synced: it is not ours. */
+const NOT_OURS = new Set(["EACCES", "EPERM", "EROFS", "EINVAL"]);
+
 export interface SafeFoldersParts {
+  readonly root: string;
   readonly fileSystem: FileSystem;
   /** The user all of it must belong to; undefined where the platform has no such thing. */
   readonly userId: number | undefined;
@@ -55,11 +59,23 @@ export class SafeFolders {
 
   /** Makes one level if it is missing, checks it, and makes its name durable. True when this call created it. */
   async ensureFolder(path: string): Promise<boolean> {
-    if (this.#durable.has(path)) return false;
     const created = await this.#make(path);
     await this.requireFolder(path);
+    if (created) this.#durable.delete(path);
     await this.settle(path);
     return created;
+  }
+
+  /** Makes the names of the root and of the folders on the way to a place durable, outermost first. */
+  async settlePath(levels: readonly string[]): Promise<void> {
+    const { root } = this.#parts;
+    try {
+      await this.settle(root);
+    } catch (error) {
+      if (!NOT_OURS.has(errnoOf(error) ?? "")) throw error;
+      this.#durable.add(root);
+    }
+    for (const level of levels) await this.settle(level);
   }
 
   /** Makes the folder's own name durable, once per process. */

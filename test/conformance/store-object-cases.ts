@@ -79,7 +79,7 @@ export const OBJECT_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "an absent object is undefined, and so is one under a key that is the folder of another",
+    name: "an absent object is undefined, to remove one is fine, and an absent folder lists nothing",
     run: async ({ store }) => {
       const task = await createTask(store);
       assert.equal(await task.get("nothing"), undefined);

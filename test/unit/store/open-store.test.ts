@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { createNodeFileSystem } from "../../../src/base/node-file-system.js";
+import { MemorySpace } from "../../../src/store/memory-store.js";
+import { openStore, type OpenStoreParts } from "../../../src/store/open-store.js";
+import { realClock, until } from "../../support/real-clock.js";
+import { createSeededRandom } from "../../support/seeded-random.js";
+import { withFolder } from "../../support/store-places.js";
+
+function partsIn(workingFolder: string): OpenStoreParts {
+  return {
+    fileSystem: createNodeFileSystem(),
+    clock: realClock,
+    random: createSeededRandom(workingFolder),
+    platform: process.platform,
+    userId: process.getuid?.(),
+    workingFolder,
+  };
+}
+
+describe("openStore", () => {
+  it("opens a folder relative to the working folder, or an absolute one, and makes nothing yet", async () => {
+    await withFolder(async (folder) => {
+      const store = openStore("file:outputs", partsIn(folder));
+      expect([store.address, store.manifest.kind]).toEqual(["file:outputs", "file"]);
+      expect(await createNodeFileSystem().readdir(folder)).toEqual([]);
+      await store.createTask("task");
+      expect(await openStore(`file:${folder}/outputs`, partsIn("/")).tasks()).toEqual(["task"]);
+      expect((await store.task("task"))?.deliverablesFolder).toBe(`${folder}/outputs/task`);
+    });
+  });
+
+  it("opens memory over a given space, with deliverables as files", async () => {
+    const memory = new MemorySpace();
+    const parts = { ...partsIn("/work"), memory };
+    await openStore("memory:", parts).createTask("task");
+    const task = await openStore("memory:", parts).task("task");
+    expect(task?.deliverablesFolder).toBe("/work/outputs/task");
+    expect(await openStore("memory:", partsIn("/work")).tasks()).toEqual([]);
+  });
+
+  it.each([
+    "sqlite:a.db",
+    "pglite:data",
+    "postgres://me:secret@host/db",
+    "file:",
+    "outputs",
+    "",
+    "memory:x",
+    "s3://b",
+    "file:a\0b",
+  ])("says that %j names no store here, and shows no password", (address) => {
+    const open = () => openStore(address, partsIn("/work"));
+    expect(open).toThrowError(expect.objectContaining({ code: "STORE_UNSUPPORTED" }));
+    expect(open).not.toThrowError(/secret/);
+  });
+
+  it("hints at changes below a prefix and at nothing else, until it is stopped", async () => {
+    await withFolder(async (folder) => {
+      const task = await openStore("file:outputs", partsIn(folder)).createTask("task");
+      let hints = 0;
+      let others = 0;
+      task?.watch("control/", () => (hints += 1));
+      const stop = task?.watch("audit/", () => (others += 1));
+      let at = 0;
+      await until("a hint comes", async () => {
+        await task?.putOnce(`control/answer-${(at += 1)}`, Buffer.from("x"));
+        return hints > 0;
+      });
+      expect(others).toBe(0);
+      stop?.();
+      await task?.close();
+    });
+  });
+
+  it("hints in memory too", async () => {
+    const task = await openStore("memory:", partsIn("/work")).createTask("task");
+    const seen: string[] = [];
+    const stop = task?.watch("control/", () => seen.push("hint"));
+    await task?.putOnce("control/a", Buffer.from("x"));
+    await task?.putOnce("other/a", Buffer.from("x"));
+    await task?.remove("control/a");
+    stop?.();
+    await task?.putOnce("control/b", Buffer.from("x"));
+    expect(seen).toEqual(["hint", "hint"]);
+  });
+});

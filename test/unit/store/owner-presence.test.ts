@@ -1,0 +1,179 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { OwnerFacts, OwnerState } from "../../../src/store/contract.js";
+import type { KnockResult, PresencePort } from "../../../src/store/presence-port.js";
+import { createSocketPresence } from "../../../src/store/socket-presence.js";
+import { FACTS } from "../../conformance/store-case.js";
+import { FakeClock, flushReactions } from "../../support/fake-clock.js";
+import { ModelFileSystem } from "../../support/model-file-system.js";
+import { realClock, until } from "../../support/real-clock.js";
+import { createModelStore, createRealStore, withFolder } from "../../support/store-places.js";
+
+const presence = createSocketPresence({ clock: realClock, platform: process.platform });
+const HERE = { host: FACTS.host, bootId: FACTS.bootId };
+
+/** A port whose doors answer as told. */
+function fixedPresence(knock: KnockResult): PresencePort {
+  return { listen: async () => ({ close: async () => undefined }), knock: async () => knock };
+}
+
+async function stateSeen(knock: KnockResult, machine?: { host: string; bootId: string }): Promise<OwnerState> {
+  const fileSystem = new ModelFileSystem();
+  const store = createModelStore(fileSystem, { parts: { presence: fixedPresence(knock), machine } });
+  const task = await store.createTask("task");
+  await task?.announce(FACTS);
+  return (await task?.ownerState()) ?? { state: "none" };
+}
+
+describe("ownerState", () => {
+  it("is alive with the facts of the answer when the door is answered", async () => {
+    expect(await stateSeen({ kind: "answered", text: "not a record" }, HERE)).toEqual({
+      state: "alive",
+      owner: FACTS,
+      counter: 1,
+    });
+  });
+
+  it("is gone when the door refuses on the kernel that the owner ran on", async () => {
+    expect((await stateSeen({ kind: "refused" }, HERE)).state).toBe("gone");
+    expect((await stateSeen({ kind: "refused" }, { host: "container-b", bootId: FACTS.bootId })).state).toBe("gone");
+    expect((await stateSeen({ kind: "refused" })).state).toBe("gone");
+  });
+
+  it("is unclear when the door refuses on another machine, or cannot be reached", async () => {
+    expect((await stateSeen({ kind: "refused" }, { host: "host-b", bootId: "boot-b" })).state).toBe("unclear");
+    expect(await stateSeen({ kind: "unreachable" }, HERE)).toEqual({ state: "unclear", owner: FACTS, counter: 1 });
+  });
+
+  it("is gone without a knock when the owner's machine was booted since", async () => {
+    const reboot = { host: FACTS.host, bootId: "boot-b" };
+    expect((await stateSeen({ kind: "answered", text: "" }, reboot)).state).toBe("gone");
+  });
+
+  it("is unclear, without facts, when the record cannot be read as one", async () => {
+    await withFolder(async (root) => {
+      const task = await createRealStore(root).createTask("task");
+      const bad = ["", "{", "[]", "{}", '{"format":"splashdown.owner"}', "x".repeat(20_000)];
+      const good = { format: "splashdown.owner", version: "1.0", facts: FACTS, counter: 1 };
+      bad.push(JSON.stringify({ ...good, counter: 1.5 }), JSON.stringify({ ...good, facts: { pid: 1 } }));
+      for (const text of bad) {
+        await writeFile(join(root, "task/checkpoints/owner"), text, { mode: 0o600 });
+        expect(await task?.ownerState(), text.slice(0, 40)).toEqual({ state: "unclear" });
+      }
+      const traversal = JSON.stringify({ ...good, socket: "../../../tmp/other.sock" });
+      await writeFile(join(root, "task/checkpoints/owner"), traversal, { mode: 0o600 });
+      expect((await task?.ownerState())?.state).toBe("unclear");
+    });
+  });
+});
+
+describe("presence over sockets", () => {
+  it("tells alive from gone from none, and leaves neither socket nor record behind", async () => {
+    await withFolder(async (root) => {
+      const task = await createRealStore(root, { presence }).createTask("task");
+      const handle = await task?.announce(FACTS);
+      const watching = await createRealStore(root, { presence }).task("task");
+      expect(await watching?.ownerState()).toEqual({ state: "alive", owner: FACTS, counter: 1 });
+      await handle?.beat();
+      expect(await watching?.ownerState()).toEqual({ state: "alive", owner: FACTS, counter: 2 });
+      const names = await readdir(join(root, "task/checkpoints"));
+      const socket = names.find((name) => name.endsWith(".sock")) ?? "";
+      expect((await stat(join(root, "task/checkpoints", socket))).mode & 0o777).toBe(0o600);
+      await handle?.close();
+      expect(await watching?.ownerState()).toEqual({ state: "none" });
+      expect(await readdir(join(root, "task/checkpoints"))).toEqual(["journal"]);
+    });
+  });
+
+  it("works in a folder whose path is longer than a socket's name may be", async () => {
+    await withFolder(async (folder) => {
+      const root = join(folder, "long".repeat(20), "deep".repeat(20));
+      const task = await createRealStore(root, { presence }).createTask("task");
+      const handle = await task?.announce(FACTS);
+      const expected = process.platform === "linux" ? "alive" : "unclear";
+      expect((await task?.ownerState())?.state).toBe(expected);
+      await handle?.close();
+      expect((await readdir(join(root, "task/checkpoints"))).filter((name) => name.endsWith(".sock"))).toEqual([]);
+    });
+  });
+
+  it("sees a process that was killed as gone, and the next owner sweeps its socket", async () => {
+    await withFolder(async (root) => {
+      const task = await createRealStore(root, { presence }).createTask("task");
+      const socket = "owner-0011223344556677.sock";
+      const program = `require("node:net").createServer(() => {}).listen(process.argv[1], () => console.log("up"))`;
+      const child = spawn(process.execPath, ["-e", program, join(root, "task/checkpoints", socket)]);
+      await once(child.stdout, "data");
+      const record = { format: "splashdown.owner", version: "1.0", facts: FACTS, counter: 7, socket };
+      await writeFile(join(root, "task/checkpoints/owner"), JSON.stringify(record), { mode: 0o600 });
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+      expect(await task?.ownerState()).toEqual({ state: "gone", owner: FACTS, counter: 7 });
+      const handle = await task?.announce({ ...FACTS, pid: 2 });
+      expect((await readdir(join(root, "task/checkpoints"))).filter((name) => name === socket)).toEqual([]);
+      await handle?.close();
+    });
+  });
+
+  it("takes a stopped owner that lets callers in but says nothing for alive, after two seconds", async () => {
+    await withFolder(async (folder) => {
+      const program = `require("node:net").createServer(() => {}).listen(process.argv[1], () => console.log("up"))`;
+      const child = spawn(process.execPath, ["-e", program, join(folder, "silent.sock")]);
+      await once(child.stdout, "data");
+      const clock = new FakeClock();
+      const knocking = createSocketPresence({ clock, platform: process.platform }).knock({
+        folder,
+        name: "silent.sock",
+      });
+      let result: KnockResult | undefined;
+      void knocking.then((found) => (result = found));
+      await until("a timer is set", () => clock.pendingCount === 1);
+      // The connection itself takes a turn of the event loop or two.
+      for (let turn = 0; turn < 50; turn += 1) await flushReactions();
+      await until("the timeout ends the knock", async () => {
+        await clock.advance(2000);
+        return result !== undefined;
+      });
+      expect(result).toEqual({ kind: "answered", text: "" });
+      child.kill("SIGKILL");
+    });
+  });
+
+  it("cannot reach a missing socket or a folder that is not there, and makes none on Windows", async () => {
+    await withFolder(async (folder) => {
+      const door = { folder, name: "owner-0011223344556677.sock" };
+      expect(await presence.knock(door)).toEqual({ kind: "unreachable" });
+      expect(await presence.knock({ folder: join(folder, "x".repeat(120)), name: "a" })).toEqual({
+        kind: "unreachable",
+      });
+      await mkdir(join(folder, door.name));
+      expect(await presence.knock(door)).not.toEqual({ kind: "answered", text: "" });
+      const onWindows = createSocketPresence({ clock: realClock, platform: "win32" });
+      expect(await onWindows.listen(door, () => "")).toBe(undefined);
+      const onMac = createSocketPresence({ clock: realClock, platform: "darwin" });
+      expect(await onMac.listen({ folder: join(folder, "x".repeat(120)), name: "a" }, () => "")).toBe(undefined);
+    });
+  });
+
+  it("goes on without a socket and without a record when neither can be made", async () => {
+    await withFolder(async (root) => {
+      const refusing: PresencePort = {
+        listen: async () => {
+          throw new Error("no sockets here");
+        },
+        knock: async () => ({ kind: "unreachable" }),
+      };
+      const task = await createRealStore(root, { presence: refusing }).createTask("task");
+      await mkdir(join(root, "task/checkpoints/owner"));
+      const facts: OwnerFacts = { ...FACTS };
+      const handle = await task?.announce(facts);
+      await handle?.beat();
+      await handle?.close();
+      await expect(task?.ownerState()).rejects.toMatchObject({ code: "STORE_UNSAFE" });
+    });
+  });
+});
