@@ -8,7 +8,6 @@
  * V5: a source that is absent is a fact, not an error: another one may open the keyring. A source that is there but
  * malformed or unsafe is reported by name and never used.
  */
-import type { JsonObject } from "../base/json.js";
 import type { FileSystem } from "../base/file-system.js";
 import { isErrorCode, SplashdownError } from "../base/errors.js";
 import { decodeBase64, decodeBase64Url } from "../base/digest.js";
@@ -120,7 +119,7 @@ async function findSecret(setting: KeySourceSetting, ports: KeyPorts): Promise<S
   }
 }
 
-function readVariable(name: string, ports: KeyPorts, parse: (text: string) => Secret): Secret | string {
+function readVariable(name: string, ports: KeyPorts, parse: (text: string, name: string) => Secret): Secret | string {
   const text = ports.readSecret(name);
   if (text === undefined) return "the variable is not set";
   if (text.trim() === "") {
@@ -128,18 +127,27 @@ function readVariable(name: string, ports: KeyPorts, parse: (text: string) => Se
       details: { variable: name },
     });
   }
-  return parse(text);
+  return parse(text, name);
 }
 
 /** Base64 of exactly 32 bytes is a key, anything else a passphrase. Source: STORAGE 2.2. */
-function parseEnvironmentSecret(text: string): Secret {
-  const bytes = decodeBase64(text) ?? decodeBase64Url(text);
-  return bytes?.length === KEY_BYTES ? { nature: "key", bytes } : { nature: "passphrase", text };
+function parseEnvironmentSecret(text: string, name: string): Secret {
+  const bytes = decodeKeyText(text);
+  if (bytes !== undefined) return { nature: "key", bytes };
+  if (decodeKeyText(text.trim()) === undefined) return { nature: "passphrase", text };
+  throw new SplashdownError("KEY_SOURCE_INVALID", `the key variable $${name} begins or ends with white space`, {
+    details: { variable: name },
+  });
 }
 
-export function invalidSource(setting: KeySourceSetting, what: string, details: JsonObject = {}): SplashdownError {
+function decodeKeyText(text: string): Buffer | undefined {
+  const bytes = decodeBase64(text) ?? decodeBase64Url(text);
+  return bytes?.length === KEY_BYTES ? bytes : undefined;
+}
+
+function invalidSource(setting: KeySourceSetting, what: string): SplashdownError {
   const source = formatSource(setting);
   return new SplashdownError("KEY_SOURCE_INVALID", `the key source "${source}" ${what}`, {
-    details: { source, ...details },
+    details: { source },
   });
 }

@@ -163,9 +163,7 @@ function describeGiven(source: SourceState): string {
 
 function explainMissing(request: UnlockRequest, key: KeyringKey): SplashdownError {
   const { task } = request.keyring.header;
-  const looked = request.sources.map(
-    (source) => `${source.label}${source.absence === undefined ? "" : `: ${source.absence}`}`,
-  );
+  const looked = request.sources.map((source) => `${source.label}: ${source.absence ?? describeUnfit(source.secret)}`);
   const where = looked.length === 0 ? "no key source is configured" : `looked in ${looked.join("; ")}`;
   return new SplashdownError(
     "KEY_MISSING",
@@ -180,4 +178,9 @@ function explainMissing(request: UnlockRequest, key: KeyringKey): SplashdownErro
       },
     },
   );
+}
+
+/** What a source gives that no slot of the keyring is for. */
+function describeUnfit(secret: Secret | undefined): string {
+  return `gives a ${secret?.nature ?? "thing"}, which none of these is for`;
 }

@@ -164,7 +164,9 @@ export class MemoryFileSystem implements FileSystem {
 
   async volumeOf(path: string): Promise<Volume> {
     this.#require(path);
-    const fitting = [...this.volumes.keys()].filter((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+    const fitting = [...this.volumes.keys()].filter(
+      (prefix) => path === prefix || path.startsWith(prefix === "/" ? "/" : `${prefix}/`),
+    );
     fitting.sort((left, right) => right.length - left.length);
     return this.volumes.get(fitting[0] ?? "") ?? DISK;
   }

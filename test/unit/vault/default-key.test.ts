@@ -1,0 +1,175 @@
+import { describe, expect, it } from "vitest";
+import {
+  acknowledgeKey,
+  computeDefaultKeyPath,
+  ensureDefaultKeyFile,
+  isKeyAcknowledged,
+  type DefaultKeyOptions,
+} from "../../../src/vault/default-key.js";
+import { formatKeyFile, loadKeyFile } from "../../../src/vault/key-file.js";
+import { codeOfAsync, refusalOf } from "../../support/error-code.js";
+import { MemoryFileSystem, type Volume } from "../../support/memory-file-system.js";
+import { createSeededRandom } from "../../support/seeded-random.js";
+
+const CONFIG = "/home/ada/.config/splashdown";
+const PATH = computeDefaultKeyPath(CONFIG);
+const TMPFS: Volume = { type: 0x01021994, volatile: true, network: false };
+const OVERLAY: Volume = { type: 0x794c7630, volatile: false, network: false };
+
+function createFileSystem(volumes: Readonly<Record<string, Volume>> = {}): MemoryFileSystem {
+  const fileSystem = new MemoryFileSystem("/home/ada", "/work/project/outputs");
+  for (const [folder, volume] of Object.entries(volumes)) fileSystem.volumes.set(folder, volume);
+  return fileSystem;
+}
+
+function optionsFor(fileSystem: MemoryFileSystem, overrides: Partial<DefaultKeyOptions> = {}): DefaultKeyOptions {
+  return {
+    fileSystem,
+    configFolder: CONFIG,
+    storeFolder: "/work/project/outputs",
+    projectFolder: "/work/project",
+    hasForeignSealedData: false,
+    random: createSeededRandom(1),
+    ...overrides,
+  };
+}
+
+describe("ensureDefaultKeyFile", () => {
+  it("makes a key the first time and gives the same one afterwards", async () => {
+    const fileSystem = createFileSystem();
+    const first = await ensureDefaultKeyFile(optionsFor(fileSystem));
+    expect(first).toEqual({ path: PATH, fingerprint: first.fingerprint, created: true });
+    expect(first.fingerprint).toMatch(/^[0-9a-f]{16}$/);
+    const second = await ensureDefaultKeyFile(optionsFor(fileSystem, { random: createSeededRandom(2) }));
+    expect(second).toEqual({ ...first, created: false });
+    expect((await loadKeyFile(fileSystem, PATH))?.fingerprint).toBe(first.fingerprint);
+  });
+
+  it("takes the key of another process that was faster", async () => {
+    const fileSystem = createFileSystem();
+    const theirs = formatKeyFile(Buffer.alloc(32, 1));
+    fileSystem.fault = (operation) => {
+      if (operation === `link ${PATH}`) fileSystem.addFile(PATH, theirs);
+      return undefined;
+    };
+    const key = await ensureDefaultKeyFile(optionsFor(fileSystem));
+    expect(key.created).toBe(false);
+    expect(fileSystem.text(PATH)).toBe(theirs);
+  });
+
+  it("V14: gives the present key even where none would be made, so that its data opens", async () => {
+    const fileSystem = createFileSystem({ "/home": TMPFS });
+    fileSystem.addFile(PATH, formatKeyFile(Buffer.alloc(32, 1)));
+    expect((await ensureDefaultKeyFile(optionsFor(fileSystem, { hasForeignSealedData: true }))).created).toBe(false);
+  });
+
+  it.each<[string, Partial<DefaultKeyOptions>, Readonly<Record<string, Volume>>, string]>([
+    [
+      "sealed data of another key is present",
+      { hasForeignSealedData: true },
+      {},
+      "sealed data of another key is present",
+    ],
+    [
+      "it would be in memory, the store on disk",
+      {},
+      { "/home": TMPFS },
+      "its file system is more volatile than the store's",
+    ],
+    [
+      "it would be in a container's layer, the store on disk",
+      {},
+      { "/": OVERLAY, "/work": { type: 1, volatile: false, network: false } },
+      "its file system is more volatile",
+    ],
+    [
+      "it would be in memory, the store in a container's layer",
+      {},
+      { "/": OVERLAY, "/home": TMPFS },
+      "its file system is more volatile",
+    ],
+    [
+      "it would lie in the outputs tree",
+      { configFolder: "/work/project/outputs/config" },
+      {},
+      "it would lie inside the outputs tree",
+    ],
+    ["it would lie in the project", { configFolder: "/work/project/.config" }, {}, "it would lie inside the project"],
+  ])("V14: makes none when %s, with two commands that fix it", async (_name, overrides, volumes, reason) => {
+    const fileSystem = createFileSystem(volumes);
+    const error = await refusalOf(() => ensureDefaultKeyFile(optionsFor(fileSystem, overrides)));
+    expect(error.code).toBe("KEY_NOT_CREATED");
+    expect(error.exitStatus).toBe(12);
+    expect(error.message).toContain(reason);
+    expect(error.details["commands"]).toHaveLength(2);
+    expect(error.details["commands"]).toContain("splashdown keys init --key-file PATH");
+    expect(fileSystem.paths()).toEqual([]);
+    expect(fileSystem.operations.filter((operation) => /^(mkdir|open:create)/.test(operation))).toEqual([]);
+  });
+
+  it.each<[string, Readonly<Record<string, Volume>>]>([
+    ["both in memory", { "/": TMPFS }],
+    ["both in a container's layer", { "/": OVERLAY }],
+    ["the store in memory", { "/work": TMPFS }],
+  ])("makes one with %s", async (_name, volumes) => {
+    expect((await ensureDefaultKeyFile(optionsFor(createFileSystem(volumes)))).created).toBe(true);
+  });
+
+  it("makes one for a store that is no folder, and beside a project whose name only begins alike", async () => {
+    expect((await ensureDefaultKeyFile(optionsFor(createFileSystem(), { storeFolder: undefined }))).created).toBe(true);
+    const beside = { configFolder: "/work/project-keys", projectFolder: "/work/project" };
+    expect((await ensureDefaultKeyFile(optionsFor(createFileSystem(), beside))).created).toBe(true);
+  });
+
+  it("is refused where the place cannot be written, and where a damaged key stands", async () => {
+    const readOnly = createFileSystem();
+    readOnly.fault = (operation) => (operation.startsWith("mkdir") ? "EROFS" : undefined);
+    const error = await refusalOf(() => ensureDefaultKeyFile(optionsFor(readOnly)));
+    expect([error.code, error.details["reason"]]).toEqual(["KEY_NOT_CREATED", "EROFS"]);
+    const damaged = createFileSystem();
+    damaged.addFile(PATH, "splashdown-key/1\n");
+    expect(await codeOfAsync(() => ensureDefaultKeyFile(optionsFor(damaged)))).toBe("KEY_SOURCE_INVALID");
+    expect(damaged.text(PATH)).toBe("splashdown-key/1\n");
+  });
+
+  it("says so when the other's key is gone again", async () => {
+    const fileSystem = createFileSystem();
+    fileSystem.fault = (operation) => (operation === `link ${PATH}` ? "EEXIST" : undefined);
+    expect((await refusalOf(() => ensureDefaultKeyFile(optionsFor(fileSystem)))).message).toContain("is gone again");
+  });
+
+  it("lets an unknown failure of the volume's look through as it is", async () => {
+    const fileSystem = createFileSystem();
+    fileSystem.volumeOf = () => Promise.reject(Object.assign(new Error("EIO"), { code: "EIO" }));
+    expect(await codeOfAsync(() => ensureDefaultKeyFile(optionsFor(fileSystem)))).toContain("foreign");
+  });
+});
+
+describe("acknowledgeKey", () => {
+  it("is remembered for this very key only", async () => {
+    const fileSystem = createFileSystem();
+    const key = await ensureDefaultKeyFile(optionsFor(fileSystem));
+    expect(await isKeyAcknowledged(fileSystem, key)).toBe(false);
+    expect(await acknowledgeKey(fileSystem, PATH)).toEqual({ path: PATH, fingerprint: key.fingerprint });
+    expect(await isKeyAcknowledged(fileSystem, key)).toBe(true);
+    fileSystem.addFile(PATH, formatKeyFile(Buffer.alloc(32, 1)));
+    const other = await ensureDefaultKeyFile(optionsFor(fileSystem));
+    expect(await isKeyAcknowledged(fileSystem, other)).toBe(false);
+    await acknowledgeKey(fileSystem, PATH);
+    expect(await isKeyAcknowledged(fileSystem, other)).toBe(true);
+    const count = fileSystem.operations.length;
+    await acknowledgeKey(fileSystem, PATH);
+    expect(fileSystem.operations.slice(count).some((operation) => operation.startsWith("write"))).toBe(false);
+  });
+
+  it("needs a key file, and says when the marker cannot be written", async () => {
+    const fileSystem = createFileSystem();
+    expect(await codeOfAsync(() => acknowledgeKey(fileSystem, PATH))).toBe("KEY_SOURCE_INVALID");
+    await ensureDefaultKeyFile(optionsFor(fileSystem));
+    for (const failing of ["open:create", "unlink"]) {
+      fileSystem.fault = (operation) => (operation.startsWith(failing) ? "EROFS" : undefined);
+      const error = await refusalOf(() => acknowledgeKey(fileSystem, PATH));
+      expect([error.code, error.details["reason"]]).toEqual(["KEY_NOT_CREATED", "EROFS"]);
+    }
+  });
+});
