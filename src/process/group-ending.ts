@@ -1,6 +1,6 @@
 /** Ends a process group and waits until nothing of it runs (P3). */
 import type { Clock } from "../base/clock.js";
-import { errnoOf } from "../base/errors.js";
+import { errnoOf, isErrorCode } from "../base/errors.js";
 import type { ProcessIdentity } from "./contract.js";
 import { isGroupRunning, type ProcessTable } from "./process-table.js";
 
@@ -19,7 +19,7 @@ const POLL_LAST_MS = 50;
  * same number is left alone. KILL is repeated, for a group that forks faster than it is ended.
  */
 export async function endGroup(ending: GroupEnding, identity: ProcessIdentity, graceMs: number): Promise<boolean> {
-  if (!(await isGroupRunning(ending.table, identity))) return false;
+  if (!(await isStillRunning(ending, identity))) return false;
   const killAtMs = ending.clock.monotonicMs() + graceMs;
   let pollMs = POLL_FIRST_MS;
   if (graceMs > 0) signalGroup(identity.pid, "SIGTERM");
@@ -27,8 +27,18 @@ export async function endGroup(ending: GroupEnding, identity: ProcessIdentity, g
     if (ending.clock.monotonicMs() >= killAtMs) signalGroup(identity.pid, "SIGKILL");
     await ending.clock.sleep(pollMs);
     pollMs = Math.min(pollMs * 2, POLL_LAST_MS);
-  } while (await isGroupRunning(ending.table, identity));
+  } while (await isStillRunning(ending, identity));
   return true;
+}
+
+/** A shortage leaves it open whether the group runs: it is looked at again. */
+async function isStillRunning(ending: GroupEnding, identity: ProcessIdentity): Promise<boolean> {
+  try {
+    return await isGroupRunning(ending.table, identity);
+  } catch (error) {
+    if (isErrorCode(error, "STORE_BUSY")) return true;
+    throw error;
+  }
 }
 
 function signalGroup(groupId: number, signal: "SIGTERM" | "SIGKILL"): void {

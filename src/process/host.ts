@@ -8,38 +8,40 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { Clock } from "../base/clock.js";
-import { SplashdownError, assert, errnoOf, messageOf } from "../base/errors.js";
+import { SplashdownError, assert, errnoOf, isErrorCode, messageOf } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
 import { GroupChild } from "./child.js";
 import type { Child, ChildSpec, ProcessHost, ProcessIdentity } from "./contract.js";
 import { endGroup, type GroupEnding } from "./group-ending.js";
 import { Keeper } from "./keeper.js";
 import { prepareLaunch, type Launch } from "./launcher.js";
-import { isGroupRunning, openProcessTable, type ProcessEntry, type ProcessTable } from "./process-table.js";
+import { isGroupRunning, isShortage, openProcessTable, type ProcessEntry, type ProcessTable } from "./process-table.js";
 
 export interface ProcessHostOptions {
   readonly clock: Clock;
   /** Where processes are looked up; the platform's own unless a test gives another. */
   readonly table?: ProcessTable;
+  /** What ends the groups of a dead owner; a test may give one that does not work. */
+  readonly keeper?: Keeper;
 }
 
-const BUSY_ERRNOS = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
 const BUSY_PAUSE_MS = 50;
 
 /** Opens the host of this process; `close` ends its children. */
 export function openProcessHost(options: ProcessHostOptions): SystemProcessHost {
-  return new SystemProcessHost(options.clock, options.table ?? openProcessTable());
+  return new SystemProcessHost(options);
 }
 
 export class SystemProcessHost implements ProcessHost {
   readonly self: ProcessIdentity;
   readonly #ending: GroupEnding;
-  readonly #keeper = new Keeper();
+  readonly #keeper: Keeper;
   readonly #children = new Set<GroupChild>();
   #isClosed = false;
 
-  constructor(clock: Clock, table: ProcessTable) {
-    this.#ending = { clock, table };
+  constructor(options: ProcessHostOptions) {
+    this.#ending = { clock: options.clock, table: options.table ?? openProcessTable() };
+    this.#keeper = options.keeper ?? new Keeper();
     this.self = this.#identityOf(this.#requireEntry(process.pid));
   }
 
@@ -51,11 +53,10 @@ export class SystemProcessHost implements ProcessHost {
   async spawn(spec: ChildSpec): Promise<Child> {
     assert(!this.#isClosed, "a closed process host was asked to spawn");
     const launch = await prepareLaunch(spec);
-    const launched = await this.#launchPatiently(spec, launch);
-    const leader = this.#requireEntry(launched.pid ?? 0);
+    const { launcher, leader } = await this.#launchPatiently(spec, launch);
     const child = new GroupChild({
       spec,
-      process: launched,
+      process: launcher,
       identity: this.#identityOf(leader),
       ending: this.#ending,
       onEmpty: () => {
@@ -98,18 +99,34 @@ export class SystemProcessHost implements ProcessHost {
   }
 
   /** Tries again for a while when the system is short of descriptors or processes. */
-  async #launchPatiently(spec: ChildSpec, launch: Launch): Promise<ChildProcess> {
+  async #launchPatiently(spec: ChildSpec, launch: Launch): Promise<Launched> {
     const giveUpAtMs = this.#ending.clock.monotonicMs() + LIMITS.storeRetryMs;
     for (;;) {
       try {
-        return await startLauncher(spec, launch);
+        return this.#identify(await startLauncher(spec, launch));
       } catch (error) {
-        const isBusy = BUSY_ERRNOS.has(errnoOf(error) ?? "");
+        const isBusy = isShortage(error) || isErrorCode(error, "STORE_BUSY");
         if (!isBusy || this.#ending.clock.monotonicMs() >= giveUpAtMs) throw launchError(spec, error);
         await this.#ending.clock.sleep(BUSY_PAUSE_MS);
       }
     }
   }
+
+  #identify(launcher: ChildProcess): Launched {
+    try {
+      return { launcher, leader: this.#requireEntry(launcher.pid ?? 0) };
+    } catch (error) {
+      // It waits at a gate that nobody will open.
+      launcher.kill("SIGKILL");
+      for (const stream of launcher.stdio) stream?.destroy();
+      throw error;
+    }
+  }
+}
+
+interface Launched {
+  readonly launcher: ChildProcess;
+  readonly leader: ProcessEntry;
 }
 
 async function startLauncher(spec: ChildSpec, launch: Launch): Promise<ChildProcess> {
@@ -135,9 +152,9 @@ async function startLauncher(spec: ChildSpec, launch: Launch): Promise<ChildProc
 function launchError(spec: ChildSpec, error: unknown): SplashdownError {
   const options = { cause: error, details: { program: spec.program } };
   const text = `${spec.program} cannot be started: ${messageOf(error)}`;
-  const errno = errnoOf(error) ?? "";
-  if (errno === "E2BIG") {
+  if (isErrorCode(error, "STORE_BUSY", "INTERNAL")) return error as SplashdownError;
+  if (errnoOf(error) === "E2BIG") {
     return new SplashdownError("VALUE_TOO_LARGE", `${text}; hand large values over on stdin`, options);
   }
-  return new SplashdownError(BUSY_ERRNOS.has(errno) ? "STORE_BUSY" : "PROGRAM_NOT_FOUND", text, options);
+  return new SplashdownError(isShortage(error) ? "STORE_BUSY" : "PROGRAM_NOT_FOUND", text, options);
 }

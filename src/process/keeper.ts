@@ -28,6 +28,9 @@ export class Keeper {
   readonly #groups = new Map<number, ProcessEntry>();
   readonly #waiting = new Map<number, Waiting>();
 
+  /** `program` is for tests. */
+  constructor(private readonly program: string = KEEPER_PROGRAM) {}
+
   /** Resolves when the keeper answers for the group. Errors: STORE_BUSY when it cannot be started. */
   add(leader: ProcessEntry): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -80,7 +83,7 @@ export class Keeper {
   }
 
   #spawn(): KeeperProcess {
-    const keeper = spawn("/bin/sh", ["-c", KEEPER_PROGRAM, "splashdown-keeper", String(process.pid)], {
+    const keeper = spawn("/bin/sh", ["-c", this.program, "splashdown-keeper", String(process.pid)], {
       cwd: "/",
       detached: true,
       env: SYSTEM_ENVIRONMENT,

@@ -6,7 +6,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
-import { errnoOf } from "../base/errors.js";
+import { SplashdownError, errnoOf, messageOf } from "../base/errors.js";
 import type { ProcessIdentity } from "./contract.js";
 
 export interface ProcessEntry {
@@ -21,7 +21,11 @@ export interface ProcessEntry {
   readonly isZombie: boolean;
 }
 
-/** The system's view of its processes; two implementations, one choice in `openProcessTable`. */
+/**
+ * The system's view of its processes; two implementations, one choice in `openProcessTable`.
+ *
+ * Errors: STORE_BUSY when the system has no descriptor left to look with.
+ */
 export interface ProcessTable {
   readonly bootId: string;
   /** `undefined`: nobody has the number. */
@@ -44,7 +48,8 @@ export function openProcessTable(platform: string = process.platform): ProcessTa
  * is empty. Without a leader, members count when their session is the group's own: ours are session leaders.
  */
 export async function isGroupRunning(table: ProcessTable, identity: ProcessIdentity): Promise<boolean> {
-  if (identity.bootId !== table.bootId) return false;
+  // Number 1 is the system's own, and smaller ones are no processes: as groups they would mean all processes or ours.
+  if (identity.pid <= 1 || identity.bootId !== table.bootId) return false;
   const leader = table.read(identity.pid);
   if (leader !== undefined) {
     if (leader.startTicks !== identity.startTicks) return false;
@@ -74,12 +79,12 @@ class KernelProcessTable implements ProcessTable {
     } catch (error) {
       const errno = errnoOf(error);
       if (errno === "ENOENT" || errno === "ESRCH") return undefined;
-      throw error;
+      throw tableError(error);
     }
   }
 
   async list(): Promise<readonly ProcessEntry[]> {
-    const numbers = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    const numbers = listNumbers();
     const entries: ProcessEntry[] = [];
     for (const [index, name] of numbers.entries()) {
       if (index % SLICE_ENTRIES === SLICE_ENTRIES - 1) await new Promise((resolve) => setImmediate(resolve));
@@ -89,6 +94,26 @@ class KernelProcessTable implements ProcessTable {
     return entries;
   }
 }
+
+function listNumbers(): readonly string[] {
+  try {
+    return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  } catch (error) {
+    throw tableError(error);
+  }
+}
+
+function tableError(error: unknown): unknown {
+  if (!isShortage(error)) return error;
+  return new SplashdownError("STORE_BUSY", `processes cannot be looked up: ${messageOf(error)}`, { cause: error });
+}
+
+/** True for an error that says the system is short of descriptors, processes or memory for now. */
+export function isShortage(error: unknown): boolean {
+  return SHORTAGE_ERRNOS.has(errnoOf(error) ?? "");
+}
+
+const SHORTAGE_ERRNOS = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
 
 /**
  * Reads one line of /proc/PID/stat; `undefined` when it is none.

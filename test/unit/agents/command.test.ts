@@ -214,6 +214,12 @@ describe("a command that fails", () => {
     expect(await room.perform(work)).toMatchObject({ error: { code: "PROGRAM_NOT_FOUND", retryable: false } });
   });
 
+  it("is VALUE_TOO_LARGE, and not retried, when it writes more than a step may return", async () => {
+    expect(await room.perform(shell("head -c 70000000 /dev/zero"))).toMatchObject({
+      error: { code: "VALUE_TOO_LARGE", retryable: false, details: { limit: 64 * 1024 * 1024 } },
+    });
+  });
+
   it("is STEP_FAILED, and not retried, when the command is empty", async () => {
     expect(await room.perform(createStepWork("command"))).toMatchObject({
       error: { code: "STEP_FAILED", message: "the step's command is empty", retryable: false },
@@ -307,6 +313,11 @@ describe("a command that is started", () => {
     expect(await outcome).toEqual({ status: "cancelled" });
     const [[report]] = sink.of("progress") as [[{ message: string }]];
     expect(isRunning(Number(report.message))).toBe(false);
+  });
+
+  it("is over with its program: what it left behind is ended and told", async () => {
+    expect(await room.perform(shell("sleep 600 & echo $!"))).toMatchObject({ status: "completed" });
+    expect(room.warnings).toEqual(["step root/work left processes behind; they were ended"]);
   });
 
   it("runs in the folder it names, from the workflow's", async () => {

@@ -227,6 +227,17 @@ describe("a program that cannot run", () => {
   });
 });
 
+describe("a system that is short of descriptors", () => {
+  it("gets its children one after the other, and none is lost", async () => {
+    const program = path.resolve(import.meta.dirname, "../../support/programs/many-children.ts");
+    const script = `ulimit -n 80; exec ${process.execPath} --import tsx ${program} 60`;
+    const child = await shell(script, { folder: process.cwd(), environment: { PATH, TMPDIR: folder } });
+    const result = await child.result;
+    expect(result.stderrTail).toBe("");
+    expect(result.stdout.toString()).toBe("60\n");
+  });
+});
+
 describe("a child that writes too much", () => {
   it("is ended at the cap, with bounded memory", async () => {
     const before = process.memoryUsage().rss;

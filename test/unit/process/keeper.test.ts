@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openProcessHost } from "../../../src/process/host.js";
+import { Keeper } from "../../../src/process/keeper.js";
 import { KEEPER_PROGRAM } from "../../../src/process/keeper-program.js";
 import { openProcessTable } from "../../../src/process/process-table.js";
 import { isRunning } from "../../support/process-probe.js";
@@ -88,6 +89,7 @@ describe("the keeper of a killed owner", () => {
   it("does not fall to the signals that ended its owner", async () => {
     const facts = await startOwner("run", "exec sleep 600");
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]) process.kill(facts.keeper, signal);
+    expect(isRunning(facts.keeper)).toBe(true);
     process.kill(facts.owner, "SIGTERM");
     await until("nothing runs", () => ![...facts.children, facts.keeper].some(isRunning));
   });
@@ -117,6 +119,7 @@ describe("the keeper's program", () => {
     const keeper = startKeeper();
     keeper.stdin?.end();
     await until("it has ended", () => hasEnded(keeper), 2000);
+    expect(keeper.exitCode).toBe(0);
   });
 
   it("does not act on a line that was cut short by the owner's death", async () => {
@@ -125,6 +128,20 @@ describe("the keeper's program", () => {
     keeper.stdin?.end(`add ${stranger.pid} ${stranger.start}`);
     await until("it has ended", () => hasEnded(keeper));
     expect(isRunning(stranger.pid)).toBe(true);
+  });
+});
+
+describe("a keeper that cannot be started", () => {
+  it("P2: is STORE_BUSY, and the program never runs", async () => {
+    const host = openProcessHost({ clock: realClock, keeper: new Keeper("exit 0") });
+    const parameters = ["-c", `touch ${folder}/mark`];
+    const spec = { program: "sh", arguments: parameters, environment: {}, stdoutBytesMax: 10, stderrTailBytes: 10 };
+    await expect(host.spawn(spec)).rejects.toMatchObject({
+      code: "STORE_BUSY",
+      message: "the keeper of child processes cannot be started: it ended 5 times without an answer",
+    });
+    expect(await readdir(folder)).toEqual([]);
+    await host.close();
   });
 });
 

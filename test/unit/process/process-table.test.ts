@@ -78,4 +78,8 @@ describe("isGroupRunning", () => {
   it("P4: is false for a process of another boot", async () => {
     expect(await isGroupRunning(table, { ...own, bootId: "another" })).toBe(false);
   });
+
+  it("is false for numbers that would mean every process or our own group", async () => {
+    for (const pid of [1, 0, -1]) expect(await isGroupRunning(table, { ...own, pid })).toBe(false);
+  });
 });
