@@ -31,10 +31,11 @@ export type ParsedHeader =
   | { readonly state: "good"; readonly header: SegmentHeader; readonly hashes: readonly Buffer[] }
   | { readonly state: "damaged"; readonly header: SegmentHeader | undefined; readonly hashes: readonly Buffer[] };
 
-const PREFIX = '{"format":"splashdown.journal","version":"';
+const FORMAT = '{"format":"splashdown.journal"';
+const PREFIX = `${FORMAT},"version":"`;
 const VERSION = "1.0";
 const START = `${PREFIX}${VERSION}","header":`;
-const VERSION_FIELD = /^\{"format":"splashdown\.journal","version":"([0-9][0-9.]{0,15})"/;
+const VERSION_FIELD = /^\{"format":"splashdown\.journal","version":"([^"]{1,16})"/;
 const FIELDS = ["base", "commit", "epoch", "index", "key", "prev", "salt", "suite", "timestamp", "workflow_id"];
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const BASE64URL = /^[A-Za-z0-9_-]{0,64}$/;
@@ -72,18 +73,10 @@ function headerToJson(header: SegmentHeader): JsonObject {
 export function parseSegmentHeader(line: Buffer): ParsedHeader {
   const hashedEnd = line.length - HASH_FIELD_BYTES;
   const stated = hashedEnd > 0 ? parseHashField(line, hashedEnd, line.length) : undefined;
-  const hashed = line.subarray(0, Math.max(0, stated === undefined ? line.length : hashedEnd));
+  const hashed = line.subarray(0, Math.max(0, hashedEnd));
   const computed = sha256(hashed);
   const text = hashed.toString("utf8");
-  if (stated === undefined) {
-    refuseOtherVersion(text);
-    return { state: "damaged", header: undefined, hashes: [] };
-  }
-  if (!stated.equals(computed)) {
-    const repaired = repairVersion(text);
-    if (!sha256(repaired).equals(stated)) refuseOtherVersion(text);
-    return { state: "damaged", header: decodeHeader(repaired, false), hashes: [stated, computed] };
-  }
+  if (stated?.equals(computed) !== true) return readDamaged(text, stated, computed);
   requireVersion(text);
   const header = decodeHeader(text, true);
   if (header === undefined)
@@ -91,32 +84,54 @@ export function parseSegmentHeader(line: Buffer): ParsedHeader {
   return { state: "good", header, hashes: [stated] };
 }
 
+/** True for a header line that is whole: what it states is the hash of the rest. */
+export function fitsOwnHash(line: Buffer): boolean {
+  const hashedEnd = line.length - HASH_FIELD_BYTES;
+  const stated = hashedEnd > 0 ? parseHashField(line, hashedEnd, line.length) : undefined;
+  return stated !== undefined && stated.equals(sha256(line.subarray(0, hashedEnd)));
+}
+
 function requireVersion(text: string): void {
   if (text.startsWith(START)) return;
-  if (!text.startsWith(PREFIX)) throw new SplashdownError("FORMAT_NOT_OURS", "the file is not a journal segment");
+  if (!text.startsWith(FORMAT)) throw new SplashdownError("FORMAT_NOT_OURS", "the file is not a journal segment");
   throw unsupportedVersion(text);
 }
 
-/** A newer version may hash otherwise: a line that does not fit is damage only when it claims to be of this version. */
-function refuseOtherVersion(text: string): void {
-  const version = VERSION_FIELD.exec(text)?.[1];
-  if (version !== undefined && version !== VERSION) throw unsupportedVersion(text);
+/**
+ * A line that does not fit its hash. Another version may hash otherwise, so such a line is refused, not called damaged,
+ * unless one flipped bit of the version explains it all.
+ */
+function readDamaged(text: string, stated: Buffer | undefined, computed: Buffer): ParsedHeader {
+  const repaired = repairVersion(text);
+  const isOnlyVersion = repaired !== text && stated !== undefined && sha256(repaired).equals(stated);
+  if (text.startsWith(FORMAT) && !text.startsWith(START) && !isOnlyVersion) throw unsupportedVersion(text);
+  const hashes = stated === undefined ? [computed] : [stated, computed];
+  return { state: "damaged", header: decodeHeader(repaired, false), hashes };
 }
 
-/** The text with its version set right: when only that was damaged, the hash fits again. */
+/** The text with one flipped bit of its version set right; the text itself where that is not the matter. */
 function repairVersion(text: string): string {
-  return text.startsWith(START) ? text : text.replace(VERSION_FIELD, `${PREFIX}${VERSION}"`);
+  const at = PREFIX.length;
+  const found = text.slice(at, at + VERSION.length);
+  let bits = 0;
+  for (let place = 0; place < VERSION.length; place += 1) {
+    bits += bitCount(found.charCodeAt(place) ^ VERSION.charCodeAt(place));
+  }
+  return bits === 1 && text.startsWith(PREFIX) ? `${PREFIX}${VERSION}${text.slice(at + VERSION.length)}` : text;
+}
+
+function bitCount(value: number): number {
+  let count = 0;
+  for (let rest = value; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
 }
 
 function unsupportedVersion(text: string): SplashdownError {
-  const version = VERSION_FIELD.exec(text)?.[1] ?? "?";
-  return new SplashdownError(
-    "FORMAT_VERSION",
-    `the journal has version ${JSON.stringify(version)}, this program reads ${VERSION}`,
-    {
-      details: { version, supported: VERSION },
-    },
-  );
+  const version = VERSION_FIELD.exec(text)?.[1];
+  const found = version === undefined ? "no version" : `version ${version}`;
+  return new SplashdownError("FORMAT_VERSION", `the journal has ${found}, this program reads ${VERSION}`, {
+    details: { version: version ?? null, supported: VERSION },
+  });
 }
 
 function decodeHeader(text: string, isCanonical: boolean): SegmentHeader | undefined {

@@ -95,9 +95,14 @@ export function nameOf(id: SegmentId): string {
 }
 
 function proveGood(reading: Reading, line: ScannedLine, n: number): Proven {
-  const { prior } = line;
-  if (prior === undefined || line.n !== n) throw tampered(reading.scan, line, "is not in its place");
-  return { line, prior, hash: line.stated };
+  const item = proveByHash(line);
+  if (item === undefined || line.n !== n) throw tampered(reading.scan, line, "is not in its place");
+  return item;
+}
+
+function proveByHash(line: ScannedLine): Proven | undefined {
+  const { prior, stated } = line;
+  return prior === undefined || stated === undefined ? undefined : { line, prior, hash: stated };
 }
 
 function tampered(scan: SegmentScan, line: ScannedLine, what: string): SplashdownError {
@@ -129,7 +134,8 @@ function salvage(reading: Reading, rest: readonly ScannedLine[], goodCount: numb
 }
 
 function proveNearDamage(reading: Reading, line: ScannedLine, next: ScannedLine | undefined): Proven | undefined {
-  if (line.prior !== undefined) return { line, prior: line.prior, hash: line.stated };
+  const proven = proveByHash(line);
+  if (proven !== undefined) return proven;
   if (!reading.isSealed) return provePlain(reading, line, next);
   const opened = openLine(reading, line);
   if (opened === undefined) return undefined;
@@ -139,7 +145,7 @@ function proveNearDamage(reading: Reading, line: ScannedLine, next: ScannedLine 
 /** Without a seal only the line after can say that this one is right and its stated hash is wrong. */
 function provePlain(reading: Reading, line: ScannedLine, next: ScannedLine | undefined): Proven | undefined {
   const confirmed = next?.prior;
-  if (confirmed === undefined || confirmed.equals(line.stated)) return undefined;
+  if (confirmed === undefined || line.stated?.equals(confirmed) === true) return undefined;
   for (const prior of line.priors) {
     const hash = hashLine(reading.scan.bytes, line, prior);
     if (hash.equals(confirmed)) return { line, prior, hash };

@@ -41,6 +41,6 @@ export function createSegmentReport(scan: SegmentScan): SegmentReport {
     tail: scan.tail,
     droppedBytes: scan.droppedBytes,
     defects: scan.defects,
-    last: last === undefined ? undefined : { n: last.n, h: encodeBase64Url(last.stated) },
+    last: last?.stated === undefined ? undefined : { n: last.n, h: encodeBase64Url(last.stated) },
   };
 }

@@ -11,8 +11,8 @@
  * Source: STORAGE section 1.7.
  */
 import type { SegmentId } from "../store/contract.js";
-import { hashLine, parseRecordLine, type RecordLine } from "./record-line.js";
-import { parseSegmentHeader, type ParsedHeader } from "./segment-header.js";
+import { HASH_FIELD_BYTES, hashLine, parseHashField, parseRecordLine, type RecordLine } from "./record-line.js";
+import { fitsOwnHash, parseSegmentHeader, type ParsedHeader } from "./segment-header.js";
 
 const NEWLINE = 0x0a;
 /** More bad lines in a row than this have lost the chain anyway. */
@@ -76,11 +76,10 @@ export function scanSegment(id: SegmentId, content: Uint8Array): SegmentScan {
   if (bytes.length === 0) return { ...nothing, header: { state: "absent" }, tail: "clean", droppedBytes: 0 };
   const newline = bytes.indexOf(NEWLINE);
   const headerEnd = newline < 0 ? bytes.length : newline;
-  const isTorn = isTornHeader(bytes, newline);
-  const header = isTorn ? undefined : parseSegmentHeader(bytes.subarray(0, headerEnd));
-  if (header === undefined || (newline < 0 && header.state === "damaged")) {
+  if (isTornHeader(bytes, newline)) {
     return { ...nothing, header: { state: "torn" }, tail: "torn", droppedBytes: bytes.length };
   }
+  const header = parseSegmentHeader(bytes.subarray(0, headerEnd));
   const bodyStart = Math.min(bytes.length, headerEnd + 1);
   const walk: Walk = { bytes, lines: [], defects: [], priors: header.hashes, goodCount: 0, goodEnd: bodyStart };
   if (header.state === "damaged") walk.defects.push({ line: 1, what: "header" });
@@ -88,13 +87,12 @@ export function scanSegment(id: SegmentId, content: Uint8Array): SegmentScan {
   return concludeScan(id, header, walk);
 }
 
-/** NULs in the only line, or no newline where even the form is missing. */
+/** An only line that is not whole, or NULs in what can be but one write. */
 function isTornHeader(bytes: Buffer, newline: number): boolean {
-  const hasMore = newline >= 0 && newline < bytes.length - 1;
-  const nul = bytes.indexOf(0);
-  if (nul < 0) return false;
+  if (newline < 0) return !fitsOwnHash(bytes);
+  if (!bytes.includes(0)) return false;
   // What follows NULs can be the rest of the same write only as long as no record was written.
-  return !hasMore || bytes.indexOf(RECORD_START, newline + 1) < 0;
+  return bytes.indexOf(RECORD_START, newline + 1) < 0 && !fitsOwnHash(bytes.subarray(0, newline));
 }
 
 function walkLines(walk: Walk, bodyStart: number): void {
@@ -110,14 +108,16 @@ function walkLines(walk: Walk, bodyStart: number): void {
 }
 
 function takeLine(walk: Walk, parsed: RecordLine, line: number, next: number): void {
+  const { stated } = parsed;
   const computed = walk.priors.map((prior) => hashLine(walk.bytes, parsed, prior));
-  const match = computed.findIndex((hash) => hash.equals(parsed.stated));
+  const match = stated === undefined ? -1 : computed.findIndex((hash) => hash.equals(stated));
   const prior = match < 0 ? undefined : walk.priors[match];
-  const hashes = prior === undefined ? [parsed.stated, ...computed].slice(0, PRIORS_MAX) : [parsed.stated];
+  const candidates = stated === undefined ? computed : [stated, ...computed];
+  const hashes = prior === undefined ? candidates.slice(0, PRIORS_MAX) : candidates.slice(0, 1);
   walk.lines.push({ ...parsed, line, priors: walk.priors, prior, hashes });
   walk.priors = hashes;
   if (prior === undefined) walk.defects.push({ line, what: "hash" });
-  else if (walk.defects.every((defect) => defect.what === "header") && walk.goodCount === walk.lines.length - 1) {
+  else if (walk.goodCount === walk.lines.length - 1 && walk.defects.every((defect) => defect.what === "header")) {
     walk.goodCount += 1;
     walk.goodEnd = next;
   }
@@ -138,8 +138,10 @@ function walkBroken(walk: Walk, place: { start: number; end: number; number: num
   }
   const isComplete = walk.lines.slice(before).some((line) => line.prior !== undefined);
   walk.defects.push({ line: place.number, what: isComplete ? "stray_bytes" : "form" });
-  // Whatever stood here, the hash after it is not known.
-  if (walk.lines.length === before) walk.priors = [];
+  if (walk.lines.length > before) return;
+  // Nothing of it can be read but, with luck, the hash it states.
+  const stated = parseHashField(bytes, Math.max(place.start, place.end - HASH_FIELD_BYTES), place.end);
+  walk.priors = stated === undefined ? [] : [stated];
 }
 
 function concludeScan(id: SegmentId, header: ParsedHeader, walk: Walk): SegmentScan {

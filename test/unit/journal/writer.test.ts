@@ -7,7 +7,10 @@ import { codeOfAsync } from "../../support/error-code.js";
 type AppendFault = (lines: readonly Uint8Array[]) => SplashdownError | undefined;
 
 /** The task, whose segments fail when told; what was refused may or may not be there, here it is not. */
-function withAppendFaults(task: TaskStore, fault: AppendFault): TaskStore & { readonly appends: number[]; reserves: number } {
+function withAppendFaults(
+  task: TaskStore,
+  fault: AppendFault,
+): TaskStore & { readonly appends: number[]; reserves: number } {
   const appends: number[] = [];
   const wrapped = Object.create(task) as TaskStore & { appends: number[]; reserves: number };
   wrapped.appends = appends;
@@ -105,7 +108,9 @@ describe("JournalWriter", () => {
   it("J12: repeats what was not acknowledged in a new segment with another salt after a failure", async () => {
     const room = await createJournalRoom();
     let failures = 0;
-    const task = withAppendFaults(room.task, (lines) => (lines.length === 3 && failures++ === 0 ? broken() : undefined));
+    const task = withAppendFaults(room.task, (lines) =>
+      lines.length === 3 && failures++ === 0 ? broken() : undefined,
+    );
     const writer = await room.take(undefined, { task });
     writer.append([notedEvent(1)]);
     await writer.durable();
@@ -113,7 +118,9 @@ describe("JournalWriter", () => {
     await writer.durable();
     expect(writer.position).toMatchObject({ n: 4, epoch: 1, index: 1 });
     expect(textsOf(await room.read())).toEqual(["note 1", "note 2", "note 3", "note 4"]);
-    const salts = [await room.bytes(), await room.bytes({ epoch: 1, index: 1 })].map((bytes) => /"salt":"([^"]+)"/.exec(bytes.toString())?.[1]);
+    const salts = [await room.bytes(), await room.bytes({ epoch: 1, index: 1 })].map(
+      (bytes) => /"salt":"([^"]+)"/.exec(bytes.toString())?.[1],
+    );
     expect(new Set(salts).size).toBe(2);
     expect(writer.positionAt(1)).toMatchObject({ n: 1, index: 0 });
     expect(writer.positionAt(3)).toMatchObject({ n: 3, index: 1 });
