@@ -36,7 +36,7 @@ const RUNTIME_NAMES = {
 };
 
 /** All schemas, by short name (`keyring` for keyring.schema.json), sorted. */
-export function loadSchemas(folder = join(root, "schemas")) {
+function loadSchemas(folder = join(root, "schemas")) {
   const suffix = ".schema.json";
   const names = readdirSync(folder).filter((name) => name.endsWith(suffix));
   return names.sort().map((file) => ({
@@ -47,7 +47,7 @@ export function loadSchemas(folder = join(root, "schemas")) {
 }
 
 /** The generated text of each schema, by file name. */
-export function generate(schemas) {
+function generate(schemas) {
   const files = new Map();
   for (const entry of schemas) files.set(`${entry.name}.ts`, generateOne(entry, schemas));
   return files;
@@ -136,7 +136,7 @@ function readIfThere(path) {
 }
 
 /** File names that are not as they would be generated now, sorted. */
-export function findDrift(files, folder) {
+function findDrift(files, folder) {
   mkdirSync(folder, { recursive: true });
   const known = readdirSync(folder).filter((name) => name.endsWith(".ts"));
   const differing = [...files].filter(([name, text]) => readIfThere(join(folder, name)) !== text).map(([name]) => name);
@@ -161,4 +161,4 @@ function main() {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) main();
+main();

@@ -6,7 +6,7 @@ import { TAG_BYTES } from "./derivation.js";
 const OPTIONS = { authTagLength: TAG_BYTES } as const;
 
 /** Part numbers stay far below the 2^32 invocations that one key may serve. */
-export const PARTS_MAX = 2 ** 32;
+const PARTS_MAX = 2 ** 32;
 
 /** The nonce of the i-th part: the file's nonce with the number XORed into its last eight bytes. */
 export function computePartNonce(nonce: Uint8Array, part: number): Buffer {

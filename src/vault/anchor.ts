@@ -15,7 +15,7 @@ import type { FileSystem } from "../base/file-system.js";
 import { isUuid } from "../base/ids.js";
 import { canonicalJson, isJsonObject } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
-import { createFolders, readWhole, replaceWhole } from "./private-file.js";
+import { createFolders, describeFailure, readWhole, replaceWhole } from "./private-file.js";
 
 /** A position in a task's history: the writer's epoch, the record's number, its chain hash as text. */
 export interface AnchorPosition {
@@ -85,7 +85,7 @@ export async function loadAnchor(place: AnchorPlace, taskId: string): Promise<Lo
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "ENOENT" || errno === "ENOTDIR") return { state: "none" };
-    return damaged(`cannot be read (${errno ?? "unknown error"})`);
+    return damaged(`cannot be read (${describeFailure(error)})`);
   }
 }
 
@@ -148,7 +148,7 @@ export async function replaceAnchor(options: RaiseOptions): Promise<void> {
     await createFolders(fileSystem, join(stateFolder, "anchors"));
     await replaceWhole(fileSystem, file, { bytes: Buffer.from(formatAnchor(taskId, position)), suffix });
   } catch (error) {
-    const reason = errnoOf(error) ?? "unknown error";
+    const reason = describeFailure(error);
     throw new SplashdownError("STORE_UNWRITABLE", `the anchor ${file} cannot be written (${reason})`, {
       details: { file, reason, task: taskId },
       cause: error,

@@ -13,7 +13,7 @@ import { errnoOf, SplashdownError } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { RandomSource } from "../base/random.js";
 import { createKeyFile, loadKeyFile, type CreatedKeyFile } from "./key-file.js";
-import { writeWhole } from "./private-file.js";
+import { describeFailure, writeWhole } from "./private-file.js";
 
 export interface DefaultKeyOptions {
   readonly fileSystem: FileSystem;
@@ -168,7 +168,7 @@ async function writeMarker(fileSystem: FileSystem, key: CreatedKeyFile): Promise
     await writeWhole(fileSystem, path, Buffer.from(`${key.fingerprint}\n`));
     await fileSystem.syncFolder(dirname(path));
   } catch (error) {
-    const reason = errnoOf(error) ?? "unknown error";
+    const reason = describeFailure(error);
     throw new SplashdownError("KEY_NOT_CREATED", `the marker ${path} cannot be written (${reason})`, {
       details: { file: path, reason },
       cause: error,

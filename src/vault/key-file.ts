@@ -16,7 +16,7 @@ import { errnoOf, SplashdownError } from "../base/errors.js";
 import type { FileHandle, FileSystem } from "../base/file-system.js";
 import type { KeyId } from "../base/ids.js";
 import type { RandomSource } from "../base/random.js";
-import { createFolders, readWhole, writeWhole } from "./private-file.js";
+import { createFolders, describeFailure, readWhole, writeWhole } from "./private-file.js";
 import { computeFingerprint, KEY_BYTES } from "./derivation.js";
 
 const FIRST_LINE = "splashdown-key/1";
@@ -79,7 +79,7 @@ async function openKeyFile(fileSystem: FileSystem, path: string): Promise<FileHa
     if (errno === "ENOENT" || errno === "ENOTDIR") return undefined;
     if (errno === "ELOOP") throw unusable(path, "is a link");
     if (error instanceof SplashdownError) throw error;
-    throw unusable(path, `cannot be read (${errno ?? "unknown error"})`, error);
+    throw unusable(path, `cannot be read (${describeFailure(error)})`, error);
   }
 }
 
@@ -123,7 +123,7 @@ export async function createKeyFile(options: KeyFileOptions): Promise<CreatedKey
     if (!created) return undefined;
     return { path, fingerprint: computeFingerprint(key, "wrapping-key") };
   } catch (error) {
-    const reason = errnoOf(error) ?? "unknown error";
+    const reason = describeFailure(error);
     throw new SplashdownError("KEY_NOT_CREATED", `the key file ${path} cannot be written (${reason})`, {
       details: { file: path, reason },
       cause: error,

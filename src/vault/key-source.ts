@@ -15,6 +15,9 @@ import type { KeyCommandRunner } from "./key-command.js";
 import { KEY_BYTES } from "./derivation.js";
 import { loadKeyFile } from "./key-file.js";
 
+/** As in schemas/keyring.schema.json. */
+const LABEL_CHARS_MAX = 200;
+
 /** A key source as settings name it. */
 export type KeySourceSetting =
   | { readonly kind: "keyfile"; readonly path: string }
@@ -48,6 +51,13 @@ export interface SourceState {
   readonly problem?: SplashdownError;
 }
 
+/** A source with a secret at hand. */
+export type ReadySource = SourceState & { readonly secret: Secret };
+
+export function isReadySource(source: SourceState): source is ReadySource {
+  return source.secret !== undefined;
+}
+
 /** Names a source for people, as in settings. */
 export function formatSource(setting: KeySourceSetting): string {
   switch (setting.kind) {
@@ -58,7 +68,7 @@ export function formatSource(setting: KeySourceSetting): string {
     case "env":
       return `key in $${setting.name}`;
     case "command":
-      return `command ${setting.argv[0] ?? ""}`;
+      return `command ${programOf(setting.argv)}`;
   }
 }
 
@@ -68,16 +78,24 @@ export function computeSlotLabel(setting: KeySourceSetting): string {
     case "keyfile":
       return lastPart(setting.path);
     case "passphrase":
-      return setting.environment.slice(0, 200) || "passphrase";
+      return shorten(setting.environment);
     case "env":
-      return setting.name.slice(0, 200) || "env";
+      return shorten(setting.name);
     case "command":
-      return lastPart(setting.argv[0] ?? "");
+      return lastPart(programOf(setting.argv));
   }
 }
 
+function programOf(argv: readonly string[]): string {
+  return argv[0] ?? "";
+}
+
 function lastPart(path: string): string {
-  return (path.split(/[\\/]/).pop() || "unnamed").slice(0, 200);
+  return shorten(path.replace(/^.*[\\/]/, ""));
+}
+
+function shorten(text: string): string {
+  return text === "" ? "unnamed" : text.slice(0, LABEL_CHARS_MAX);
 }
 
 /**
@@ -113,7 +131,7 @@ async function findSecret(setting: KeySourceSetting, ports: KeyPorts): Promise<S
     case "env":
       return readVariable(setting.name, ports, parseEnvironmentSecret);
     case "command":
-      if (setting.argv.length === 0 || setting.argv[0] === "") throw invalidSource(setting, "names no program");
+      if (programOf(setting.argv) === "") throw invalidSource(setting, "names no program");
       if (ports.runCommand === undefined) return "commands cannot be run here";
       return { nature: "command", argv: setting.argv, run: ports.runCommand };
   }

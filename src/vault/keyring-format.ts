@@ -114,7 +114,7 @@ function decodeHeader(line: string): KeyringHeader | string {
   if (value === undefined) return "has a header that is not in canonical form";
   const verdict = validateKeyringHeader(value);
   if (!verdict.ok)
-    return `has an invalid header: ${verdict.defects[0]?.path ?? ""} ${verdict.defects[0]?.message ?? ""}`;
+    return `has an invalid header: ${verdict.defects.map(({ path, message }) => `${path} ${message}`).join("; ")}`;
   return findHeaderProblem(verdict.value) ?? verdict.value;
 }
 
@@ -135,7 +135,7 @@ function findHeaderProblem(header: KeyringHeader): string | undefined {
     return "names an active key that is not its only active one";
   if (active[0].generation < header.min_generation) return "has an active key below its minimum generation";
   if (new Set(keys.map((key) => key.id)).size !== keys.length) return "names a key twice";
-  if (!keys.every((key, index) => index === 0 || key.generation > (keys[index - 1]?.generation ?? 0))) {
+  if (keys.some((key, index) => keys.slice(0, index).some((before) => before.generation >= key.generation))) {
     return "does not have its generations in order";
   }
   const slots = keys.flatMap((key: KeyringKey) => key.slots);

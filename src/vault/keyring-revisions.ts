@@ -39,7 +39,7 @@ export interface LoadedKeyring {
 }
 
 /** The object key of a revision. */
-export function computeKeyringName(rev: number): string {
+function computeKeyringName(rev: number): string {
   return `${PREFIX}${rev}.json`;
 }
 
@@ -64,7 +64,7 @@ export async function loadKeyring(objects: KeyringObjects): Promise<LoadedKeyrin
     const bytes = await objects.get(file);
     if (bytes === undefined) continue;
     const keyring = tryDecode(bytes, { file, rev });
-    if (typeof keyring !== "string") return { keyring, file, damaged, revMax: revisions[0] ?? rev };
+    if (typeof keyring !== "string") return { keyring, file, damaged, revMax: Math.max(...revisions) };
     damaged.push({ file, problem: keyring });
   }
   const [newest] = damaged;

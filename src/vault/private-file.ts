@@ -1,7 +1,12 @@
 /** Small private files outside any task's folder: whole reads, durable writes, folders level by level. */
 import { dirname, join } from "node:path";
-import { errnoOf } from "../base/errors.js";
+import { errnoOf, messageOf } from "../base/errors.js";
 import type { FileHandle, FileSystem } from "../base/file-system.js";
+
+/** Why the platform refused, in one word where it has one. */
+export function describeFailure(error: unknown): string {
+  return errnoOf(error) ?? messageOf(error);
+}
 
 /** The bytes of an open file; `undefined` when it is larger than allowed. */
 export async function readWhole(handle: FileHandle, sizeBytesMax: number): Promise<Uint8Array | undefined> {

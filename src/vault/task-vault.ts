@@ -17,7 +17,14 @@ import type { TaskVault } from "./contract.js";
 import { computeFingerprint, isSameBytes, KEY_BYTES } from "./derivation.js";
 import type { Keyring } from "./keyring-format.js";
 import { loadKeyring, saveFirstRevision, type KeyringObjects, type LoadedKeyring } from "./keyring-revisions.js";
-import { readSources, type KeyPorts, type KeySourceSetting, type SourceState } from "./key-source.js";
+import {
+  isReadySource,
+  readSources,
+  type KeyPorts,
+  type KeySourceSetting,
+  type ReadySource,
+  type SourceState,
+} from "./key-source.js";
 import { createPlainVault, createSealedVault } from "./sealing.js";
 import { createSlot, isSlotFor, openSlot, SCRYPT_COST, type ScryptCost, type SlotPlace } from "./slot.js";
 import { unlockKeyring } from "./unlocking.js";
@@ -64,10 +71,10 @@ export async function createTaskVault(options: CreateVaultOptions): Promise<Task
 }
 
 /** The sources that a new keyring is made for. A configured one that is unusable must not be left out in silence. */
-function requireReady(sources: readonly SourceState[], log: Log): SourceState[] {
+function requireReady(sources: readonly SourceState[], log: Log): ReadySource[] {
   const problem = sources.find((source) => source.problem !== undefined)?.problem;
   if (problem !== undefined) throw problem;
-  const ready = sources.filter((source) => source.secret !== undefined);
+  const ready = sources.filter(isReadySource);
   const looked = sources.map(({ label, absence }) => `${label}${absence === undefined ? "" : `: ${absence}`}`);
   if (ready.length === 0) {
     const where = looked.length === 0 ? "no key source is configured" : `looked in ${looked.join("; ")}`;
@@ -84,7 +91,7 @@ function requireReady(sources: readonly SourceState[], log: Log): SourceState[] 
 interface KeyEntryOptions extends CreateVaultOptions {
   readonly id: KeyId;
   readonly bytes: Uint8Array;
-  readonly ready: readonly SourceState[];
+  readonly ready: readonly ReadySource[];
 }
 
 async function createKeyEntry(options: KeyEntryOptions): Promise<KeyringKey> {
@@ -92,7 +99,6 @@ async function createKeyEntry(options: KeyEntryOptions): Promise<KeyringKey> {
   const scryptCost = options.scryptCost ?? SCRYPT_COST;
   const slots: KeyringSlot[] = [];
   for (const source of ready) {
-    assert(source.secret !== undefined, "a source without a secret was taken for ready");
     slots.push(
       await createSlot({ task: taskId, keyId: id, source, secret: source.secret, key: bytes, random, scryptCost }),
     );
@@ -103,39 +109,31 @@ async function createKeyEntry(options: KeyEntryOptions): Promise<KeyringKey> {
 /**
  * Opens every slot of the active key that a source at hand is for, as a reader would, from the file's own bytes.
  *
- * Shape: `sources` all carry a secret.
  * Errors: KEY_SOURCE_INVALID when a source does not open what was made for it; INTERNAL when a slot is nobody's.
  * Source: STORAGE section 1.6 (keyring), sops issue 479.
  */
 export async function proveKeyring(
   keyring: Keyring,
-  proof: { readonly sources: readonly SourceState[]; readonly key: Uint8Array },
+  proof: { readonly sources: readonly ReadySource[]; readonly key: Uint8Array },
 ): Promise<void> {
   const { header } = keyring;
   const entry = header.keys.find((key) => key.id === header.active);
   assert(entry !== undefined, "a keyring without its active key was built");
-  let opened = 0;
+  assert(proof.sources.length > 0, "a keyring was built that no source opens");
   for (const source of proof.sources) {
-    if (await opensAny(entry, source, { place: { task: header.task, keyId: entry.id }, key: proof.key })) opened += 1;
-    else
-      throw new SplashdownError(
-        "KEY_SOURCE_INVALID",
-        `the ${source.label} does not open what it was just used to seal`,
-        {
-          details: { source: source.label },
-        },
-      );
+    if (await opensAny(entry, source, { place: { task: header.task, keyId: entry.id }, key: proof.key })) continue;
+    throw new SplashdownError("KEY_SOURCE_INVALID", `the ${source.label} does not open what it was just used to seal`, {
+      details: { source: source.label },
+    });
   }
-  assert(opened > 0, "a keyring was built that no source opens");
 }
 
 async function opensAny(
   entry: KeyringKey,
-  source: SourceState,
+  source: ReadySource,
   proof: { readonly place: SlotPlace; readonly key: Uint8Array },
 ): Promise<boolean> {
   const { secret } = source;
-  if (secret === undefined) return false;
   for (const slot of entry.slots) {
     if (slot.type !== source.setting.kind || !isSlotFor(slot, secret)) continue;
     const outcome = await openSlot(slot, secret, proof.place);

@@ -6,19 +6,23 @@
  *
  * V12: a keyring counts as ours only after its mac was checked with the active key.
  */
-import { isErrorCode, SplashdownError } from "../base/errors.js";
+import { assert, isErrorCode, SplashdownError } from "../base/errors.js";
 import type { KeyId } from "../base/ids.js";
 import type { KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
 import { computeFingerprint } from "./derivation.js";
 import { isKeyringAuthentic, type Keyring } from "./keyring-format.js";
-import type { Secret, SourceState } from "./key-source.js";
+import { isReadySource, type ReadySource, type Secret, type SourceState } from "./key-source.js";
 import type { TaskKey } from "./sealing.js";
 import { isSlotFor, openSlot, type SlotOutcome } from "./slot.js";
 
+/** A slot and a source that may open it. */
+export interface SlotPair {
+  readonly slot: KeyringSlot;
+  readonly source: ReadySource;
+}
+
 /** What became of one secret on one slot. */
-export type Attempt =
-  | { readonly slot: KeyringSlot; readonly source: SourceState; readonly outcome: SlotOutcome }
-  | { readonly slot: KeyringSlot; readonly source: SourceState; readonly problem: SplashdownError };
+export type Attempt = SlotPair & ({ readonly outcome: SlotOutcome } | { readonly problem: SplashdownError });
 
 export interface UnlockRequest {
   readonly keyring: Keyring;
@@ -30,25 +34,22 @@ export interface UnlockRequest {
 const EFFORT: Readonly<Record<Secret["nature"], number>> = { key: 0, command: 1, passphrase: 2 };
 
 /** The pairs of slot and source that may fit, cheap ones first. */
-export function selectPairs(
-  key: KeyringKey,
-  sources: readonly SourceState[],
-): { readonly slot: KeyringSlot; readonly source: SourceState; readonly secret: Secret }[] {
-  const ready = sources.flatMap((source) => (source.secret === undefined ? [] : [{ source, secret: source.secret }]));
+export function selectPairs(key: KeyringKey, sources: readonly SourceState[]): SlotPair[] {
+  const ready = sources.filter(isReadySource);
   ready.sort((left, right) => EFFORT[left.secret.nature] - EFFORT[right.secret.nature]);
-  return ready.flatMap(({ source, secret }) =>
-    key.slots.filter((slot) => isSlotFor(slot, secret)).map((slot) => ({ slot, source, secret })),
+  return ready.flatMap((source) =>
+    key.slots.filter((slot) => isSlotFor(slot, source.secret)).map((slot) => ({ slot, source })),
   );
 }
 
 /** Tries one pair. Errors: none of the key's; a failing key command is the attempt's problem. */
 export async function tryPair(
-  pair: { readonly slot: KeyringSlot; readonly source: SourceState; readonly secret: Secret },
+  pair: SlotPair,
   place: { readonly task: string; readonly keyId: string },
 ): Promise<Attempt> {
-  const { slot, source, secret } = pair;
+  const { slot, source } = pair;
   try {
-    return { slot, source, outcome: await openSlot(slot, secret, place) };
+    return { slot, source, outcome: await openSlot(slot, source.secret, place) };
   } catch (error) {
     if (error instanceof SplashdownError && isErrorCode(error, "KEY_SOURCE_INVALID"))
       return { slot, source, problem: error };
@@ -82,7 +83,7 @@ export interface UnlockedKeyring {
 export async function unlockKeyring(request: UnlockRequest): Promise<UnlockedKeyring> {
   const { header } = request.keyring;
   const activeEntry = header.keys.find((key) => key.id === header.active);
-  if (activeEntry === undefined) throw tampered(request, "has no active key");
+  assert(activeEntry !== undefined, "a keyring without its active key was decoded");
   const opened = await openKey(request, activeEntry);
   if (Array.isArray(opened)) throw explainRefusal(request, activeEntry, opened);
   const active = requireNamed(request, activeEntry, opened);
@@ -149,21 +150,23 @@ function explainWrong(request: UnlockRequest, key: KeyringKey, attempts: readonl
   );
 }
 
-function fingerprintOf(secret: Secret | undefined): KeyId | undefined {
-  return secret?.nature === "key" ? computeFingerprint(secret.bytes, "wrapping-key") : undefined;
+function fingerprintOf(secret: Secret): KeyId | undefined {
+  return secret.nature === "key" ? computeFingerprint(secret.bytes, "wrapping-key") : undefined;
 }
 
-function describeGiven(source: SourceState): string {
+function describeGiven(source: ReadySource): string {
   const { secret, label } = source;
   const fingerprint = fingerprintOf(secret);
   if (fingerprint !== undefined) return `${fingerprint} (${label})`;
-  const endsBlank = secret?.nature === "passphrase" && secret.text !== secret.text.trim();
+  const endsBlank = secret.nature === "passphrase" && secret.text !== secret.text.trim();
   return endsBlank ? `another ${label}, which begins or ends with white space` : `another ${label}`;
 }
 
 function explainMissing(request: UnlockRequest, key: KeyringKey): SplashdownError {
   const { task } = request.keyring.header;
-  const looked = request.sources.map((source) => `${source.label}: ${source.absence ?? describeUnfit(source.secret)}`);
+  const looked = request.sources.map(
+    (source) => `${source.label}: ${isReadySource(source) ? describeUnfit(source.secret) : source.absence}`,
+  );
   const where = looked.length === 0 ? "no key source is configured" : `looked in ${looked.join("; ")}`;
   return new SplashdownError(
     "KEY_MISSING",
@@ -181,6 +184,6 @@ function explainMissing(request: UnlockRequest, key: KeyringKey): SplashdownErro
 }
 
 /** What a source gives that no slot of the keyring is for. */
-function describeUnfit(secret: Secret | undefined): string {
-  return `gives a ${secret?.nature ?? "thing"}, which none of these is for`;
+function describeUnfit(secret: Secret): string {
+  return `gives a ${secret.nature}, which none of these is for`;
 }

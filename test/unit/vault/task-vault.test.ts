@@ -5,9 +5,10 @@ import { formatKeyFile, parseKeyFile } from "../../../src/vault/key-file.js";
 import type { KeyCommandRunner } from "../../../src/vault/key-command.js";
 import type { KeySourceSetting } from "../../../src/vault/key-source.js";
 import { PLAIN_SUITE } from "../../../src/vault/sealing.js";
-import { createTaskVault } from "../../../src/vault/task-vault.js";
+import { createTaskVault, openTaskVault } from "../../../src/vault/task-vault.js";
 import { codeOf, codeOfAsync, refusalOf } from "../../support/error-code.js";
 import { FakeClock } from "../../support/fake-clock.js";
+import { createSeededRandom } from "../../support/seeded-random.js";
 import { createWrappingCommand } from "../../support/wrapping-command.js";
 import {
   createVaultRoom,
@@ -182,6 +183,22 @@ describe("createTaskVault", () => {
         }
       }
     }
+  });
+});
+
+describe("createTaskVault without a word about cost and log", () => {
+  it("spends the recommended work on a passphrase and keeps quiet", async () => {
+    const room = createVaultRoom();
+    room.secrets.set("TEAM_PASSPHRASE", GOOD_PASSPHRASE);
+    room.store.objects.set("keyring-x.json", aad);
+    const { store, ports } = room;
+    const shared = { taskId: TASK_ID, store, sources: [PASSPHRASE, ENV], ports, random: createSeededRandom(1) };
+    const vault = await createTaskVault({ ...shared, clock: new FakeClock() });
+    const text = Buffer.from(store.objects.get("keyring-1.json") ?? []).toString();
+    expect(text).toContain('"kdf":{"log2n":17,"name":"scrypt","p":1,"r":8}');
+    store.objects.set("keyring-2.json", aad);
+    expect((await openTaskVault(shared)).keyId).toBe(vault.keyId);
+    expect(room.warnings).toEqual([]);
   });
 });
 
