@@ -60,7 +60,9 @@ describe.each([
       [text.length - 5, 100],
       [text.length, 1],
     ] as const) {
-      expect((await shelf.readRange(ref, { offset, length })).equals(text.subarray(offset, offset + length))).toBe(true);
+      expect((await shelf.readRange(ref, { offset, length })).equals(text.subarray(offset, offset + length))).toBe(
+        true,
+      );
     }
   });
 
