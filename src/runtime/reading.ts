@@ -34,7 +34,11 @@ export interface OpenedTask {
 
 /** Opens a task's vault and snapshots. Errors: TASK_NOT_FOUND is the caller's; KEY_*, KEYRING_CORRUPT, SEAL_MISSING. */
 export async function openTask(services: Services, task: TaskStore): Promise<OpenedTask> {
-  const vault = await services.keys.open(task);
+  return openWith(services, task, await services.keys.open(task));
+}
+
+/** The same with a vault that is open already. */
+export function openWith(services: Services, task: TaskStore, vault: TaskVault): OpenedTask {
   const rawBytesMax = services.settings.checkpoint_config.checkpoint_size_limit_mb * 1024 * 1024;
   return { task, vault, snapshots: createSnapshotSource({ store: task, vault, rawBytesMax }) };
 }

@@ -1,0 +1,154 @@
+/**
+ * Takes a task into this process and runs it: a new one, or one that goes on after a crash, a pause or an answer.
+ *
+ * Owns: the order of claiming. A new task: place → keyring → epoch → journal. One that goes on: owner gone → restored
+ * (keys, roll-back, damage judged; then claimed) → journal.
+ */
+import type { JsonObject, JsonValue } from "../base/json.js";
+import { SplashdownError } from "../base/errors.js";
+import { createUuid, type StepId, type TaskId } from "../base/ids.js";
+import { LIMITS } from "../base/limits.js";
+import type { EffectiveSettings } from "../definition/settings.js";
+import type { LoadedWorkflow, OnUnknown } from "../definition/workflow.js";
+import type { EngineInput } from "../engine/input.js";
+import { createState } from "../engine/state.js";
+import { requireOwnerGone } from "../recovery/liveness.js";
+import { restoreTask, type Restored } from "../recovery/restore.js";
+import type { TaskStore } from "../store/contract.js";
+import { replaceAnchor } from "../vault/anchor.js";
+import type { PresetAnswers } from "./answer-desk.js";
+import type { RunView } from "./contract.js";
+import { openWith, readAnchor, resolveValue, type OpenedTask } from "./reading.js";
+import { viewRun } from "./run-view.js";
+import type { Services } from "./services.js";
+import { runSession } from "./task-session.js";
+
+export const NO_PRESETS: PresetAnswers = { unknown: {}, byKind: {} };
+
+export interface ConductOptions {
+  readonly workflow: LoadedWorkflow;
+  readonly settings: EffectiveSettings;
+  readonly presets: PresetAnswers;
+  readonly wait: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface NewTask extends ConductOptions {
+  readonly task: TaskStore;
+  readonly inputs: JsonObject;
+}
+
+/** Runs a task from its beginning; its place was made by the caller and nothing is in it. */
+export async function conductNew(services: Services, options: NewTask): Promise<RunView> {
+  const { task, workflow, settings, presets, wait, signal } = options;
+  const taskId = createUuid(services.random);
+  const vault = await services.keys.create(task, taskId);
+  const opened = openWith(services, task, vault);
+  const epoch = await task.claim();
+  const state = createState();
+  const session = { services, task, vault, epoch, prev: undefined, base: undefined, journalBytes: 0, state, workflow, settings, presets, wait, signal };
+  await runSession({ ...session, templates: await services.templates() }, startInput(opened, options));
+  return viewRun(services, { opened, state, how: "started" });
+}
+
+function startInput({ task, vault }: OpenedTask, options: ConductOptions & { readonly inputs: JsonObject }): Extract<EngineInput, { kind: "start" }> {
+  const { workflow, settings, inputs } = options;
+  return {
+    kind: "start",
+    taskId: vault.taskId as TaskId,
+    name: task.name,
+    definition: workflow.definition,
+    folder: workflow.folder,
+    inputs,
+    settings: JSON.parse(JSON.stringify(settings)) as JsonObject,
+    ...(workflow.file === undefined ? {} : { definitionFile: workflow.file }),
+  };
+}
+
+export interface GoOn extends ConductOptions {
+  readonly opened: OpenedTask;
+  readonly by: "run" | "resume" | "recover" | "library";
+  readonly byPerson: boolean;
+  readonly onUnknown?: OnUnknown;
+  readonly takeOver: boolean;
+  readonly acceptLoss: boolean;
+  /** The definition as it is now, when a person accepted that it differs. */
+  readonly acceptedDefinition: boolean;
+  /** For a task whose first process died before anything was recorded: it is started with these. */
+  readonly inputs?: JsonObject;
+  readonly notices?: readonly string[];
+}
+
+/**
+ * Goes on with a task.
+ *
+ * Errors: OWNER_ALIVE, OWNER_UNCLEAR; those of `restoreTask`; those of `runSession`.
+ */
+export async function conductOn(services: Services, options: GoOn): Promise<RunView> {
+  const { opened, workflow, settings, presets, wait, signal, by, notices } = options;
+  const { task, vault } = opened;
+  const restored = await takeOver(services, options);
+  const { state, epoch, prev, base, journalBytes } = restored;
+  const session = { services, task, vault, epoch, prev, base, journalBytes, state, workflow, settings, presets, wait, signal };
+  await runSession({ ...session, templates: await services.templates() }, await resumedInput(restored, options));
+  const how = by === "run" || by === "recover" ? "taken_up" : "resumed";
+  return viewRun(services, { opened, state, how, recovery: restored.report, ...(notices === undefined ? {} : { notices }) });
+}
+
+async function resumedInput(restored: Restored, options: GoOn): Promise<Extract<EngineInput, { kind: "start" | "resumed" }>> {
+  const { opened, workflow, settings, inputs } = options;
+  if (restored.state.task === undefined) {
+    if (inputs !== undefined) return startInput(opened, { ...options, inputs });
+    throw new SplashdownError("TASK_NOT_RESUMABLE", `task ${opened.task.name} never started`, { details: { task: opened.task.name } });
+  }
+  return {
+    kind: "resumed",
+    epoch: restored.epoch,
+    by: options.by,
+    crashed: restored.crashed,
+    report: restored.report,
+    ...(options.acceptedDefinition ? { definition: workflow.definition } : {}),
+    orphans: await readOrphans(opened, restored),
+    uncertain: restored.uncertain,
+    ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
+    byPerson: options.byPerson,
+    maxRecoveryAttempts: settings.recovery_config.max_recovery_attempts,
+    probed: new Map(),
+  };
+}
+
+async function takeOver(services: Services, options: GoOn): Promise<Restored> {
+  const { opened, settings, signal, acceptLoss } = options;
+  const { task, vault, snapshots } = opened;
+  const { clock, log } = services;
+  const waiting = { task, clock, ...(signal === undefined ? {} : { signal }) };
+  await requireOwnerGone({ ...waiting, takeOver: options.takeOver, watchMs: LIMITS.ownerWatchMs });
+  const anchor = await readAnchor(services, vault.taskId);
+  if (anchor.state === "damaged") log.warn(`${anchor.problem}; a rolled-back folder cannot be told from it`);
+  const restored = await restoreTask({
+    ...waiting,
+    vault,
+    snapshots,
+    processes: services.processes(),
+    log,
+    anchor: anchor.state === "known" ? anchor.anchor : undefined,
+    acceptLoss,
+    timeoutMs: settings.recovery_config.recovery_timeout_seconds * 1000,
+  });
+  if (acceptLoss && restored.prev !== undefined) await lowerAnchor(services, vault.taskId, restored);
+  return restored;
+}
+
+/** A person accepted the loss: what was remembered beyond it counts no more. */
+async function lowerAnchor(services: Services, taskId: string, { prev }: Restored): Promise<void> {
+  if (prev === undefined || !services.store.manifest.durable) return;
+  const { fileSystem, random, environment } = services;
+  const position = { epoch: prev.epoch, n: prev.n, hash: prev.h };
+  await replaceAnchor({ fileSystem, random, stateFolder: environment.stateFolder, taskId, position });
+}
+
+async function readOrphans(opened: OpenedTask, { orphans }: Restored): Promise<Extract<EngineInput, { kind: "resumed" }>["orphans"]> {
+  const values = new Map<StepId, JsonValue>();
+  for (const [step, event] of orphans) values.set(step, await resolveValue(opened, event.output));
+  return values;
+}

@@ -1,0 +1,98 @@
+/** Finds tasks and checkpoints by what people type: names, ids, workflow names, sequences, `phaseN`, files, `latest`. */
+import { SplashdownError } from "../base/errors.js";
+import type { CheckpointEntry, TaskState } from "../engine/state.js";
+import type { TaskStore } from "../store/contract.js";
+import { selectTask } from "./locate.js";
+import { readState, type OpenedTask } from "./reading.js";
+import type { Services } from "./services.js";
+import { listSummaries } from "./summaries.js";
+
+/**
+ * Opens the task meant; the caller closes it.
+ *
+ * Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS.
+ */
+export async function findTask(services: Services, reference: string, purpose: "read" | "act"): Promise<TaskStore> {
+  const direct = await services.store.task(reference).catch(() => undefined);
+  if (direct !== undefined) return direct;
+  const name = selectTask(await listSummaries(services), { reference, purpose, notice: (message) => services.log.warn(message) });
+  const task = await services.store.task(name);
+  if (task === undefined) throw new SplashdownError("TASK_NOT_FOUND", `task ${name} is gone`, { details: { task: name } });
+  return task;
+}
+
+export interface FoundCheckpoint extends OpenedTask {
+  readonly checkpoint: CheckpointEntry;
+  /** The state of the whole task, as of now. */
+  readonly state: TaskState;
+}
+
+/**
+ * Finds a checkpoint: `REFERENCE` over all tasks, or `TASK:REFERENCE` in one. The caller closes its task.
+ *
+ * Errors: CHECKPOINT_NOT_FOUND; CHECKPOINT_AMBIGUOUS with all that fit; TASK_NOT_FOUND.
+ */
+export async function findCheckpoint(services: Services, text: string, within?: string): Promise<FoundCheckpoint> {
+  const colon = within === undefined ? text.lastIndexOf(":") : -1;
+  const reference = text.slice(colon + 1);
+  const names = within !== undefined ? [within] : colon > 0 ? [text.slice(0, colon)] : undefined;
+  const tasks = names === undefined ? await openAll(services) : [await findTask(services, names[0] ?? "", "read")];
+  const found: FoundCheckpoint[] = [];
+  for (const task of tasks) {
+    const candidate = await findIn(services, task, reference, names === undefined);
+    if (candidate === undefined) await task.close();
+    else found.push(candidate);
+  }
+  const [only, second] = found;
+  if (only === undefined) {
+    throw new SplashdownError("CHECKPOINT_NOT_FOUND", `no checkpoint fits ${text}`, { details: { checkpoint: text, ...(names === undefined ? {} : { task: names[0] ?? "" }) } });
+  }
+  if (second === undefined) return only;
+  const places = found.map(({ task, checkpoint }) => `${task.name}:${checkpoint.seq}`);
+  for (const { task } of found) await task.close();
+  throw new SplashdownError("CHECKPOINT_AMBIGUOUS", `${places.length} checkpoints fit ${text}: ${places.join(", ")}`, { details: { checkpoints: places } });
+}
+
+/** The task a checkpoint id belongs to. Errors: as `findCheckpoint`. */
+export async function findTaskOfCheckpoint(services: Services, id: string): Promise<TaskStore> {
+  return (await findCheckpoint(services, id)).task;
+}
+
+async function openAll(services: Services): Promise<TaskStore[]> {
+  const tasks: TaskStore[] = [];
+  for (const name of await services.store.tasks()) {
+    const task = await services.store.task(name);
+    if (task !== undefined) tasks.push(task);
+  }
+  return tasks;
+}
+
+/** With many tasks to look through, one that cannot be read is passed over and said. */
+async function findIn(services: Services, task: TaskStore, reference: string, isOneOfMany: boolean): Promise<FoundCheckpoint | undefined> {
+  try {
+    const { folded, ...opened } = await readState(services, task);
+    const checkpoint = selectCheckpoint(folded.state.checkpoints, reference);
+    return checkpoint === undefined ? undefined : { ...opened, checkpoint, state: folded.state };
+  } catch (error) {
+    if (!isOneOfMany || !(error instanceof SplashdownError)) throw error;
+    services.log.warn(`task ${task.name} was passed over: ${error.message}`);
+    return undefined;
+  }
+}
+
+const ID_CHARS_MIN = 4;
+
+/** Shape: `phaseN` and `latest` give the newest that fits. */
+export function selectCheckpoint(checkpoints: readonly CheckpointEntry[], reference: string): CheckpointEntry | undefined {
+  if (reference === "latest") return checkpoints.at(-1);
+  const phase = /^phase(\d+)$/.exec(reference)?.[1];
+  if (phase !== undefined) return checkpoints.findLast((checkpoint) => checkpoint.phase === Number(phase));
+  if (/^\d+$/.test(reference)) return checkpoints.find((checkpoint) => checkpoint.seq === Number(reference));
+  const file = reference.slice(reference.lastIndexOf("/") + 1);
+  return checkpoints.find(
+    (checkpoint) =>
+      checkpoint.checkpointId === reference ||
+      checkpoint.snapshot?.file === file ||
+      (reference.length >= ID_CHARS_MIN && checkpoint.checkpointId.startsWith(reference)),
+  );
+}

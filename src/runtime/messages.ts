@@ -1,0 +1,134 @@
+/** `answer` and the requests `checkpoint`, `pause`, `stop`: from any process to the owner of a task. */
+import { SplashdownError } from "../base/errors.js";
+import type { JsonObject } from "../base/json.js";
+import type { QuestionEntry } from "../engine/state.js";
+import { describeOwner } from "../recovery/liveness.js";
+import type { TaskStore } from "../store/contract.js";
+import type { AnswerOptions, AnswerView, RequestView } from "./contract.js";
+import { leaveRequest, loadAnswer, recordAnswer, type ControlDeps } from "./control.js";
+import { findTask } from "./finding.js";
+import { openTask, readState } from "./reading.js";
+import type { Services } from "./services.js";
+import { quoteArgument } from "./views.js";
+
+/**
+ * Answers a question of a task, running or not; the first answer wins.
+ *
+ * Errors: TASK_NOT_FOUND, QUESTION_NOT_FOUND, QUESTION_CLOSED (who and when), ANSWER_INVALID.
+ */
+export async function answerQuestion(services: Services, options: AnswerOptions): Promise<AnswerView> {
+  const task = await findTask(services, options.task, "act");
+  try {
+    const { folded, ...opened } = await readState(services, task);
+    const control: ControlDeps = { ...opened, clock: services.clock, random: services.random, log: services.log };
+    const question = await selectQuestion(control, [...folded.state.questions.values()], options.question);
+    requireOption(question, options);
+    const answer = await recordAnswer(control, {
+      question: question.id,
+      answer: options.answer,
+      by: options.by ?? services.environment.user,
+      ...(options.value === undefined ? {} : { value: options.value }),
+    });
+    const { state } = await task.ownerState();
+    return {
+      task: task.name,
+      question: answer.question,
+      answer: answer.answer,
+      by: answer.by,
+      at: answer.at,
+      owner_alive: state === "alive",
+      ...(state === "alive" ? {} : { command: `splashdown resume ${quoteArgument(task.name)}` }),
+    };
+  } finally {
+    await task.close();
+  }
+}
+
+async function selectQuestion(control: ControlDeps, questions: readonly QuestionEntry[], id: string | undefined): Promise<QuestionEntry> {
+  const task = control.task.name;
+  const open = questions.filter((question) => question.status === "open");
+  if (id === undefined) {
+    const [only, second] = open;
+    if (only === undefined) throw new SplashdownError("QUESTION_NOT_FOUND", `task ${task} has no open question`, { details: { task } });
+    if (second === undefined) return only;
+    const ids = open.map((question) => question.id);
+    throw new SplashdownError("USAGE_INVALID", `task ${task} has ${open.length} open questions, name one: ${ids.join(", ")}`, { details: { task, questions: ids } });
+  }
+  const matching = questions.filter((question) => question.id === id || question.step === id);
+  const named = matching.find((question) => question.status === "open") ?? matching.at(-1);
+  if (named === undefined) throw new SplashdownError("QUESTION_NOT_FOUND", `task ${task} has no question ${id}`, { details: { task, question: id } });
+  if (named.status === "open") return named;
+  const answer = await loadAnswer(control, named.id);
+  const who = answer === undefined ? (named.answeredBy ?? "somebody") : `${answer.by} at ${answer.at} with ${answer.answer}`;
+  throw new SplashdownError("QUESTION_CLOSED", `question ${named.id} was answered by ${who}`, { details: { task, question: named.id } });
+}
+
+function requireOption(question: QuestionEntry, { answer, value }: AnswerOptions): void {
+  const option = question.options.find((candidate) => candidate.value === answer);
+  const details: JsonObject = { question: question.id, options: question.options.map((candidate) => candidate.value) };
+  if (option === undefined) {
+    const known = question.options.map((candidate) => candidate.value).join(", ");
+    throw new SplashdownError("ANSWER_INVALID", `${answer} is not an answer to ${question.id}; it takes ${known}`, { details });
+  }
+  if (option.takesValue === true && value === undefined && question.offered === undefined) {
+    throw new SplashdownError("ANSWER_INVALID", `${answer} needs the value: add --output JSON`, { details });
+  }
+}
+
+const POLL_MS = 100;
+const TAKEN_WITHIN_MS = 15_000;
+
+/**
+ * Asks the owner of a running task; returns when it has taken the request.
+ *
+ * Errors: TASK_NOT_RUNNING when nobody owns the task, or the owner does not take it.
+ */
+export async function requestOfTask(
+  services: Services,
+  name: string,
+  request: { readonly kind: RequestView["request"]; readonly note?: string; readonly by?: string },
+): Promise<RequestView> {
+  const task = await findTask(services, name, "act");
+  try {
+    const { state, owner } = await task.ownerState();
+    if (state !== "alive") throw notRunning(task, "nobody runs it");
+    const opened = await openTask(services, task);
+    const control: ControlDeps = { ...opened, clock: services.clock, random: services.random, log: services.log };
+    const note = request.note === undefined ? {} : { note: request.note };
+    const key = await leaveRequest(control, { kind: request.kind, by: request.by ?? services.environment.user, ...note });
+    await awaitTaken(services, task, key);
+    const view: RequestView = { task: task.name, request: request.kind, owner: owner ?? {} };
+    if (request.kind !== "checkpoint") return view;
+    const checkpoint = await findRequested(services, task);
+    return checkpoint === undefined ? view : { ...view, checkpoint_id: checkpoint };
+  } finally {
+    await task.close();
+  }
+}
+
+async function awaitTaken({ clock }: Services, task: TaskStore, key: string): Promise<void> {
+  const endMs = clock.monotonicMs() + TAKEN_WITHIN_MS;
+  while ((await task.get(key)) !== undefined) {
+    if (clock.monotonicMs() > endMs) {
+      await task.remove(key);
+      const { owner } = await task.ownerState();
+      throw notRunning(task, `${describeOwner(owner)} did not take the request within ${TAKEN_WITHIN_MS / 1000} s`);
+    }
+    await clock.sleep(POLL_MS);
+  }
+}
+
+function notRunning(task: TaskStore, why: string): SplashdownError {
+  return new SplashdownError("TASK_NOT_RUNNING", `task ${task.name} cannot be asked: ${why}`, { details: { task: task.name } });
+}
+
+/** The newest checkpoint taken by request; it is recorded soon after the request was taken. */
+async function findRequested(services: Services, task: TaskStore): Promise<string | undefined> {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const { folded } = await readState(services, task);
+    const requested = folded.state.checkpoints.findLast((checkpoint) => checkpoint.trigger === "user_requested");
+    if (requested?.snapshot !== undefined) return requested.checkpointId;
+    await services.clock.sleep(POLL_MS);
+  }
+  return undefined;
+}

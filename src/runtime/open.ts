@@ -1,0 +1,136 @@
+/**
+ * Opens Splashdown: reads settings and environment, builds the real store, clock, randomness and processes, and gives
+ * out the verbs. Nothing of a task is touched before a verb asks; nothing is global, and two may be open side by side.
+ */
+import { createRequire } from "node:module";
+import { isAbsolute, resolve } from "node:path";
+import type { Clock } from "../base/clock.js";
+import type { FileSystem } from "../base/file-system.js";
+import { silentLog, type Log } from "../base/log.js";
+import { createNodeFileSystem } from "../base/node-file-system.js";
+import type { RandomSource } from "../base/random.js";
+import type { TemplateEngine } from "../engine/input.js";
+import { openProcessHost, type SystemProcessHost } from "../process/host.js";
+import { openStore } from "../store/open-store.js";
+import type { AskPerson } from "./answer-desk.js";
+import type { Splashdown } from "./contract.js";
+import { Emitter } from "./emitter.js";
+import { readBootId, readEnvironment, type Environment } from "./environment.js";
+import { KeyAccess } from "./key-access.js";
+import { createMemoryGauge } from "./memory-gauge.js";
+import type { Services } from "./services.js";
+import { loadSettings } from "./settings-loading.js";
+import { systemClock, systemRandom } from "./system-clock.js";
+import { createVerbs } from "./verbs.js";
+
+export interface OpenOptions {
+  /** Where tasks are kept: `file:outputs` (default), `memory:`. */
+  readonly store?: string;
+  /** Settings file; default `splashdown.config.yaml` or `.json` in the working folder, if there is one. */
+  readonly configFile?: string;
+  readonly log?: Log;
+  /** Asks a person in the terminal; absent: nobody is asked and questions stay open. */
+  readonly ask?: AskPerson;
+  readonly environment?: Environment;
+  readonly fileSystem?: FileSystem;
+  readonly clock?: Clock;
+  readonly random?: RandomSource;
+}
+
+/** Errors: SETTING_INVALID, STORE_UNSUPPORTED. */
+export async function openSplashdown(options: OpenOptions = {}): Promise<Splashdown> {
+  const environment = options.environment ?? readEnvironment();
+  const clock = options.clock ?? systemClock;
+  const random = options.random ?? systemRandom;
+  const log = options.log ?? silentLog;
+  const fileSystem = options.fileSystem ?? createNodeFileSystem();
+  const loaded = await loadSettings(environment, { configFile: options.configFile, store: options.store });
+  for (const note of loaded.notes) log.warn(note);
+  const { settings } = loaded;
+  const store = openStore(settings.store, {
+    fileSystem,
+    clock,
+    random,
+    platform: process.platform,
+    userId: process.getuid?.(),
+    machine: { host: environment.host, bootId: readBootId() },
+    workingFolder: environment.workingFolder,
+  });
+  const processes = new LazyProcesses(clock);
+  const emitter = new Emitter(log);
+  const storeFolder = folderOf(settings.store, environment.workingFolder);
+  const keys = new KeyAccess({
+    environment,
+    fileSystem,
+    clock,
+    random,
+    log,
+    store,
+    processes: () => processes.get(),
+    configured: settings.keys,
+    encryption: settings.checkpoint_config.encryption,
+    storeFolder,
+    announce: (key) => log.warn(`made key ${key.fingerprint} in ${key.path}; back it up: without it the checkpoints cannot be read (then: splashdown keys ack)`),
+  });
+  const services: Services = {
+    environment,
+    clock,
+    random,
+    log,
+    fileSystem,
+    store,
+    settings,
+    keys,
+    emitter,
+    memory: createMemoryGauge(clock),
+    ask: options.ask,
+    processes: () => processes.get(),
+    templates: loadTemplates,
+    version: readVersion(),
+  };
+  if (!settings.checkpoint_config.encryption) log.warn("encryption is off: what is written can be read by anybody");
+  return createVerbs(services, {
+    storeFolder,
+    config: loaded,
+    close: async () => {
+      await processes.close();
+      await store.close();
+    },
+  });
+}
+
+/** The process host starts with its first child. */
+class LazyProcesses {
+  readonly #clock: Clock;
+  #host: SystemProcessHost | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get(): SystemProcessHost {
+    this.#host ??= openProcessHost({ clock: this.#clock });
+    return this.#host;
+  }
+
+  async close(): Promise<void> {
+    await this.#host?.close();
+  }
+}
+
+async function loadTemplates(): Promise<TemplateEngine> {
+  const { evaluateCondition, initTemplates, renderValue } = await import("../definition/templates.js");
+  await initTemplates();
+  return { renderValue, evaluateCondition };
+}
+
+function folderOf(address: string, workingFolder: string): string | undefined {
+  if (!address.startsWith("file:")) return undefined;
+  const path = address.slice("file:".length);
+  return isAbsolute(path) ? path : resolve(workingFolder, path);
+}
+
+function readVersion(): string {
+  const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
+  return version;
+}

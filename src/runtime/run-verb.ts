@@ -1,0 +1,196 @@
+/**
+ * `run`: a new task, or the one crashed task of the same definition and inputs, taken up and said loudly.
+ *
+ * An existing name is never reused in silence: living → OWNER_ALIVE; crashed → taken up; waiting, paused or failed →
+ * named with the command; finished → its result. Source: DESIGN section 10, FAULTS 34.
+ */
+import { format } from "date-fns/format";
+import { SplashdownError } from "../base/errors.js";
+import { canonicalJson, type JsonObject } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+import type { EffectiveSettings } from "../definition/settings.js";
+import type { LoadedWorkflow } from "../definition/workflow.js";
+import type { TaskState } from "../engine/state.js";
+import { scanTasks, type ScannedTask } from "../recovery/scan.js";
+import type { TaskStore } from "../store/contract.js";
+import { conductNew, conductOn, type ConductOptions } from "./conduct.js";
+import type { RunOptions, RunView } from "./contract.js";
+import { deriveStatus, readState, type OpenedTask } from "./reading.js";
+import { viewRun } from "./run-view.js";
+import type { Services } from "./services.js";
+import { presetsOf } from "./presets.js";
+import { prepareWorkflow } from "./workflow-loading.js";
+
+interface Prepared extends ConductOptions {
+  readonly workflow: LoadedWorkflow;
+  readonly settings: EffectiveSettings;
+  readonly inputs: JsonObject;
+  readonly options: RunOptions;
+}
+
+export async function runWorkflow(services: Services, options: RunOptions): Promise<RunView> {
+  const { workflow, settings, inputs } = await prepareWorkflow(services, options);
+  const prepared: Prepared = {
+    workflow,
+    settings,
+    inputs,
+    options,
+    presets: presetsOf(options),
+    wait: options.wait ?? false,
+    signal: options.signal,
+  };
+  if (options.task !== undefined) return runNamed(services, options.task, prepared);
+  const crashed = options.fresh === true ? [] : await findInterrupted(services, prepared);
+  const [only, second] = crashed;
+  if (second !== undefined) throw ambiguous(crashed, prepared);
+  if (only !== undefined) return takeUp(services, only, prepared);
+  return startNew(services, prepared);
+}
+
+async function runNamed(services: Services, name: string, prepared: Prepared): Promise<RunView> {
+  const task = await createPlace(services, name);
+  if (task !== undefined) return closing(task, () => conductNew(services, { ...prepared, task }));
+  const existing = await services.store.task(name);
+  if (existing === undefined) throw new SplashdownError("TASK_NAME_INVALID", `the name ${name} is taken by something that is no task`, { details: { task: name } });
+  return closing(existing, async () => {
+    const owner = await existing.ownerState();
+    const { folded, ...opened } = await readState(services, existing);
+    if (folded.state.task === undefined) return takeUp(services, { ...opened, state: folded.state }, prepared);
+    requireSame(folded.state, prepared);
+    const status = deriveStatus(folded.state, owner.state);
+    if (status === "running" || status === "unclear" || isInterrupted(folded.state, services.clock.nowMs())) {
+      return takeUp(services, { ...opened, state: folded.state }, prepared);
+    }
+    return viewRun(services, { opened, state: folded.state, how: "finished_before", notices: describeStanding(name, folded.state) });
+  });
+}
+
+/** Crashed, ended by a signal, or paused until a time that has come: what `run` goes on with by itself. */
+function isInterrupted(state: TaskState, nowMs: number): boolean {
+  const { task } = state;
+  if (task === undefined || task.status === "running") return true;
+  if (task.status === "stopped") return task.resumable;
+  return task.status === "paused" && task.resumeAtMs !== undefined && task.resumeAtMs <= nowMs;
+}
+
+function describeStanding(name: string, state: TaskState): string[] {
+  const status = state.task?.status ?? "running";
+  if (status === "done" || status === "partial") return [`task ${name} has ended; nothing ran. Start afresh with another --task`];
+  if (status === "waiting") return [`task ${name} waits for an answer; nothing ran. After answering: splashdown resume ${name}`];
+  return [`task ${name} is ${status}; nothing ran. Go on with: splashdown resume ${name}`];
+}
+
+function requireSame(state: TaskState, prepared: Prepared): void {
+  const difference = describeDifference(state, prepared);
+  if (difference === undefined) return;
+  const name = state.task?.name ?? "";
+  throw new SplashdownError("WORKFLOW_MISMATCH", `task ${name} was started with ${difference}; go on with: splashdown resume ${name}, or choose another --task`, {
+    details: { task: name, file: prepared.workflow.file ?? "FILE", difference },
+  });
+}
+
+function describeDifference({ task }: TaskState, { workflow, inputs }: Prepared): string | undefined {
+  if (task === undefined) return undefined;
+  if (task.definition.fingerprint !== workflow.definition.fingerprint) return "another definition";
+  return canonicalJson(task.inputs) === canonicalJson(inputs) ? undefined : "other inputs";
+}
+
+interface Candidate extends OpenedTask {
+  readonly state: TaskState;
+}
+
+/** Interrupted tasks of this definition and these inputs, active lately. The rest is closed again. */
+async function findInterrupted(services: Services, prepared: Prepared): Promise<Candidate[]> {
+  const { store, keys, clock } = services;
+  const nowMs = clock.nowMs();
+  const found: Candidate[] = [];
+  const withinMs = prepared.settings.recovery_config.take_up_within_ms;
+  for (const entry of await scanTasks({ store, openVault: (task) => keys.open(task) })) {
+    if (!mayBeInterrupted(entry, nowMs - withinMs)) continue;
+    const task = await store.task(entry.name);
+    if (task === undefined) continue;
+    const { folded, ...opened } = await readState(services, task);
+    const { state } = folded;
+    const fits = state.task !== undefined && isInterrupted(state, nowMs) && describeDifference(state, prepared) === undefined;
+    if (fits) found.push({ ...opened, state });
+    else await task.close();
+  }
+  return found;
+}
+
+function mayBeInterrupted({ status, lastAtMs, problem }: ScannedTask, sinceMs: number): boolean {
+  if (problem !== undefined || lastAtMs === undefined) return false;
+  if (status === "paused") return true;
+  return (status === "crashed" || status === "stopped") && lastAtMs >= sinceMs;
+}
+
+function ambiguous(candidates: readonly Candidate[], prepared: Prepared): SplashdownError {
+  const names = candidates.map(({ task }) => task.name);
+  return new SplashdownError(
+    "TASK_AMBIGUOUS",
+    `${names.length} interrupted tasks of this workflow and these inputs fit: ${names.join(", ")}; go on with one: splashdown resume NAME, or start afresh with --new`,
+    { details: { tasks: names, file: prepared.workflow.file ?? "FILE" } },
+  );
+}
+
+async function takeUp(services: Services, candidate: Candidate, prepared: Prepared): Promise<RunView> {
+  const { state, ...opened } = candidate;
+  const { task } = opened;
+  services.log.info(`task ${task.name} was interrupted; it goes on where it stopped (start afresh with --new)`);
+  const { options } = prepared;
+  return closing(task, () =>
+    conductOn(services, {
+      ...prepared,
+      opened,
+      settings: state.task === undefined ? prepared.settings : sealedSettings(state, prepared.settings),
+      by: "run",
+      byPerson: false,
+      takeOver: false,
+      acceptLoss: false,
+      acceptedDefinition: false,
+      ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
+    }),
+  );
+}
+
+/** What was in force at the start of the task, as sealed there; keys it does not know yet are today's. */
+export function sealedSettings(state: TaskState, today: EffectiveSettings): EffectiveSettings {
+  const sealed = state.task?.settings as Partial<EffectiveSettings> | undefined;
+  return sealed === undefined ? today : { ...today, ...sealed };
+}
+
+async function startNew(services: Services, prepared: Prepared): Promise<RunView> {
+  const base = computeTaskName(prepared.workflow.definition.name, services.clock.nowMs());
+  for (let attempt = 1; ; attempt += 1) {
+    const task = await createPlace(services, attempt === 1 ? base : `${base}_${attempt}`);
+    if (task !== undefined) return closing(task, () => conductNew(services, { ...prepared, task }));
+  }
+}
+
+/** The key first: a task's place is made only when it can be sealed. */
+async function createPlace(services: Services, name: string): Promise<TaskStore | undefined> {
+  await services.keys.ensureKey();
+  return services.store.createTask(name);
+}
+
+/** `<workflow>_<yyyyMMdd>_<HHmmss>` in UTC. */
+export function computeTaskName(workflow: string, nowMs: number): string {
+  const now = new Date(nowMs);
+  const utc = new Date(nowMs + now.getTimezoneOffset() * 60_000);
+  const stamp = format(utc, "yyyyMMdd_HHmmss");
+  const slug = workflow
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, "-")
+    .replace(/^[-.]+|[-.]+$/g, "");
+  const room = LIMITS.taskNameBytesMax - stamp.length - 5;
+  return `${(slug === "" ? "task" : slug).slice(0, room)}_${stamp}`;
+}
+
+async function closing<T>(task: TaskStore, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } finally {
+    await task.close();
+  }
+}
