@@ -13,7 +13,7 @@ import type { RandomSource } from "../base/random.js";
 import type { ByteRange, ObjectEntry } from "./contract.js";
 import { assertObjectKey, assertObjectPrefix, folderOfKey, isObjectKey } from "./object-key.js";
 import { isAbsent, readWhole, type SafeFolders, writeWhole } from "./safe-folders.js";
-import { withStoreErrors } from "./store-failure.js";
+import { hasErrno, withStoreErrors } from "./store-failure.js";
 import { createTempName, isTempName } from "./temp-name.js";
 
 export const OBJECT_BYTES_MAX = 1024 ** 3;
@@ -159,9 +159,8 @@ export class DirectoryObjects {
       await this.#parts.fileSystem.link(temp, path);
       return "created";
     } catch (error) {
-      const errno = errnoOf(error) ?? "";
-      if (errno === "EEXIST") return "exists";
-      if (!NO_LINKS.has(errno)) throw error;
+      if (errnoOf(error) === "EEXIST") return "exists";
+      if (!hasErrno(error, NO_LINKS)) throw error;
     }
     if (await this.#exists(path)) return "exists";
     await this.#parts.fileSystem.rename(temp, path);

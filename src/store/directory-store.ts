@@ -116,7 +116,7 @@ export class DirectoryStore implements Store {
   }
 
   async close(): Promise<void> {
-    for (const task of [...this.#open]) await task.close();
+    for (const task of this.#open) await task.close();
   }
 
   #openTask(name: string, paths: TaskFolders): TaskStore {
@@ -130,7 +130,7 @@ export class DirectoryStore implements Store {
   async #isFree(paths: TaskFolders): Promise<boolean> {
     const names = await this.#readIfFolder(paths.task);
     if (names === undefined || names.length === 0) return true;
-    if (names.length > 1 || join(paths.task, names[0] ?? "") !== paths.checkpoints) return false;
+    if (names.some((name) => join(paths.task, name) !== paths.checkpoints)) return false;
     return (await this.#readIfFolder(paths.checkpoints))?.length === 0;
   }
 

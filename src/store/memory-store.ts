@@ -254,7 +254,7 @@ class MemoryTask implements TaskStore {
   }
 
   #tell(key: string): void {
-    for (const hint of [...this.#data.hints]) queueMicrotask(() => hint(key));
+    for (const hint of this.#data.hints) queueMicrotask(() => hint(key));
   }
 }
 

@@ -13,7 +13,7 @@ const PART = /^[A-Za-z0-9_~-](?:[A-Za-z0-9._~-]*[A-Za-z0-9_~-])?$/;
 /** Names that Windows gives to devices, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
 /** First parts that belong to the store: its log and its presence. */
-const RESERVED = /^(?:journal|owner(?:\..*|-.*)?)$/i;
+const RESERVED = /^(?:journal|owner(?:[.-][^/]*)?)(?:\/|$)/i;
 
 function isSafePart(part: string): boolean {
   return PART.test(part) && !DEVICE.test(part);
@@ -27,8 +27,7 @@ export function isTaskName(name: string): boolean {
 /** True for a key that every store can hold. */
 export function isObjectKey(key: string): boolean {
   if (key.length > OBJECT_KEY_BYTES_MAX) return false;
-  const parts = key.split("/");
-  return parts.every(isSafePart) && !RESERVED.test(parts[0] ?? "");
+  return key.split("/").every(isSafePart) && !RESERVED.test(key);
 }
 
 /**
@@ -43,9 +42,8 @@ export function assertObjectKey(key: string): void {
 export function assertObjectPrefix(prefix: string): void {
   if (prefix === "") return;
   const probe = prefix.endsWith("/") || prefix.endsWith(".") ? `${prefix}x` : prefix;
-  const parts = probe.split("/");
   assert(
-    probe.length <= OBJECT_KEY_BYTES_MAX && parts.every((part) => PART.test(part)) && !RESERVED.test(parts[0] ?? ""),
+    probe.length <= OBJECT_KEY_BYTES_MAX && probe.split("/").every((part) => PART.test(part)) && !RESERVED.test(probe),
     `not an object prefix: ${JSON.stringify(prefix.slice(0, 300))}`,
   );
 }

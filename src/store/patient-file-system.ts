@@ -6,9 +6,9 @@
  * Source: STORAGE section 1.9.
  */
 import type { Clock } from "../base/clock.js";
-import { errnoOf } from "../base/errors.js";
 import type { FileHandle, FileStat, FileSystem, OpenIntent } from "../base/file-system.js";
 import { LIMITS } from "../base/limits.js";
+import { hasErrno } from "./store-failure.js";
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
@@ -72,7 +72,7 @@ export class PatientFileSystem implements FileSystem {
     try {
       await this.#retry(PASSING, () => this.#inner.syncFolder(path));
     } catch (error) {
-      if (!this.#isWindows || !NO_FOLDER_SYNC_ON_WINDOWS.has(errnoOf(error) ?? "")) throw error;
+      if (!this.#isWindows || !hasErrno(error, NO_FOLDER_SYNC_ON_WINDOWS)) throw error;
     }
   }
 
@@ -90,7 +90,7 @@ export class PatientFileSystem implements FileSystem {
       try {
         return await call();
       } catch (error) {
-        if (waitedMs >= LIMITS.storeRetryMs || !passing.has(errnoOf(error) ?? "")) throw error;
+        if (waitedMs >= LIMITS.storeRetryMs || !hasErrno(error, passing)) throw error;
       }
       await this.#clock.sleep(pauseMs);
       waitedMs += pauseMs;

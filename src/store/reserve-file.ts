@@ -5,12 +5,12 @@
  * Source: STORAGE section 1.9, ENOSPC.
  */
 import { join } from "node:path";
-import { errnoOf } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { RandomSource } from "../base/random.js";
 import { isAbsent, type SafeFolders, writeWhole } from "./safe-folders.js";
-import { withStoreErrors } from "./store-failure.js";
+import { hasErrno, withStoreErrors } from "./store-failure.js";
 
+const NO_ROOM = new Set(["ENOSPC", "EDQUOT"]);
 const RESERVE_NAME = ".ballast";
 /** As long as a block that file systems compress at a time, so that its repetition is not noticed. */
 const PATTERN_BYTES = 128 * 1024;
@@ -56,7 +56,7 @@ export class ReserveFile {
         await this.#create();
       } catch (error) {
         await this.#parts.fileSystem.unlink(this.#path).catch(() => undefined);
-        if (!["ENOSPC", "EDQUOT"].includes(errnoOf(error) ?? "")) throw error;
+        if (!hasErrno(error, NO_ROOM)) throw error;
       }
     });
   }

@@ -8,7 +8,7 @@
 import { dirname } from "node:path";
 import { errnoOf } from "../base/errors.js";
 import type { FileHandle, FileStat, FileSystem, OpenIntent } from "../base/file-system.js";
-import { unsafePlace } from "./store-failure.js";
+import { hasErrno, unsafePlace } from "./store-failure.js";
 
 /** Group and others may write. */
 const WRITABLE_BY_OTHERS = 0o022;
@@ -72,7 +72,7 @@ export class SafeFolders {
     try {
       await this.settle(root);
     } catch (error) {
-      if (!NOT_OURS.has(errnoOf(error) ?? "")) throw error;
+      if (!hasErrno(error, NOT_OURS)) throw error;
       this.#durable.add(root);
     }
     for (const level of levels) await this.settle(level);

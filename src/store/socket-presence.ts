@@ -70,7 +70,8 @@ async function startListening(reach: ReachablePath, answer: () => string): Promi
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.unref();
-    socket.end(answer());
+    // Gone once it is said: a caller that keeps its end open must not hold up our end.
+    socket.end(answer(), () => socket.destroy());
   });
   server.unref();
   await new Promise<void>((resolve, reject) => {
@@ -78,7 +79,8 @@ async function startListening(reach: ReachablePath, answer: () => string): Promi
     server.listen(reach.path, resolve);
   });
   server.on("error", () => undefined);
-  await files.chmod(reach.path, 0o600);
+  // The folder is closed to others anyway.
+  await files.chmod(reach.path, 0o600).catch(() => undefined);
   return { close: () => stopListening(server, reach) };
 }
 

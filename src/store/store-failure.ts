@@ -46,6 +46,12 @@ export function computeStoreError(error: unknown, act: FailedAct): unknown {
   });
 }
 
+/** True when the platform gave one of these reasons. */
+export function hasErrno(error: unknown, names: ReadonlySet<string>): boolean {
+  const errno = errnoOf(error);
+  return errno !== undefined && names.has(errno);
+}
+
 /** Runs `work` and turns a failure of the platform into its coded error. */
 export async function withStoreErrors<T>(act: FailedAct, work: () => Promise<T>): Promise<T> {
   try {

@@ -46,6 +46,22 @@ export const CLAIM_CASES: readonly StoreCase[] = [
     },
   },
   {
+    name: "S1: the claimer sees what the old owner made durable, or the old owner's look says false",
+    run: async ({ store, openAgain }) => {
+      for (let round = 0; round < 10; round += 1) {
+        const old = await createTask(store, `race-${round}`);
+        const epoch = await old.claim();
+        const segment = await old.openSegment(epoch, toBytes("header"));
+        const next = await requireTask(await openAgain(), `race-${round}`);
+        const [mayAct, seen] = await Promise.all([
+          segment.append([toBytes("intent")]).then(() => old.confirm(epoch)),
+          next.claim().then(async () => toText(await next.read(segment.id)) ?? ""),
+        ]);
+        assert.ok(!mayAct || seen.includes("intent\n"), "the old owner acts and its successor does not know");
+      }
+    },
+  },
+  {
     name: "a claim that never wrote its header is listed as an empty segment",
     run: async ({ store }) => {
       const task = await createTask(store);

@@ -18,25 +18,19 @@ const CHANGES_NAMES: readonly OperationName[] = ["mkdir", "link", "rename", "unl
 const TAKES_DESCRIPTOR: readonly OperationName[] = ["open", "readdir", "syncFolder"];
 const TAKES_PATH: readonly OperationName[] = ["open", "readdir", "lstat", "syncFolder", "volumeOf", ...CHANGES_NAMES];
 
+/** What each fault may befall; a creation is an `open` with the intent `create`. */
+const BEFALLS: Readonly<Record<Fault, (name: OperationName, isCreation: boolean) => boolean>> = {
+  EIO: () => true,
+  ENOSPC: (name, isCreation) => isCreation || NEEDS_ROOM.includes(name),
+  EDQUOT: (name, isCreation) => isCreation || NEEDS_ROOM.includes(name),
+  EMFILE: (name) => TAKES_DESCRIPTOR.includes(name),
+  EROFS: (name, isCreation) => isCreation || name === "write" || CHANGES_NAMES.includes(name),
+  EACCES: (name) => TAKES_PATH.includes(name),
+  EINTR: (name) => ["open", "write", "read", "readdir"].includes(name),
+  shortWrite: (name) => name === "write",
+};
+
 /** True when a real file system may answer this operation with this fault. */
 export function isLegalFault(fault: Fault, operation: Pick<Operation, "name" | "intent">): boolean {
-  const { name } = operation;
-  const isCreation = name === "open" && operation.intent === "create";
-  switch (fault) {
-    case "EIO":
-      return true;
-    case "ENOSPC":
-    case "EDQUOT":
-      return isCreation || NEEDS_ROOM.includes(name);
-    case "EMFILE":
-      return TAKES_DESCRIPTOR.includes(name);
-    case "EROFS":
-      return isCreation || name === "write" || CHANGES_NAMES.includes(name);
-    case "EACCES":
-      return TAKES_PATH.includes(name);
-    case "EINTR":
-      return ["open", "write", "read", "readdir"].includes(name);
-    case "shortWrite":
-      return name === "write";
-  }
+  return BEFALLS[fault](operation.name, operation.name === "open" && operation.intent === "create");
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { FileSystem } from "../../src/base/file-system.js";
 import { createNodeFileSystem } from "../../src/base/node-file-system.js";
 import { DirectoryStore } from "../../src/store/directory-store.js";
+import type { PresencePort } from "../../src/store/presence-port.js";
 import type { StoreParts } from "../../src/store/store-parts.js";
 import { FakeClock } from "./fake-clock.js";
 import { realClock } from "./real-clock.js";
@@ -13,6 +14,12 @@ import { createSeededRandom } from "./seeded-random.js";
 /** Root of the stores that tests make on a disk model. */
 export const MODEL_ROOT = "/outputs";
 export const MODEL_USER_ID = 1000;
+
+/** Presence in a simulation, where every owner that could be knocked at has died: recorded owners are `gone`. */
+export const DEAD_OWNERS: PresencePort = {
+  listen: async () => ({ close: async () => undefined }),
+  knock: async () => ({ kind: "refused" }),
+};
 
 /** A directory store over a simulated file system; the reserve is small so that images stay cheap. */
 export function createModelStore(

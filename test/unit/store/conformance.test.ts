@@ -92,10 +92,10 @@ for (const place of Object.keys(PLACES)) {
     for (const group of STORE_GROUPS) {
       describe(`store: ${place}, ${instance}, ${group}`, () => {
         for (const storeCase of STORE_SUITE[group]) {
-          it(storeCase.name, async () => {
+          it(`${storeCase.name}`, async () => {
             const context = await createContext(place, instance);
             try {
-              await storeCase.run(context);
+              await expect(storeCase.run(context)).resolves.toBeUndefined();
             } finally {
               await context.closeAll();
             }

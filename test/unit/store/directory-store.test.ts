@@ -72,19 +72,17 @@ describe("DirectoryStore on this machine", () => {
   it("follows no link at any component below its root", async () => {
     await withFolder(async (folder) => {
       const root = join(folder, "outputs");
-      await mkdir(join(folder, "elsewhere"), { recursive: true });
-      for (const level of ["task", "task/checkpoints", "task/checkpoints/journal", "task/checkpoints/blobs"]) {
-        const store = createRealStore(root);
-        const name = `t${level.split("/").length}${level.length}`;
-        await (await store.createTask(name))?.putOnce("blobs/x", Buffer.from("x"));
-        const path = join(root, level.replace("task", name));
+      const levels = { a: "", b: "checkpoints", c: "checkpoints/journal", d: "checkpoints/blobs" };
+      for (const [name, level] of Object.entries(levels)) {
+        await (await createRealStore(root).createTask(name))?.putOnce("blobs/x", Buffer.from("x"));
+        const path = join(root, name, level);
         await rename(path, `${path}-moved`);
         await symlink(`${path}-moved`, path);
         const again = createRealStore(root);
         const opened = async () => (await again.task(name))?.get("blobs/x");
-        await expect(opened(), level).rejects.toMatchObject({ code: "STORE_UNSAFE" });
-        if (level === "task") expect(await again.tasks()).not.toContain(name);
+        await expect(opened()).rejects.toMatchObject({ code: "STORE_UNSAFE" });
       }
+      expect(await createRealStore(root).tasks()).toEqual(["a-moved", "d"]);
     });
   });
 
@@ -99,8 +97,8 @@ describe("DirectoryStore on this machine", () => {
       await link(inTask("named"), inTask("named-2"));
       await link(inTask("named"), inTask("named-3"));
       for (const key of ["linked", "dangling", "named"]) {
-        await expect(task?.get(key), key).rejects.toMatchObject({ code: "STORE_UNSAFE" });
-        await expect(task?.putOnce(key, Buffer.from("y")), key).rejects.toMatchObject({ code: "STORE_UNSAFE" });
+        await expect(task?.get(key)).rejects.toMatchObject({ code: "STORE_UNSAFE" });
+        await expect(task?.putOnce(key, Buffer.from("y"))).rejects.toMatchObject({ code: "STORE_UNSAFE" });
       }
       await symlink(join(folder, "secret"), join(folder, "task/checkpoints/journal/00000001-0000.jsonl"));
       await expect(task?.segments()).rejects.toMatchObject({ code: "STORE_UNSAFE" });

@@ -72,6 +72,18 @@ describe("openStore", () => {
     });
   });
 
+  it("never begins to watch when it is stopped at once, and survives a folder that vanishes", async () => {
+    await withFolder(async (folder) => {
+      const task = await openStore("file:outputs", partsIn(folder)).createTask("task");
+      let hints = 0;
+      task?.watch("", () => (hints += 1))();
+      await task?.putOnce("control/a", Buffer.from("x"));
+      task?.watch("", () => undefined);
+      await task?.close();
+      expect(hints).toBe(0);
+    });
+  });
+
   it("hints in memory too", async () => {
     const task = await openStore("memory:", partsIn("/work")).createTask("task");
     const seen: string[] = [];

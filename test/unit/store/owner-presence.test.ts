@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { createConnection } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { OwnerFacts, OwnerState } from "../../../src/store/contract.js";
@@ -61,7 +62,7 @@ describe("ownerState", () => {
       bad.push(JSON.stringify({ ...good, counter: 1.5 }), JSON.stringify({ ...good, facts: { pid: 1 } }));
       for (const text of bad) {
         await writeFile(join(root, "task/checkpoints/owner"), text, { mode: 0o600 });
-        expect(await task?.ownerState(), text.slice(0, 40)).toEqual({ state: "unclear" });
+        expect([text.slice(0, 60), await task?.ownerState()]).toEqual([text.slice(0, 60), { state: "unclear" }]);
       }
       const traversal = JSON.stringify({ ...good, socket: "../../../tmp/other.sock" });
       await writeFile(join(root, "task/checkpoints/owner"), traversal, { mode: 0o600 });
@@ -140,6 +141,39 @@ describe("presence over sockets", () => {
       });
       expect(result).toEqual({ kind: "answered", text: "" });
       child.kill("SIGKILL");
+    });
+  });
+
+  it("writes its record again over one that nobody can read", async () => {
+    await withFolder(async (root) => {
+      const task = await createRealStore(root, { presence }).createTask("task");
+      const handle = await task?.announce(FACTS);
+      await writeFile(join(root, "task/checkpoints/owner"), "damaged", { mode: 0o600 });
+      expect(await task?.ownerState()).toEqual({ state: "unclear" });
+      await handle?.beat();
+      expect(await task?.ownerState()).toMatchObject({ state: "alive", counter: 2 });
+      await handle?.close();
+    });
+  });
+
+  it("ends in good order while a caller keeps its end open", async () => {
+    await withFolder(async (folder) => {
+      const listener = await presence.listen({ folder, name: "a.sock" }, () => "hello");
+      const caller = createConnection({ path: join(folder, "a.sock"), allowHalfOpen: true });
+      const [said] = (await once(caller, "data")) as [Buffer];
+      await listener?.close();
+      expect(said.toString()).toBe("hello");
+      caller.destroy();
+    });
+  });
+
+  it("cannot listen where there is no folder", async () => {
+    await withFolder(async (folder) => {
+      for (const missing of ["absent", "absent".repeat(30)]) {
+        await expect(presence.listen({ folder: join(folder, missing), name: "a" }, () => "")).rejects.toThrow(
+          /EACCES|ENOENT|ENOTDIR/,
+        );
+      }
     });
   });
 
