@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import { createTree, type Json, runSpecialist } from "./audit-tools.js";
+
+const SCRIPT = `// TODO: first
+export function plain({ a, b }: { a: number; b: string }, c = 1): { x: number } {
+  if (a && b) {
+    for (const x of [1]) {
+      while (c) { a ? b : c; }
+    }
+  }
+  return { x: a ?? c };
+}
+const text = "if (x) { // TODO no marker }";
+const pattern = /[{"'\`]\\/if/;
+const arrow = async (z: number) => {
+  // FIXME later
+  return \`\${z ? "{" : "}"} if\`;
+};
+class Thing {
+  method(a: string): void {
+    switch (a) {
+      case "a": break;
+      case "b": break;
+    }
+  }
+}
+`;
+
+const PYTHON = `def outer(a, b):
+    """if this and that"""
+    if a and b:
+        for x in (1,
+                  2):
+            pass
+    def inner():
+        return 1 if a else 2
+    return inner
+
+# HACK for now
+async def last():
+    try:
+        pass
+    except ValueError:
+        pass
+`;
+
+describe("hotspots", () => {
+  const functions = (output: Json): Record<string, number[]> =>
+    Object.fromEntries(
+      output.functions.longest.map((f: Json) => [f.name, [f.line, f.lines, f.branches, f.nesting]] as const),
+    );
+
+  it("finds functions by braces, with length, branches and nesting", () => {
+    const { output, confidence } = runSpecialist("hotspots", createTree({ "a.ts": SCRIPT }));
+    expect(functions(output)).toEqual({
+      plain: [2, 8, 6, 3],
+      arrow: [12, 4, 1, 0],
+      method: [17, 6, 2, 1],
+    });
+    expect(output.functions.found).toBe(3);
+    expect(confidence["validation"]).toBe(1);
+  });
+
+  it("finds functions by indentation in Python", () => {
+    const { output } = runSpecialist("hotspots", createTree({ "a.py": PYTHON }));
+    expect(functions(output)).toEqual({ outer: [1, 9, 3, 2], inner: [7, 2, 1, 0], last: [12, 5, 1, 1] });
+  });
+
+  it("counts markers only in comments", () => {
+    const { output } = runSpecialist("hotspots", createTree({ "a.ts": SCRIPT, "b.py": PYTHON }));
+    expect(output.markers).toMatchObject({ TODO: 1, FIXME: 1, HACK: 1, XXX: 0, total: 3, files: 2 });
+    expect(output.markers.places.items).toEqual([
+      { path: "a.ts", line: 1, marker: "TODO", text: "first" },
+      { path: "a.ts", line: 13, marker: "FIXME", text: "later" },
+      { path: "b.py", line: 11, marker: "HACK", text: "for now" },
+    ]);
+  });
+
+  it("claims no function in a language whose functions it cannot find", () => {
+    const { output, confidence } = runSpecialist("hotspots", createTree({ "a.rb": "def x\n  1 if y\nend\n" }));
+    expect(output.functions.found).toBe(0);
+    expect(output.languages).toEqual([{ language: "Ruby", files: 1, code: 3, functions: 0, heuristic: "none" }]);
+    expect(confidence["knowledge"]).toBe(0);
+  });
+
+  it("does not take the wrapper of a module or of tests for a long function", () => {
+    const body = "  let a = 1;\n".repeat(100);
+    const { output } = runSpecialist(
+      "hotspots",
+      createTree({
+        "m.js": `(function () {\n${body}})();\n`,
+        "t.js": `describe("x", () => {\n${body}});\nlet b;\n`.repeat(2),
+      }),
+    );
+    expect(output.functions).toMatchObject({ found: 0, module_wrappers: 3, long: 0 });
+  });
+
+  it("looks at a spread of files first and at all of them when the evaluator asks", () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 40 }, (_value, at) => [`f${at}.js`, `function f${at}() {}\n`]),
+    );
+    const folder = createTree(files);
+    const input = { folder, first_pass_files: 10 };
+    const first = runSpecialist("hotspots", folder, { input });
+    expect(first.output.coverage).toEqual({ eligible: 40, examined: 10, share: 0.25, limit: 10 });
+    expect(first.confidence["implementation"]).toBe(0.25);
+    const outputs = { hotspots: first.output };
+    const scorer = runSpecialist("score-completeness", folder, { outputs }) as unknown as { feedback: string };
+    const second = runSpecialist("hotspots", folder, { input, feedback: ["other", scorer.feedback] });
+    expect(second.output.coverage).toEqual({ eligible: 40, examined: 40, share: 1, limit: null });
+  });
+});
