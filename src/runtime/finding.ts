@@ -1,5 +1,6 @@
 /** Finds tasks and checkpoints by what people type: names, ids, workflow names, sequences, `phaseN`, files, `latest`. */
-import { SplashdownError } from "../base/errors.js";
+import { isErrorCode, SplashdownError } from "../base/errors.js";
+import { selectCheckpoint } from "../checkpoint/listing.js";
 import type { CheckpointEntry, TaskState } from "../engine/state.js";
 import type { TaskStore } from "../store/contract.js";
 import { selectTask } from "./locate.js";
@@ -71,28 +72,15 @@ async function openAll(services: Services): Promise<TaskStore[]> {
 async function findIn(services: Services, task: TaskStore, reference: string, isOneOfMany: boolean): Promise<FoundCheckpoint | undefined> {
   try {
     const { folded, ...opened } = await readState(services, task);
-    const checkpoint = selectCheckpoint(folded.state.checkpoints, reference);
-    return checkpoint === undefined ? undefined : { ...opened, checkpoint, state: folded.state };
+    const { entry } = selectCheckpoint(
+      folded.state.checkpoints.map((checkpoint) => ({ entry: checkpoint })),
+      reference,
+    );
+    return { ...opened, checkpoint: entry, state: folded.state };
   } catch (error) {
+    if (isOneOfMany && isErrorCode(error, "CHECKPOINT_NOT_FOUND")) return undefined;
     if (!isOneOfMany || !(error instanceof SplashdownError)) throw error;
     services.log.warn(`task ${task.name} was passed over: ${error.message}`);
     return undefined;
   }
-}
-
-const ID_CHARS_MIN = 4;
-
-/** Shape: `phaseN` and `latest` give the newest that fits. */
-export function selectCheckpoint(checkpoints: readonly CheckpointEntry[], reference: string): CheckpointEntry | undefined {
-  if (reference === "latest") return checkpoints.at(-1);
-  const phase = /^phase(\d+)$/.exec(reference)?.[1];
-  if (phase !== undefined) return checkpoints.findLast((checkpoint) => checkpoint.phase === Number(phase));
-  if (/^\d+$/.test(reference)) return checkpoints.find((checkpoint) => checkpoint.seq === Number(reference));
-  const file = reference.slice(reference.lastIndexOf("/") + 1);
-  return checkpoints.find(
-    (checkpoint) =>
-      checkpoint.checkpointId === reference ||
-      checkpoint.snapshot?.file === file ||
-      (reference.length >= ID_CHARS_MIN && checkpoint.checkpointId.startsWith(reference)),
-  );
 }

@@ -1,0 +1,87 @@
+/** Binds the verbs to one opened Splashdown. */
+import { SplashdownError } from "../base/errors.js";
+import type { TaskStore } from "../store/contract.js";
+import type { Splashdown } from "./contract.js";
+import { runDoctor } from "./doctor.js";
+import { streamEvents } from "./event-stream.js";
+import { findTask } from "./finding.js";
+import { diffTwoCheckpoints, listTaskCheckpoints, replayCheckpoint, showCheckpoint, validateCheckpointFile } from "./inspection.js";
+import { acknowledgeKeys, initKeys, showKeys, verifyKeys, type KeysDeps } from "./keys-verbs.js";
+import { answerQuestion, requestOfTask } from "./messages.js";
+import { viewTask } from "./reading.js";
+import { recoverTasks, resumeTask } from "./resume-verb.js";
+import { runWorkflow } from "./run-verb.js";
+import type { Services } from "./services.js";
+import { viewConfig, type LoadedSettings } from "./settings-loading.js";
+import { listSummaries } from "./summaries.js";
+import { validateWorkflow } from "./workflow-loading.js";
+
+export interface VerbParts {
+  readonly storeFolder: string | undefined;
+  readonly config: LoadedSettings;
+  readonly close: () => Promise<void>;
+}
+
+export function createVerbs(services: Services, parts: VerbParts): Splashdown {
+  const keys = createKeysDeps(services);
+  return {
+    run: (options) => runWorkflow(services, options),
+    resume: (options) => resumeTask(services, options),
+    resumeFromCheckpoint: (checkpointId, options = {}) => resumeTask(services, { ...options, checkpointId }),
+    recover: (options = {}) => recoverTasks(services, options),
+    answer: (options) => answerQuestion(services, options),
+    request: (task, kind, options = {}) => requestOfTask(services, task, { kind, ...options }),
+    list: () => listSummaries(services),
+    show: async (reference) => {
+      const task = await findTask(services, reference, "read");
+      return viewTask(services, task).finally(() => task.close());
+    },
+    events: (task, options) => streamEvents(services, task, options),
+    checkpoints: {
+      list: (task) => listTaskCheckpoints(services, task),
+      show: (reference) => showCheckpoint(services, reference),
+    },
+    debug: {
+      listCheckpoints: (task) => listTaskCheckpoints(services, task),
+      validateCheckpoint: (file) => validateCheckpointFile(services, file),
+      replay: (checkpoint) => replayCheckpoint(services, checkpoint),
+      diffCheckpoints: (from, to, options = {}) => diffTwoCheckpoints(services, { from, to, ...options }),
+    },
+    keys: {
+      init: (options) => initKeys(keys, options),
+      show: (task) => showKeys(keys, task),
+      ack: () => acknowledgeKeys(keys),
+      verify: (task) => verifyKeys(keys, task),
+    },
+    validate: (file) => validateWorkflow(services, file),
+    doctor: () => runDoctor(services, parts.storeFolder),
+    config: async () => viewConfig(parts.config),
+    on: (event, listener) => services.emitter.on(event, listener),
+    close: parts.close,
+  };
+}
+
+function createKeysDeps(services: Services): KeysDeps {
+  return {
+    access: services.keys,
+    fileSystem: services.fileSystem,
+    random: services.random,
+    workingFolder: services.environment.workingFolder,
+    encryption: services.settings.checkpoint_config.encryption,
+    tasks: (name) => openTasks(services, name),
+  };
+}
+
+async function openTasks(services: Services, name: string | undefined): Promise<TaskStore[]> {
+  if (name !== undefined) {
+    const named = await services.store.task(name);
+    if (named === undefined) throw new SplashdownError("TASK_NOT_FOUND", `no task ${name}`, { details: { task: name } });
+    return [named];
+  }
+  const tasks: TaskStore[] = [];
+  for (const each of await services.store.tasks()) {
+    const task = await services.store.task(each);
+    if (task !== undefined) tasks.push(task);
+  }
+  return tasks;
+}
