@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.js";
 import { errnoOf, isErrorCode } from "../base/errors.js";
 import type { ProcessIdentity } from "./contract.js";
-import { isGroupRunning, type ProcessTable } from "./process-table.js";
+import { hasGroup, isGroupRunning, type ProcessTable } from "./process-table.js";
 
 export interface GroupEnding {
   readonly clock: Clock;
@@ -31,8 +31,9 @@ export async function endGroup(ending: GroupEnding, identity: ProcessIdentity, g
   return true;
 }
 
-/** A shortage leaves it open whether the group runs: it is looked at again. */
+/** Asks cheaply first. A shortage leaves it open whether the group runs: it is looked at again. */
 async function isStillRunning(ending: GroupEnding, identity: ProcessIdentity): Promise<boolean> {
+  if (!hasGroup(identity.pid)) return false;
   try {
     return await isGroupRunning(ending.table, identity);
   } catch (error) {

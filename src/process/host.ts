@@ -12,6 +12,7 @@ import { SplashdownError, assert, errnoOf, isErrorCode, messageOf } from "../bas
 import { LIMITS } from "../base/limits.js";
 import { GroupChild } from "./child.js";
 import type { Child, ChildSpec, ProcessHost, ProcessIdentity } from "./contract.js";
+import { requireDescriptors } from "./descriptors.js";
 import { endGroup, type GroupEnding } from "./group-ending.js";
 import { Keeper } from "./keeper.js";
 import { prepareLaunch, type Launch } from "./launcher.js";
@@ -103,6 +104,8 @@ export class SystemProcessHost implements ProcessHost {
     const giveUpAtMs = this.#ending.clock.monotonicMs() + LIMITS.storeRetryMs;
     for (;;) {
       try {
+        requireDescriptors();
+        this.#keeper.start();
         return this.#identify(await startLauncher(spec, launch));
       } catch (error) {
         const isBusy = isShortage(error) || isErrorCode(error, "STORE_BUSY");

@@ -7,7 +7,7 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { SplashdownError, messageOf } from "../base/errors.js";
+import { SplashdownError } from "../base/errors.js";
 import { LineSplitter } from "./capture.js";
 import { KEEPER_PROGRAM } from "./keeper-program.js";
 import { SYSTEM_ENVIRONMENT, type ProcessEntry } from "./process-table.js";
@@ -31,13 +31,26 @@ export class Keeper {
   /** `program` is for tests. */
   constructor(private readonly program: string = KEEPER_PROGRAM) {}
 
+  /** Starts the keeper unless it runs. Errors: STORE_BUSY. */
+  start(): void {
+    if (this.#process !== undefined) return;
+    this.#startsWithoutAnswer += 1;
+    if (this.#startsWithoutAnswer > STARTS_WITHOUT_ANSWER_MAX) {
+      this.#startsWithoutAnswer = 0;
+      throw startError(`it ended ${STARTS_WITHOUT_ANSWER_MAX} times without an answer`);
+    }
+    this.#process = this.#spawn();
+    for (const leader of this.#groups.values()) this.#tell("add", leader);
+  }
+
   /** Resolves when the keeper answers for the group. Errors: STORE_BUSY when it cannot be started. */
   add(leader: ProcessEntry): Promise<void> {
     return new Promise((resolve, reject) => {
+      const isRunning = this.#process !== undefined;
       this.#groups.set(leader.pid, leader);
       this.#waiting.set(leader.pid, { resolve, reject });
-      if (this.#process === undefined) this.#start();
-      else this.#tell("add", leader);
+      if (isRunning) this.#tell("add", leader);
+      else this.#restart();
     });
   }
 
@@ -66,20 +79,17 @@ export class Keeper {
     });
   }
 
-  /** Starts a keeper and tells it every group that is known. */
-  #start(): void {
-    this.#startsWithoutAnswer += 1;
-    if (this.#startsWithoutAnswer > STARTS_WITHOUT_ANSWER_MAX) {
-      this.#fail(new Error(`it ended ${STARTS_WITHOUT_ANSWER_MAX} times without an answer`));
-      return;
-    }
+  /** Starts another keeper; without one, no group that was not answered for may run its program. */
+  #restart(): void {
     try {
-      this.#process = this.#spawn();
+      this.start();
     } catch (error) {
-      this.#fail(error);
-      return;
+      for (const [pid, waiting] of this.#waiting) {
+        this.#groups.delete(pid);
+        waiting.reject(error as Error);
+      }
+      this.#waiting.clear();
     }
-    for (const leader of this.#groups.values()) this.#tell("add", leader);
   }
 
   #spawn(): KeeperProcess {
@@ -89,11 +99,12 @@ export class Keeper {
       env: SYSTEM_ENVIRONMENT,
       stdio: ["pipe", "pipe", "ignore"],
     });
-    keeper.once("error", (error) => {
-      if (this.#forget(keeper)) this.#fail(error);
-    });
+    // Told by the missing number already.
+    keeper.once("error", () => undefined);
+    if (keeper.pid === undefined) throw startError("the system has no process or descriptor left");
     keeper.once("exit", () => {
-      if (this.#forget(keeper) && !this.#isClosing && this.#groups.size > 0) this.#start();
+      this.#process = undefined;
+      if (!this.#isClosing && this.#groups.size > 0) this.#restart();
     });
     // Its end is told by `exit`; what could not be written is told again to the next one.
     keeper.stdin.on("error", () => undefined);
@@ -113,21 +124,8 @@ export class Keeper {
     this.#waiting.get(pid)?.resolve();
     this.#waiting.delete(pid);
   }
+}
 
-  #forget(keeper: KeeperProcess): boolean {
-    const wasCurrent = this.#process === keeper;
-    if (wasCurrent) this.#process = undefined;
-    return wasCurrent;
-  }
-
-  /** Refuses every group that was not answered for: its program never runs. */
-  #fail(cause: unknown): void {
-    this.#startsWithoutAnswer = 0;
-    const text = `the keeper of child processes cannot be started: ${messageOf(cause)}`;
-    for (const [pid, waiting] of this.#waiting) {
-      this.#groups.delete(pid);
-      waiting.reject(new SplashdownError("STORE_BUSY", text, { cause }));
-    }
-    this.#waiting.clear();
-  }
+function startError(why: string): SplashdownError {
+  return new SplashdownError("STORE_BUSY", `the keeper of child processes cannot be started: ${why}`);
 }

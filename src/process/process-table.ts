@@ -55,13 +55,14 @@ export async function isGroupRunning(table: ProcessTable, identity: ProcessIdent
     if (leader.startTicks !== identity.startTicks) return false;
     if (!leader.isZombie) return true;
   }
-  if (!canSignalGroup(identity.pid)) return false;
+  if (!hasGroup(identity.pid)) return false;
   const entries = await table.list();
   return entries.some((entry) => entry.groupId === identity.pid && entry.sessionId === identity.pid && !entry.isZombie);
 }
 
-/** False when no process, not even a zombie, is in the group: cheap, so it is asked before a scan. */
-function canSignalGroup(groupId: number): boolean {
+/** False when no process, not even a zombie, is in the group. Costs one call and no descriptor. */
+export function hasGroup(groupId: number): boolean {
+  if (groupId <= 1) return false;
   try {
     process.kill(-groupId, 0);
     return true;
