@@ -38,19 +38,26 @@ function docComment(text, indent) {
 }
 
 function typeOf(schema, context, depth) {
-  if (schema === true) return "unknown";
-  if (schema === false) return "never";
-  const parts = [];
-  if (typeof schema.$ref === "string") parts.push(referenceType(schema.$ref, context));
+  if (typeof schema === "boolean") return schema ? "unknown" : "never";
   if ("const" in schema) return JSON.stringify(schema.const);
   if (Array.isArray(schema.enum)) return union(schema.enum.map((item) => JSON.stringify(item)));
-  const choices = schema.oneOf ?? schema.anyOf;
-  const shape = shapeOf(schema, context, depth);
-  if (shape !== undefined) parts.push(shape);
-  if (choices !== undefined && addsTypes(choices))
-    parts.push(wrap(union(choices.map((item) => typeOf(item, context, depth)))));
-  for (const item of schema.allOf ?? []) if (addsTypes([item])) parts.push(wrap(typeOf(item, context, depth)));
+  const parts = [...ownParts(schema, context, depth), ...combinedParts(schema, context, depth)];
   return parts.length === 0 ? "unknown" : [...new Set(parts)].join(" & ");
+}
+
+function ownParts(schema, context, depth) {
+  const parts = typeof schema.$ref === "string" ? [referenceType(schema.$ref, context)] : [];
+  const shape = shapeOf(schema, context, depth);
+  return shape === undefined ? parts : [...parts, shape];
+}
+
+function combinedParts(schema, context, depth) {
+  const choices = schema.oneOf ?? schema.anyOf ?? [];
+  const parts = (schema.allOf ?? [])
+    .filter((item) => addsTypes([item]))
+    .map((item) => wrap(typeOf(item, context, depth)));
+  if (!addsTypes(choices)) return parts;
+  return [wrap(union(choices.map((item) => typeOf(item, context, depth)))), ...parts];
 }
 
 /** Branches that only constrain (`required`, `not`, conditions) say nothing about the type. */
@@ -63,10 +70,11 @@ function shapeOf(schema, context, depth) {
   const types = schema.type === undefined ? [] : [schema.type].flat();
   if (types.length === 0 && schema.properties !== undefined) types.push("object");
   if (types.length === 0) return undefined;
-  return wrap(union(types.map((type) => plainType(type, schema, context, depth))));
+  return wrap(union(types.map((type) => plainType({ ...schema, type }, context, depth))));
 }
 
-function plainType(type, schema, context, depth) {
+function plainType(schema, context, depth) {
+  const { type } = schema;
   switch (type) {
     case "string":
     case "boolean":

@@ -14,14 +14,15 @@ export interface SecretPattern {
   readonly hasContext?: boolean;
 }
 
-const SECRET_WORDS = new Set([
-  ...["password", "passwd", "pwd", "passphrase", "userpassword", "dbpassword"],
-  ...["secret", "clientsecret", "appsecret", "sharedsecret", "signingsecret", "webhooksecret"],
-  ...["token", "accesstoken", "refreshtoken", "idtoken", "authtoken", "bearertoken", "sessiontoken", "apitoken"],
-  ...["privatetoken", "personalaccesstoken", "xauthtoken", "securitytoken"],
-  ...["apikey", "xapikey", "apisecret", "secretkey", "accesskey", "secretaccesskey", "privatekey", "signingkey"],
-  ...["encryptionkey", "authorization", "proxyauthorization", "cookie", "setcookie", "credential", "credentials"],
-]);
+const SECRET_WORDS = new Set(
+  [
+    "password passwd pwd passphrase userpassword dbpassword secret clientsecret appsecret sharedsecret",
+    "signingsecret webhooksecret token accesstoken refreshtoken idtoken authtoken bearertoken",
+    "sessiontoken apitoken privatetoken personalaccesstoken xauthtoken securitytoken apikey xapikey",
+    "apisecret secretkey accesskey secretaccesskey privatekey signingkey encryptionkey authorization",
+    "proxyauthorization cookie setcookie credential credentials",
+  ].flatMap((line) => line.split(" ")),
+);
 
 /** Ends of longer names, such as `OPENAI_API_KEY` or `db_password`. */
 const SECRET_ENDS = [

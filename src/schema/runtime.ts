@@ -14,14 +14,18 @@ export function countCodePoints(text: string): number {
 
 /** Deep equality of JSON values. */
 export function isDeepEqual(left: unknown, right: unknown): boolean {
-  if (Object.is(left, right) || left === right) return true;
+  if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
-  if (Array.isArray(left) || Array.isArray(right)) {
-    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((item, index) => isDeepEqual(item, right[index]));
-  }
-  const names = Object.keys(left);
-  if (names.length !== Object.keys(right).length) return false;
-  const other = new Map(Object.entries(right));
-  return Object.entries(left).every(([name, item]) => other.has(name) && isDeepEqual(item, other.get(name)));
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  return isRecordEqual(left, right);
+}
+
+/** Arrays too: their indexes are their names. */
+function isRecordEqual(left: object, right: object): boolean {
+  const other = new Map<string, unknown>(Object.entries(right));
+  const entries = Object.entries(left);
+  return (
+    entries.length === other.size &&
+    entries.every(([name, item]) => other.has(name) && isDeepEqual(item, other.get(name)))
+  );
 }

@@ -13,7 +13,7 @@ import { errnoOf, SplashdownError, assert } from "../base/errors.js";
 import { sha256Hex } from "../base/digest.js";
 import type { FileSystem } from "../base/file-system.js";
 import { isUuid } from "../base/ids.js";
-import { canonicalJson, isJsonObject } from "../base/json.js";
+import { canonicalJson, isJsonObject, type JsonObject } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
 import { createFolders, describeFailure, readWhole, replaceWhole } from "./private-file.js";
 
@@ -27,7 +27,8 @@ export interface AnchorPosition {
 export type LoadedAnchor =
   | { readonly state: "none" }
   | { readonly state: "known"; readonly anchor: AnchorPosition }
-  | { readonly state: "damaged"; readonly file: string; readonly problem: string };
+  /** `unreadable`: the platform refused, so the anchor may be good. */
+  | { readonly state: "damaged"; readonly file: string; readonly problem: string; readonly unreadable?: boolean };
 
 /** Where anchors live and with what they are written. */
 export interface AnchorPlace {
@@ -71,21 +72,25 @@ function comparePosition(left: AnchorPosition, right: AnchorPosition): number {
  */
 export async function loadAnchor(place: AnchorPlace, taskId: string): Promise<LoadedAnchor> {
   const file = computeAnchorPath(place.stateFolder, taskId);
-  const damaged = (what: string): LoadedAnchor => ({ state: "damaged", file, problem: `the anchor ${file} ${what}` });
+  const damaged = (what: string) => ({ state: "damaged" as const, file, problem: `the anchor ${file} ${what}` });
   try {
-    const handle = await place.fileSystem.open(file, "read");
-    try {
-      const bytes = await readWhole(handle, FILE_BYTES_MAX);
-      if (bytes === undefined) return damaged("is too large");
-      const anchor = parseAnchor(Buffer.from(bytes).toString("utf8"), taskId);
-      return typeof anchor === "string" ? damaged(anchor) : { state: "known", anchor };
-    } finally {
-      await handle.close();
-    }
+    const bytes = await readAnchor(place.fileSystem, file);
+    if (bytes === undefined) return damaged("is too large");
+    const anchor = parseAnchor(Buffer.from(bytes).toString("utf8"), taskId);
+    return typeof anchor === "string" ? damaged(anchor) : { state: "known", anchor };
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "ENOENT" || errno === "ENOTDIR") return { state: "none" };
-    return damaged(`cannot be read (${describeFailure(error)})`);
+    return { ...damaged(`cannot be read (${describeFailure(error)})`), unreadable: true };
+  }
+}
+
+async function readAnchor(fileSystem: FileSystem, file: string): Promise<Uint8Array | undefined> {
+  const handle = await fileSystem.open(file, "read");
+  try {
+    return await readWhole(handle, FILE_BYTES_MAX);
+  } finally {
+    await handle.close();
   }
 }
 
@@ -99,12 +104,23 @@ function formatAnchor(taskId: string, position: AnchorPosition): string {
 function parseAnchor(text: string, taskId: string): AnchorPosition | string {
   const [body = "", sum, end, ...more] = text.split("\n");
   if (sum !== sha256Hex(body) || end !== "" || more.length > 0) return "does not match its own checksum";
-  const value: unknown = JSON.parse(body);
+  const value = parseBody(body);
   if (!isJsonObject(value) || value["format"] !== FORMAT || value["version"] !== VERSION)
     return "has an unknown format";
   if (value["task"] !== taskId) return "belongs to another task";
-  const { epoch, n, hash } = value;
-  if (!isCount(epoch) || !isCount(n) || typeof hash !== "string" || !HASH.test(hash)) return "has a malformed position";
+  return readPosition(value) ?? "has a malformed position";
+}
+
+function parseBody(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function readPosition({ epoch, n, hash }: JsonObject): AnchorPosition | undefined {
+  if (!isCount(epoch) || !isCount(n) || typeof hash !== "string" || !HASH.test(hash)) return undefined;
   return { epoch, n, hash };
 }
 
@@ -121,11 +137,17 @@ export interface RaiseOptions extends AnchorPlace {
 /**
  * Remembers a position if it is further than what is remembered; durable on return.
  *
- * Shape: the answer is false when nothing had to be written. A damaged anchor is replaced.
+ * Shape: the answer is false when nothing had to be written. A damaged anchor is replaced,
+ * one that cannot be read is not: it may be further.
  * Errors: STORE_UNWRITABLE; the caller goes on without, loudly.
  */
 export async function raiseAnchor(options: RaiseOptions): Promise<boolean> {
   const loaded = await loadAnchor(options, options.taskId);
+  if (loaded.state === "damaged" && loaded.unreadable === true) {
+    throw new SplashdownError("STORE_UNWRITABLE", loaded.problem, {
+      details: { file: loaded.file, task: options.taskId },
+    });
+  }
   if (loaded.state === "known" && comparePosition(options.position, loaded.anchor) <= 0) return false;
   await replaceAnchor(options);
   return true;

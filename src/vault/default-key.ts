@@ -85,7 +85,7 @@ function refuse(path: string, reason: string, commands: readonly string[]): Spla
 
 function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
-  return way === "" || (!way.startsWith("..") && !isAbsolute(way));
+  return way !== ".." && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
 }
 
 /** 0 memory, 1 a container's layer, 2 a disk; judged where the path is or will be. */

@@ -26,9 +26,15 @@ export interface DerivedSeal {
   readonly commitment: Buffer;
 }
 
+/** What HKDF starts from. */
+export interface DerivationInput {
+  readonly key: Uint8Array;
+  readonly salt: Uint8Array;
+}
+
 /** HKDF-SHA-512. Source: RFC 5869. */
-export function deriveBytes(input: Uint8Array, salt: Uint8Array, info: string | Uint8Array, length: number): Buffer {
-  return Buffer.from(hkdfSync("sha512", input, salt, info, length));
+export function deriveBytes(input: DerivationInput, info: string | Uint8Array, length: number): Buffer {
+  return Buffer.from(hkdfSync("sha512", input.key, input.salt, info, length));
 }
 
 function labelOf(use: string, context: readonly string[]): string {
@@ -37,13 +43,8 @@ function labelOf(use: string, context: readonly string[]): string {
 }
 
 /** Key, nonce and commitment of a file (`use` is its purpose, the context its task) or of a slot's wrap. */
-export function deriveSeal(
-  input: Uint8Array,
-  salt: Uint8Array,
-  use: string,
-  ...context: readonly string[]
-): DerivedSeal {
-  const bytes = deriveBytes(input, salt, labelOf(use, context), KEY_BYTES + NONCE_BYTES + COMMITMENT_BYTES);
+export function deriveSeal(input: DerivationInput, use: string, ...context: readonly string[]): DerivedSeal {
+  const bytes = deriveBytes(input, labelOf(use, context), KEY_BYTES + NONCE_BYTES + COMMITMENT_BYTES);
   return {
     key: bytes.subarray(0, KEY_BYTES),
     nonce: bytes.subarray(KEY_BYTES, KEY_BYTES + NONCE_BYTES),
@@ -52,8 +53,8 @@ export function deriveSeal(
 }
 
 /** A key for one keyed digest. */
-export function deriveDigestKey(input: Uint8Array, use: string, ...context: readonly string[]): Buffer {
-  return deriveBytes(input, NO_SALT, labelOf(use, context), 64);
+export function deriveDigestKey(key: Uint8Array, use: string, ...context: readonly string[]): Buffer {
+  return deriveBytes({ key, salt: NO_SALT }, labelOf(use, context), 64);
 }
 
 /**
@@ -62,7 +63,7 @@ export function deriveDigestKey(input: Uint8Array, use: string, ...context: read
  * Never for a passphrase: its fingerprint is that of the salt.
  */
 export function computeFingerprint(key: Uint8Array, use: "task-key" | "wrapping-key"): KeyId {
-  const commitment = deriveBytes(key, NO_SALT, labelOf("fingerprint", [use]), COMMITMENT_BYTES);
+  const commitment = deriveBytes({ key, salt: NO_SALT }, labelOf("fingerprint", [use]), COMMITMENT_BYTES);
   return shortHex(commitment);
 }
 

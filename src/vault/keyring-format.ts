@@ -28,6 +28,7 @@ const HEADER_START = `"header":`;
 const MAC_LINE = /^"mac":"([A-Za-z0-9_-]{86})",$/;
 const SHA_LINE = /^"sha256":"([0-9a-f]{64})"\}$/;
 const LINE_FEED = 0x0a;
+const MAC_BYTES = 64;
 
 /** A keyring as read from a file; authentic only after `isKeyringAuthentic`. */
 export interface Keyring {
@@ -64,22 +65,32 @@ export function isKeyringAuthentic(keyring: Keyring, taskKey: Uint8Array): boole
  * Errors: KEYRING_CORRUPT when it is damaged, FORMAT_VERSION when it is whole and written by a newer version.
  */
 export function decodeKeyring(bytes: Uint8Array, file: string): Keyring {
-  const corrupt = (what: string, details: JsonObject = {}): SplashdownError =>
-    new SplashdownError("KEYRING_CORRUPT", `the keyring file ${file} ${what}`, { details: { file, ...details } });
-  if (bytes.length > LIMITS.keyringBytesMax) throw corrupt("is too large");
+  const whole = checkWhole(bytes);
+  if ("text" in whole) requireVersion(whole.text, file);
+  const keyring = "text" in whole ? decodeLines(bytes, whole.text) : whole.problem;
+  if (typeof keyring !== "string") return keyring;
+  throw new SplashdownError("KEYRING_CORRUPT", `the keyring file ${file} ${keyring}`, { details: { file } });
+}
+
+/** The text of a file that is as it was written, of whatever version; or what is wrong with it. */
+function checkWhole(bytes: Uint8Array): { readonly text: string } | { readonly problem: string } {
+  if (bytes.length > LIMITS.keyringBytesMax) return { problem: "is too large" };
   const text = decodeText(bytes);
-  if (text === undefined || !text.startsWith(FORMAT_START)) throw corrupt("does not begin as a keyring does");
+  if (text === undefined || !text.startsWith(FORMAT_START)) return { problem: "does not begin as a keyring does" };
   const bodyLength = findBodyLength(bytes);
-  if (bodyLength === undefined) throw corrupt("is cut off");
-  const sum = SHA_LINE.exec(text.slice(text.lastIndexOf("\n", text.length - 2) + 1, -1));
-  if (sum?.[1] !== sha256Hex(bytes.subarray(0, bodyLength))) throw corrupt("does not match its own checksum");
-  requireVersion(text, file);
+  if (bodyLength === undefined) return { problem: "is cut off" };
+  const sum = SHA_LINE.exec(text.slice(text.lastIndexOf("\n", text.length - 2) + 1, -1))?.[1];
+  return sum === sha256Hex(bytes.subarray(0, bodyLength)) ? { text } : { problem: "does not match its own checksum" };
+}
+
+/** The keyring in a whole file of this version, or what is wrong with it. */
+function decodeLines(bytes: Uint8Array, text: string): Keyring | string {
   const [first, second = "", third = "", , end, ...more] = text.split("\n");
-  if (first !== FIRST_LINE || end !== "" || more.length > 0) throw corrupt("does not have four lines");
+  if (first !== FIRST_LINE || end !== "" || more.length > 0) return "does not have four lines";
   const header = decodeHeader(second);
-  if (typeof header === "string") throw corrupt(header);
+  if (typeof header === "string") return header;
   const mac = decodeBase64Url(MAC_LINE.exec(third)?.[1] ?? "");
-  if (mac?.length !== 64) throw corrupt("has a malformed mac");
+  if (mac?.length !== MAC_BYTES) return "has a malformed mac";
   return { header, mac, authenticated: bytes.subarray(0, FIRST_LINE.length + Buffer.byteLength(second) + 2) };
 }
 

@@ -10,7 +10,7 @@ import type { ErrorCode } from "../base/error-table.js";
 import { decodeBase64Url, encodeBase64Url } from "../base/digest.js";
 import type { KeyId } from "../base/ids.js";
 import type { RandomSource } from "../base/random.js";
-import { computePartNonce, createSealCipher, openBytes, sealBytes } from "./aead.js";
+import { computePartNonce, createSealCipher, openBytes, sealBytes, type KeyUse } from "./aead.js";
 import type { FileOpener, FileSealer, PartSealer, SealHeader, SealPurpose, TaskVault } from "./contract.js";
 import { deriveDigestKey, deriveSeal, isSameBytes, SALT_BYTES, type DerivedSeal } from "./derivation.js";
 
@@ -67,19 +67,21 @@ class SealedFileSealer implements FileSealer {
   }
 
   seal(part: number, aad: Uint8Array, plain: Uint8Array): Buffer {
-    const nonce = computePartNonce(this.#seal.nonce, part);
-    this.#parts.take(part);
-    return sealBytes(this.#seal.key, nonce, aad, plain);
+    return sealBytes(this.#takePart(part), aad, plain);
   }
 
   sealSlices(part: number, aad: Uint8Array): PartSealer {
-    const nonce = computePartNonce(this.#seal.nonce, part);
-    this.#parts.take(part);
-    const cipher = createSealCipher(this.#seal.key, nonce, aad);
+    const cipher = createSealCipher(this.#takePart(part), aad);
     return {
       update: (plain) => cipher.update(plain),
       finish: () => Buffer.concat([cipher.final(), cipher.getAuthTag()]),
     };
+  }
+
+  #takePart(part: number): KeyUse {
+    const nonce = computePartNonce(this.#seal.nonce, part);
+    this.#parts.take(part);
+    return { key: this.#seal.key, nonce };
   }
 }
 
@@ -95,7 +97,8 @@ class SealedFileOpener implements FileOpener {
   }
 
   open(part: number, aad: Uint8Array, sealed: Uint8Array): Buffer {
-    const plain = openBytes(this.#seal.key, computePartNonce(this.#seal.nonce, part), aad, sealed);
+    const { key, nonce } = this.#seal;
+    const plain = openBytes({ key, nonce: computePartNonce(nonce, part) }, aad, sealed);
     if (plain !== undefined) return plain;
     throw new SplashdownError(
       BROKEN_CODE[this.#purpose],
@@ -144,7 +147,7 @@ class SealedVault implements TaskVault {
   createSealer(purpose: SealPurpose): FileSealer {
     const { active, random } = this.#options;
     const salt = random.bytes(SALT_BYTES);
-    const seal = deriveSeal(active.bytes, salt, purpose, this.taskId);
+    const seal = deriveSeal({ key: active.bytes, salt }, purpose, this.taskId);
     const header: SealHeader = {
       suite: SEALED_SUITE,
       key: active.id,
@@ -161,7 +164,7 @@ class SealedVault implements TaskVault {
     const salt = decodeBase64Url(header.salt);
     const commitment = decodeBase64Url(header.commit);
     if (salt?.length !== SALT_BYTES || commitment === undefined) throw this.#wrongKey(purpose, key.id);
-    const seal = deriveSeal(key.bytes, salt, purpose, this.taskId);
+    const seal = deriveSeal({ key: key.bytes, salt }, purpose, this.taskId);
     if (!isSameBytes(seal.commitment, commitment)) throw this.#wrongKey(purpose, key.id);
     return new SealedFileOpener(seal, purpose, this.taskId);
   }

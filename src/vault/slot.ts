@@ -145,9 +145,9 @@ type ClearSlot = Omit<KeyringSlot, "commit" | "wrap">;
 
 function sealSlot(clear: ClearSlot, wrappingKey: Uint8Array, options: NewSlotOptions): KeyringSlot {
   const salt = Buffer.from(clear.salt, "base64url");
-  const seal = deriveSeal(wrappingKey, salt, "wrap", options.task, options.keyId, clear.type);
+  const seal = deriveSeal({ key: wrappingKey, salt }, "wrap", options.task, options.keyId, clear.type);
   const committed = { ...clear, commit: encodeBase64Url(seal.commitment) };
-  const wrap = sealBytes(seal.key, seal.nonce, encodeSlotAad(committed), options.key);
+  const wrap = sealBytes(seal, encodeSlotAad(committed), options.key);
   return { ...committed, wrap: encodeBase64Url(wrap) };
 }
 
@@ -187,11 +187,11 @@ export async function openSlot(slot: KeyringSlot, secret: Secret, place: SlotPla
   if (salt?.length !== SALT_BYTES || commitment?.length !== KEY_BYTES) return { state: "tampered" };
   if (wrap?.length !== KEY_BYTES + TAG_BYTES) return { state: "tampered" };
   const wrappingKey = await computeWrappingKey(slot, secret, { salt, task: place.task });
-  const seal = deriveSeal(wrappingKey, salt, "wrap", place.task, place.keyId, slot.type);
+  const seal = deriveSeal({ key: wrappingKey, salt }, "wrap", place.task, place.keyId, slot.type);
   if (!isSameBytes(seal.commitment, commitment)) {
     return { state: isNamedByFingerprint(slot, secret) ? "tampered" : "wrong" };
   }
-  const key = openBytes(seal.key, seal.nonce, encodeSlotAad(slot), wrap);
+  const key = openBytes(seal, encodeSlotAad(slot), wrap);
   return key === undefined ? { state: "tampered" } : { state: "opened", key };
 }
 

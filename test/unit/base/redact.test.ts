@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
 import { createRedactor, type Redactor } from "../../../src/base/redact.js";

@@ -1,6 +1,6 @@
 /** Ajv's own functions are the oracle. */
 import { createRequire } from "node:module";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { countCodePoints, isDeepEqual } from "../../../src/schema/runtime.js";
 

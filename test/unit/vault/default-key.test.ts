@@ -94,6 +94,12 @@ describe("ensureDefaultKeyFile", () => {
       {},
       "it would lie inside the outputs tree",
     ],
+    [
+      "it would lie in a folder of the outputs tree with an odd name",
+      { configFolder: "/work/project/outputs/..keys" },
+      {},
+      "it would lie inside the outputs tree",
+    ],
     ["it would lie in the project", { configFolder: "/work/project/.config" }, {}, "it would lie inside the project"],
   ])("V14: makes none when %s, with two commands that fix it", async (_name, overrides, volumes, reason) => {
     const fileSystem = createFileSystem(volumes);

@@ -15,7 +15,7 @@ const key = Buffer.from(Array.from({ length: 32 }, (_unused, index) => index));
 
 describe("derivation", () => {
   it("gives key, nonce and commitment of a file as STORAGE 2.1 says", () => {
-    const seal = deriveSeal(key, Buffer.alloc(32, 9), "journal", TASK_ID);
+    const seal = deriveSeal({ key, salt: Buffer.alloc(32, 9) }, "journal", TASK_ID);
     expect(seal.key.toString("hex")).toBe("843a9fc9e26a1cc7a94aeeab98e06750944f1e58eedc2e00b9aa88f823029a7a");
     expect(seal.nonce.toString("hex")).toBe("ad9a0db43bbcd133bf77d299");
     expect(seal.commitment.toString("hex")).toBe("0e235427527f9d7cd9c33b00e3590e91268378f06826401dbdd358774072403f");

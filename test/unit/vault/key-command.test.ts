@@ -66,7 +66,12 @@ describe("key command", () => {
   );
 
   it("tells of a program that cannot be run, and lets a cancellation through", async () => {
-    const failing = (error: Error) => ({ argv, run: () => Promise.reject(error) });
+    const failing = (error: Error) => ({
+      argv,
+      run: async () => {
+        throw error;
+      },
+    });
     const error = await refusalOf(() => wrapByCommand(failing(new Error("spawn ENOENT")), key, context));
     expect([error.code, error.message]).toEqual([
       "KEY_SOURCE_INVALID",

@@ -144,8 +144,7 @@ describe("initKeyFile", () => {
       fileSystem.fault = () => (index++ === failing ? "EIO" : undefined);
       const code = await codeOfAsync(() => init(fileSystem));
       expect(["KEY_NOT_CREATED", "none"]).toContain(code);
-      const content = fileSystem.text(PATH);
-      if (content !== undefined) expect(typeof parseKeyFile(content)).toBe("object");
+      expect(typeof parseKeyFile(fileSystem.text(PATH) ?? text)).toBe("object");
     }
   });
 

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { KeyId } from "../../../src/base/ids.js";
 import type { SealHeader, SealPurpose, TaskVault } from "../../../src/vault/contract.js";

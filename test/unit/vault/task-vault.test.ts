@@ -64,9 +64,9 @@ describe("createTaskVault", () => {
     const room = createVaultRoom({ runCommand: createWrappingCommand() });
     room.secrets.set("TEAM_PASSPHRASE", GOOD_PASSPHRASE).set("SPLASHDOWN_KEY", Buffer.alloc(32, 5).toString("base64"));
     const vault = await room.create([KEY_SOURCE, PASSPHRASE, ENV, COMMAND]);
-    for (const source of [KEY_SOURCE, PASSPHRASE, ENV, COMMAND]) {
-      expect((await room.open([source])).keyId, source.kind).toBe(vault.keyId);
-    }
+    const opened = [];
+    for (const source of [KEY_SOURCE, PASSPHRASE, ENV, COMMAND]) opened.push((await room.open([source])).keyId);
+    expect(opened).toEqual([vault.keyId, vault.keyId, vault.keyId, vault.keyId]);
   });
 
   it("opens a key file's slot with the same key from the environment", async () => {
@@ -126,7 +126,7 @@ describe("createTaskVault", () => {
     expect(error.code).toBe("KEY_SOURCE_INVALID");
     expect(error.message).toContain(reason);
     expect(error.message).toContain("TEAM_PASSPHRASE");
-    if (passphrase.trim() !== "") expect(error.message).not.toContain(passphrase.trim());
+    expect(error.message).not.toContain(passphrase.trim() || "nothing to find");
     expect(room.store.objects.size).toBe(0);
   });
 
@@ -257,7 +257,7 @@ describe("openTaskVault", () => {
     const error = await refusalOf(() => room.open([PASSPHRASE]));
     expect(error.code).toBe(code);
     expect(error.message).toContain(message);
-    if (secret !== "") expect(JSON.stringify(error)).not.toContain(secret.trim());
+    expect(JSON.stringify(error)).not.toContain(secret.trim() || "nothing to find");
     expect(room.store.objects).toEqual(before);
   });
 

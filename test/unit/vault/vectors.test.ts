@@ -8,14 +8,15 @@ import { derivePassphraseKey } from "../../../src/vault/slot.js";
 
 const folder = process.env["SPLASHDOWN_VECTORS"] ?? "";
 const isSet = folder !== "" && existsSync(join(folder, "wycheproof_aes_gcm_test.json"));
-if (!isSet)
-  console.warn("SPLASHDOWN_VECTORS names no folder with the Wycheproof files: their two tests say nothing in this run");
+/** Says in the report itself that nothing was judged. */
+const note = isSet ? "" : " (SPLASHDOWN_VECTORS names no folder with them: NOT judged in this run)";
 
 interface VectorFile<Group> {
   readonly testGroups: readonly Group[];
 }
 
 function readGroups<Group>(name: string): readonly Group[] {
+  if (!isSet) return [];
   return (JSON.parse(readFileSync(join(folder, name), "utf8")) as VectorFile<Group>).testGroups;
 }
 
@@ -70,34 +71,36 @@ describe("scrypt", () => {
 });
 
 describe("AES-256-GCM", () => {
-  it("agrees with every Wycheproof vector of our sizes", () => {
-    if (!isSet) return;
+  it(`agrees with every Wycheproof vector of our sizes${note}`, () => {
     const groups = readGroups<GcmGroup>("wycheproof_aes_gcm_test.json");
     const ours = groups.filter((group) => group.keySize === 256 && group.ivSize === 96 && group.tagSize === 128);
-    let judged = 0;
-    for (const test of ours.flatMap((group) => group.tests)) {
-      const [key, iv, aad, message] = [hex(test.key), hex(test.iv), hex(test.aad), hex(test.msg)];
-      const sealed = hex(test.ct + test.tag);
-      const opened = openBytes(key, iv, aad, sealed);
-      expect(opened?.toString("hex"), `case ${test.tcId}`).toBe(test.result === "valid" ? test.msg : undefined);
-      if (test.result === "valid") expect(sealBytes(key, iv, aad, message).toString("hex")).toBe(test.ct + test.tag);
-      judged += 1;
-    }
-    expect(judged).toBeGreaterThan(40);
+    const tests = ours.flatMap((group) => group.tests);
+    const disagreeing = tests.filter((test) => {
+      const use = { key: hex(test.key), nonce: hex(test.iv) };
+      const opened = openBytes(use, hex(test.aad), hex(test.ct + test.tag))?.toString("hex");
+      if (test.result !== "valid") return opened !== undefined;
+      return opened !== test.msg || sealBytes(use, hex(test.aad), hex(test.msg)).toString("hex") !== test.ct + test.tag;
+    });
+    expect(disagreeing.map(({ tcId }) => tcId)).toEqual([]);
+    expect(tests.length).toBeGreaterThan(isSet ? 40 : -1);
   });
 });
 
 describe("HKDF-SHA-512", () => {
-  it("agrees with every Wycheproof vector", () => {
-    if (!isSet) return;
-    let judged = 0;
-    for (const test of readGroups<HkdfGroup>("wycheproof_hkdf_sha512_test.json").flatMap((group) => group.tests)) {
-      const derive = (): string =>
-        deriveBytes(hex(test.ikm), hex(test.salt), hex(test.info), test.size).toString("hex");
-      if (test.result === "valid") expect(derive(), `case ${test.tcId}`).toBe(test.okm);
-      else expect(derive, `case ${test.tcId}`).toThrow();
-      judged += 1;
-    }
-    expect(judged).toBeGreaterThan(50);
+  it(`agrees with every Wycheproof vector${note}`, () => {
+    const tests = readGroups<HkdfGroup>("wycheproof_hkdf_sha512_test.json").flatMap((group) => group.tests);
+    const disagreeing = tests.filter(
+      (test) => deriveOrRefuse(test) !== (test.result === "valid" ? test.okm : "refused"),
+    );
+    expect(disagreeing.map(({ tcId }) => tcId)).toEqual([]);
+    expect(tests.length).toBeGreaterThan(isSet ? 50 : -1);
   });
+
+  function deriveOrRefuse(test: HkdfGroup["tests"][number]): string {
+    try {
+      return deriveBytes({ key: hex(test.ikm), salt: hex(test.salt) }, hex(test.info), test.size).toString("hex");
+    } catch {
+      return "refused";
+    }
+  }
 });
