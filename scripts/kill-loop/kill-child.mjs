@@ -1,0 +1,80 @@
+// Runs or resumes a task with the built program over a file system that kills this process at a named point:
+//   intent:N, spawned:N, done:N   right after the N-th durable record of that kind
+//   half-snapshot:N               when half of the N-th snapshot's bytes are written
+//   operation:N                   right before the N-th file operation that changes something
+// usage: node kill-child.mjs POINT run FILE TASK | POINT resume TASK
+import { createNodeFileSystem } from "../../dist/base/node-file-system.js";
+import { openSplashdown } from "../../dist/runtime/open.js";
+
+const [point, verb, ...rest] = process.argv.slice(2);
+const [kind, count] = point.split(":");
+const KINDS = { intent: '"k":"intent"', spawned: '"k":"spawned"', done: '"k":"completion"' };
+let left = Number(count);
+
+function strike() {
+  process.kill(process.pid, "SIGKILL");
+  // The signal comes at the next turn of the kernel: nothing more may happen here.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000);
+}
+
+function countDown() {
+  left -= 1;
+  if (left === 0) strike();
+}
+
+function wrapHandle(handle, path) {
+  let pending = 0;
+  return {
+    ...pick(handle, ["read", "stat", "close", "sync"]),
+    write: async (bytes) => {
+      if (kind === "operation") countDown();
+      if (kind === "half-snapshot" && path.endsWith(".tmp") && Buffer.from(bytes.subarray(0, 40)).includes("splashdown.checkpoint")) {
+        left -= 1;
+        if (left === 0) {
+          await handle.write(bytes.subarray(0, Math.floor(bytes.length / 2)));
+          strike();
+        }
+      }
+      if (KINDS[kind] !== undefined) pending += Buffer.from(bytes).toString("latin1").split(KINDS[kind]).length - 1;
+      return handle.write(bytes);
+    },
+    datasync: async () => {
+      await handle.datasync();
+      for (; pending > 0; pending -= 1) countDown();
+    },
+  };
+}
+
+function pick(object, names) {
+  return Object.fromEntries(names.map((name) => [name, object[name].bind(object)]));
+}
+
+const CHANGING = ["mkdir", "link", "rename", "unlink", "syncFolder"];
+
+function createKillingFileSystem() {
+  const real = createNodeFileSystem();
+  const wrapped = pick(real, ["mkdir", "readdir", "lstat", "link", "rename", "unlink", "rmdir", "syncFolder", "volumeOf"]);
+  for (const name of CHANGING) {
+    const act = wrapped[name];
+    wrapped[name] = async (...args) => {
+      if (kind === "operation") countDown();
+      return act(...args);
+    };
+  }
+  return {
+    ...wrapped,
+    open: async (path, intent) => {
+      if (kind === "operation" && intent !== "read") countDown();
+      return wrapHandle(await real.open(path, intent), path);
+    },
+  };
+}
+
+const log = { info: () => undefined, warn: () => undefined, debug: () => undefined };
+const splashdown = await openSplashdown({ fileSystem: createKillingFileSystem(), log });
+const view =
+  verb === "run"
+    ? await splashdown.run({ workflow: rest[0], task: rest[1], inputTexts: Object.fromEntries(rest.slice(2).map((pair) => pair.split("=", 2))) })
+    : await splashdown.resume({ task: rest[0] });
+await splashdown.close();
+process.exit(view.exit_status);
