@@ -1,8 +1,95 @@
-/** Chooses: state and input to events. */
+/**
+ * Chooses: state and input to events. Nothing is changed here, and nothing of the outside is read but the context.
+ *
+ * Owns: the dispatch and what is common to every answer: large values are asked for first, checkpoints are added where a
+ * trigger fires. The rules are in files of their own:
+ *   advance.ts (what may start), advance-scopes.ts, advance-phase.ts, phase-confidence.ts, evaluation.ts (scopes)
+ *   outcome.ts, failure.ts, routes.ts, deliverables.ts (what a step came to) · reports.ts (while it runs)
+ *   resumption.ts, unknown-outcome.ts (a new owner) · questions.ts, limits.ts · ending.ts (closing) · triggers.ts
+ *
+ * E3: every prefix of an answer is a legal state: what the rest would have said follows again from the state.
+ */
+import { unreachable } from "../base/errors.js";
+import { decideAdvance } from "./advance.js";
+import { createChoice, type Choice } from "./choice.js";
+import { decideClose, decideQuiescent } from "./ending.js";
+import type { EngineEvent } from "./events.js";
 import type { DecideContext, Decided, EngineInput } from "./input.js";
+import { findReachedLimit, isLimitOpen, openLimitQuestion } from "./limits.js";
+import { decideOutcome } from "./outcome.js";
+import { decideAnswer, decideExpiries, openQuestion } from "./questions.js";
+import { decideMessage, decideReport } from "./reports.js";
+import { decideResumed } from "./resumption.js";
 import type { TaskState } from "./state.js";
+import { addCheckpoints } from "./triggers.js";
 
 /** Chooses what follows from an input; reads the state and changes nothing. */
-export function decide(_state: TaskState, _input: EngineInput, _context: DecideContext): Decided {
-  return { events: [] };
+export function decide(state: TaskState, input: EngineInput, context: DecideContext): Decided {
+  const choice = createChoice(state, context);
+  const events = choose(choice, input);
+  if (choice.missing.length > 0) return { needs: choice.missing };
+  return { events: addCheckpoints(choice, events, input.kind === "due") };
+}
+
+function choose(choice: Choice, input: EngineInput): readonly EngineEvent[] {
+  switch (input.kind) {
+    case "start":
+      return [startTask(choice, input)];
+    case "resumed":
+      return decideResumed(choice, input);
+    case "advance":
+      return decideAdvance(choice);
+    case "outcome":
+      return decideOutcome(choice, input);
+    case "channel":
+      return [changeChannel(choice, input)];
+    case "message":
+      return decideMessage(choice, input.message);
+    case "due":
+      return decideDue(choice);
+    case "quiescent":
+      return decideQuiescent(choice);
+    case "close":
+      return decideClose(choice, input);
+    case "snapshot_written":
+      return [{ ...input.event, atMs: choice.nowMs }];
+    case "answered_before":
+      return decideAnswer(choice, input);
+    case "ask":
+      return askFromOutside(choice, input);
+    case "spawned":
+    case "progress":
+    case "milestone":
+    case "substep_intended":
+    case "substep_completed":
+    case "turn":
+    case "tool_intended":
+    case "tool_completed":
+      return decideReport(choice, input);
+    default:
+      return unreachable(input);
+  }
+}
+
+function startTask(choice: Choice, input: Extract<EngineInput, { kind: "start" }>): EngineEvent {
+  const { kind: _kind, ...facts } = input;
+  return { type: "task_started", atMs: choice.nowMs, ...facts };
+}
+
+function changeChannel(choice: Choice, input: Extract<EngineInput, { kind: "channel" }>): EngineEvent {
+  const { kind: _kind, ...facts } = input;
+  return { type: "channel_changed", atMs: choice.nowMs, ...facts };
+}
+
+/** Questions whose time is over and the limit on working time; retries and waits are started by `advance`. */
+function decideDue(choice: Choice): readonly EngineEvent[] {
+  if (choice.state.task?.status !== "running") return [];
+  const limit = isLimitOpen(choice.state) ? undefined : findReachedLimit(choice, 0);
+  const asked = limit?.name === "seconds" ? openLimitQuestion(choice, limit) : [];
+  return [...decideExpiries(choice), ...asked];
+}
+
+function askFromOutside(choice: Choice, input: Extract<EngineInput, { kind: "ask" }>): readonly EngineEvent[] {
+  const { kind: _kind, questionKind, ...rest } = input;
+  return [openQuestion(choice, { kind: questionKind, ...rest })];
 }

@@ -1,8 +1,105 @@
-/** What templates of a node see. */
-import type { JsonObject } from "../base/json.js";
-import type { TaskState } from "./state.js";
+/**
+ * What templates of a node see, by root name; each is put together only when a template names it.
+ *
+ *   workflow.input.* · workflow.dir, .file, .name · context.iteration, .history · channel.* · secrets.NAME (kept as a
+ *   placeholder, filled at the moment of use) · phase.name, .number, .iteration, .confidence · feedback · outputs (of the
+ *   phase) · <step>.output… · <group>.outputs, .errors
+ * A name is looked for among the siblings first, then outwards, then anywhere in the workflow in definition order.
+ */
+import type { JsonObject, JsonValue } from "../base/json.js";
+import type { TemplateScope } from "../definition/templates.js";
+import type { PhaseScope } from "../definition/workflow.js";
+import { loadValue, type Choice } from "./choice.js";
+import { parentPathOf } from "./identity.js";
+import { childPath, findPhase, findPlace, indexDefinition, requireTask } from "./lookup.js";
 
-/** The names visible at `path`, outputs in full. Units: confidences 0..1. */
-export function describeScope(_state: TaskState, _path: string): JsonObject {
-  return {};
+/**
+ * The names visible at `path`.
+ *
+ * Shape: `extra` comes first: `output` in routes, `uncertainties` of a specialist that was added.
+ * Units: confidences 0..1.
+ */
+export function describeScope(choice: Choice, path: string, extra: JsonObject = {}): TemplateScope {
+  return (name) => {
+    if (Object.hasOwn(extra, name)) return extra[name];
+    return describeKnown(choice, path, name) ?? describeNode(choice, findNamed(choice, path, name));
+  };
 }
+
+function describeKnown(choice: Choice, path: string, name: string): JsonValue | undefined {
+  const { state } = choice;
+  const task = requireTask(state);
+  switch (name) {
+    case "workflow":
+      return { input: task.inputs, dir: task.folder, file: task.definitionFile ?? null, name: task.definition.name };
+    case "context":
+      return { iteration: state.totals.steps, history: describeHistory(choice) };
+    case "channel":
+      return Object.fromEntries(state.channel);
+    case "secrets":
+      return describeSecrets(choice, path);
+    case "phase":
+    case "feedback":
+    case "outputs":
+      return describePhase(choice, path, name);
+    default:
+      return undefined;
+  }
+}
+
+function describeHistory(choice: Choice): readonly string[] {
+  const names: string[] = [];
+  for (const step of choice.state.steps.values()) if (step.status === "completed") names.push(step.name);
+  return names;
+}
+
+function describeSecrets(choice: Choice, path: string): JsonObject {
+  const node = findPlace(choice.state, path)?.node;
+  const names = node?.node === "step" ? node.secrets : [];
+  return Object.fromEntries(names.map((name) => [name, `{{ secrets.${name} }}`]));
+}
+
+function describePhase(choice: Choice, path: string, name: "phase" | "feedback" | "outputs"): JsonValue | undefined {
+  const node = findPhase(choice.state, path);
+  if (node === undefined) return name === "feedback" ? [] : undefined;
+  const entry = choice.state.phases.get(node.path);
+  if (name === "feedback") return entry?.feedback ?? [];
+  if (name === "outputs") return outputsOf(choice, node);
+  return { name: node.name, number: node.number, iteration: entry?.iteration ?? 1, confidence: entry?.confidence ?? null };
+}
+
+function outputsOf(choice: Choice, node: PhaseScope): JsonObject {
+  const outputs: Record<string, JsonValue> = {};
+  for (const name of specialistNames(choice, node)) {
+    const output = choice.state.outputs.get(childPath(node.path, name));
+    if (output !== undefined) outputs[name] = loadValue(choice, output.value);
+  }
+  return outputs;
+}
+
+/** The specialists of a phase, those that were added included. */
+export function specialistNames(choice: Choice, node: PhaseScope): readonly string[] {
+  const scope = choice.state.scopes.get(node.path);
+  const spawned = scope?.data.scope === "phase" ? Object.keys(scope.data.spawned) : [];
+  return [...node.children.map((child) => child.name), ...spawned];
+}
+
+function findNamed(choice: Choice, path: string, name: string): string | undefined {
+  for (let scope = parentPathOf(path); scope !== undefined; scope = parentPathOf(scope)) {
+    const candidate = childPath(scope, name);
+    if (findPlace(choice.state, candidate) !== undefined) return candidate;
+  }
+  const { byName } = indexDefinition(requireTask(choice.state).definition);
+  const paths = byName.get(name) ?? [];
+  return paths.find((candidate) => choice.state.outputs.has(candidate)) ?? paths[0];
+}
+
+function describeNode(choice: Choice, path: string | undefined): JsonValue | undefined {
+  if (path === undefined) return undefined;
+  const node = findPlace(choice.state, path)?.node;
+  const output = choice.state.outputs.get(path);
+  if (output === undefined) return node?.node === "scope" && node.scope === "phase" ? { outputs: outputsOf(choice, node), errors: {} } : undefined;
+  const value = loadValue(choice, output.value);
+  return node?.node === "scope" && node.scope !== "machine" ? value : { output: value };
+}
+

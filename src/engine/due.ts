@@ -1,7 +1,32 @@
-/** The next time at which something falls due. */
+/**
+ * What falls due: retries, pauses, waits, expiring questions, the limit on working time, the interval trigger.
+ *
+ * Costs O(waiting things): steps that wait for a time are in `state.waiting`, questions in `state.unsettled`.
+ */
+import { isLimitOpen, timeLimitAtMs } from "./limits.js";
 import type { TaskState } from "./state.js";
+import { intervalAtMs } from "./triggers.js";
 
-/** When `due` must be fed next: retries, waits, expiring questions, time limits, intervals. Costs O(waiting things). */
-export function nextDueAtMs(_state: TaskState): number | undefined {
-  return undefined;
+/** When `due` must be fed next. Units: milliseconds of wall time, possibly past. Errors: `undefined` when nothing waits. */
+export function nextDueAtMs(state: TaskState): number | undefined {
+  if (state.task?.status !== "running" || state.task.request !== undefined) return undefined;
+  const times: (number | undefined)[] = [intervalAtMs(state)];
+  const isLimited = isLimitOpen(state);
+  for (const id of state.waiting) {
+    const step = state.steps.get(id);
+    if (step?.status === "open") times.push(step.dueAtMs);
+    else if (!isLimited) times.push(step?.retryAtMs);
+  }
+  for (const id of state.unsettled) {
+    const question = state.questions.get(id);
+    if (question?.status === "open" && question.onExpire !== undefined) times.push(question.expiresAtMs);
+  }
+  if (!isLimited) times.push(timeLimitAtMs(state));
+  return earliest(times);
+}
+
+function earliest(times: readonly (number | undefined)[]): number | undefined {
+  let found: number | undefined;
+  for (const atMs of times) if (atMs !== undefined && (found === undefined || atMs < found)) found = atMs;
+  return found;
 }

@@ -1,9 +1,306 @@
-/** Folds events into the state. */
-import type { EngineEvent } from "./events.js";
+/**
+ * Folds events into the state: the only place where a task's state changes.
+ *
+ * Owns: the dispatch, and what belongs to the task as a whole. Steps are folded in evolve-steps.ts, scopes and where
+ * their children stand in evolve-scopes.ts. It never decides: what to do is in the event.
+ *
+ * E2: the same events give the same state. E4: containers change in place, entries are frozen and replaced. E5: an event
+ * costs the same however many steps are done.
+ *
+ * A task is `running` from `task_started` or `task_resumed` to `task_closed`; a crash leaves it running without an owner.
+ */
+import { unreachable } from "../base/errors.js";
+import type { JsonValue } from "../base/json.js";
+import type { Decision, EngineEvent, EventOf } from "./events.js";
+import { enterScope, leaveScope, replaceData, requireScope, resetPhase } from "./evolve-scopes.js";
+import {
+  addTotals,
+  askAboutStep,
+  cancelStep,
+  completeStep,
+  consumeQuestion,
+  failStep,
+  intendStep,
+  isDefinitionJson,
+  recordMilestone,
+  recordProgress,
+  recordSubstep,
+  recordTool,
+  recordTurn,
+  spawnStep,
+} from "./evolve-steps.js";
+import { completeEvaluation, recordScore } from "./evolve-evaluation.js";
+import { rollBack } from "./evolve-rollback.js";
+import { requireTask } from "./lookup.js";
 import type { TaskState } from "./state.js";
 
-/** Folds one event: `position` rises by one. Never decides anything. */
+/** Folds one event: `position` rises by one, `atMs` never goes back. */
 export function evolve(state: TaskState, event: EngineEvent): void {
+  countElapsed(state, event);
+  foldEvent(state, event);
   state.position += 1;
-  state.atMs = event.atMs;
+  state.atMs = Math.max(state.atMs, event.atMs);
 }
+
+/** Working time: while a step runs or waits for its retry. The gap before a new owner is nobody's work. */
+function countElapsed(state: TaskState, event: EngineEvent): void {
+  if (event.type === "task_resumed" || state.task?.status !== "running") return;
+  if (state.open.size === 0 && state.waiting.size === 0) return;
+  const passedMs = event.atMs - state.atMs;
+  if (passedMs > 0) addTotals(state, { elapsedMs: state.totals.elapsedMs + passedMs });
+}
+
+function foldEvent(state: TaskState, event: EngineEvent): void {
+  switch (event.type) {
+    case "task_started":
+      return startTask(state, event);
+    case "task_resumed":
+      return resumeTask(state, event);
+    case "task_closed":
+      return closeTask(state, event);
+    case "scope_entered":
+      return enterScope(state, event);
+    case "scope_left":
+      return leaveScope(state, event);
+    case "iteration_started":
+      return resetPhase(state, event);
+    case "decision_made":
+      return makeDecision(state, event.decision);
+    case "question_opened":
+      return openQuestion(state, event);
+    case "question_answered":
+      return answerQuestion(state, event);
+    case "channel_changed":
+      return changeChannel(state, event);
+    case "score_recorded":
+      return recordScore(state, event);
+    case "evaluation_completed":
+      return completeEvaluation(state, event);
+    case "rolled_back":
+      return rollBack(state, event);
+    case "checkpoint_recorded":
+    case "snapshot_written":
+    case "snapshot_failed":
+    case "pruned":
+    case "noted":
+      return foldRecord(state, event);
+    default:
+      return foldStepEvent(state, event);
+  }
+}
+
+type StepEvent = Extract<EngineEvent, { readonly step: unknown; readonly attempt: number }>;
+
+function foldStepEvent(state: TaskState, event: StepEvent): void {
+  switch (event.type) {
+    case "step_intended":
+      return intendStep(state, event);
+    case "step_spawned":
+      return spawnStep(state, event);
+    case "step_completed":
+      return completeStep(state, event);
+    case "step_failed":
+      return failStep(state, event);
+    case "step_cancelled":
+      return cancelStep(state, event);
+    case "turn_recorded":
+      return recordTurn(state, event);
+    case "tool_intended":
+    case "tool_completed":
+      return recordTool(state, event);
+    case "substep_intended":
+    case "substep_completed":
+      return recordSubstep(state, event);
+    case "milestone_reached":
+      return recordMilestone(state, event);
+    case "progress_reported":
+      return recordProgress(state, event);
+    default:
+      return unreachable(event);
+  }
+}
+
+type RecordEvent = EventOf<"checkpoint_recorded"> | EventOf<"snapshot_written"> | EventOf<"snapshot_failed"> | EventOf<"pruned"> | EventOf<"noted">;
+
+function foldRecord(state: TaskState, event: RecordEvent): void {
+  if (event.type === "checkpoint_recorded") recordCheckpoint(state, event);
+  if (event.type === "snapshot_written") recordSnapshot(state, event);
+}
+
+function startTask(state: TaskState, event: EventOf<"task_started">): void {
+  state.epoch = 1;
+  state.task = Object.freeze({
+    id: event.taskId,
+    name: event.name,
+    definition: event.definition,
+    ...(event.definitionFile === undefined ? {} : { definitionFile: event.definitionFile }),
+    folder: event.folder,
+    inputs: event.inputs,
+    settings: event.settings,
+    startedAtMs: event.atMs,
+    status: "running",
+    resumable: true,
+    extended: Object.freeze({}),
+  });
+}
+
+function resumeTask(state: TaskState, event: EventOf<"task_resumed">): void {
+  const { request: _request, reason: _reason, exitStatus: _exit, resumeAtMs: _at, ...task } = requireTask(state);
+  state.epoch = event.epoch;
+  state.task = Object.freeze({ ...task, status: "running", resumable: true, definition: event.definition ?? task.definition });
+  for (const id of [...state.open, ...state.waiting, ...state.blocked]) {
+    const step = state.steps.get(id);
+    if (step === undefined || step.dueAtMs !== undefined) continue;
+    if (event.byPerson === true) state.steps.set(id, Object.freeze({ ...step, crashes: 0 }));
+    else if (event.crashed && step.status === "open") state.steps.set(id, Object.freeze({ ...step, crashes: step.crashes + 1 }));
+  }
+}
+
+function closeTask(state: TaskState, event: EventOf<"task_closed">): void {
+  state.task = Object.freeze({
+    ...requireTask(state),
+    status: event.end,
+    reason: event.reason,
+    exitStatus: event.exitStatus,
+    resumable: event.resumable,
+    ...(event.resumeAtMs === undefined ? {} : { resumeAtMs: event.resumeAtMs }),
+    ...(event.output === undefined ? {} : { output: event.output }),
+  });
+}
+
+/**
+ * A decision is kept; some carry facts that are folded: `spawn` adds specialists to a phase, `next` gives a machine that
+ * found no route its target, `settled` and `judged` close a phase's choice, `request` is a person's wish, `consumes` the
+ * answered question it acts on.
+ */
+function makeDecision(state: TaskState, decision: Decision): void {
+  state.decisions.push(Object.freeze(decision));
+  const { facts, subject } = decision;
+  if (facts === undefined) return;
+  if (typeof facts["consumes"] === "string") consumeQuestion(state, facts["consumes"] as never);
+  if (facts["request"] === "pause" || facts["request"] === "stop") {
+    state.task = Object.freeze({ ...requireTask(state), request: facts["request"] });
+  }
+  const scope = subject === undefined ? undefined : state.scopes.get(subject);
+  if (scope === undefined) return;
+  if (scope.data.scope === "machine" && typeof facts["next"] === "string") {
+    const { current: _current, stuck: _stuck, failed: _failed, ...rest } = scope.data;
+    replaceData(state, scope, { ...rest, next: facts["next"] });
+  }
+  if (scope.data.scope === "phase") foldPhaseDecision(state, scope.path, facts);
+}
+
+function foldPhaseDecision(state: TaskState, path: string, facts: NonNullable<Decision["facts"]>): void {
+  if (Array.isArray(facts["spawn"])) addSpecialists(state, path, facts["spawn"] as readonly JsonValue[]);
+  const scope = requireScope(state, path);
+  if (scope.data.scope !== "phase") return;
+  const { settled, judged, phase_confidence: confidence } = facts;
+  let { data } = scope;
+  if (settled === "none") {
+    const { settled: _settled, ...rest } = data;
+    data = rest;
+  } else if (settled === "proceed" || settled === "below" || settled === "waiting" || settled === "fail") data = { ...data, settled };
+  if (judged === "approved" || judged === "exhausted" || judged === "rejected") data = { ...data, judged };
+  replaceData(state, scope, data);
+  const phase = state.phases.get(path);
+  if (phase !== undefined && typeof confidence === "number") state.phases.set(path, Object.freeze({ ...phase, confidence }));
+}
+
+function addSpecialists(state: TaskState, path: string, definitions: readonly JsonValue[]): void {
+  const scope = requireScope(state, path);
+  if (scope.data.scope !== "phase") return;
+  const spawned: Record<string, JsonValue | undefined> = { ...scope.data.spawned };
+  for (const definition of definitions) {
+    if (!isDefinitionJson(definition)) continue;
+    spawned[String(definition["name"])] = definition;
+    state.frontier.get(path)?.ready.push(String(definition["name"]));
+  }
+  replaceData(state, scope, { ...scope.data, spawned: Object.freeze(spawned) });
+  const phase = state.phases.get(path);
+  if (phase !== undefined) state.phases.set(path, Object.freeze({ ...phase, spawned: phase.spawned + definitions.length }));
+}
+
+function openQuestion(state: TaskState, event: EventOf<"question_opened">): void {
+  const { question } = event;
+  state.questions.set(question.id, Object.freeze({ ...question, status: "open" }));
+  state.unsettled.add(question.id);
+  askAboutStep(state, question);
+}
+
+function answerQuestion(state: TaskState, event: EventOf<"question_answered">): void {
+  const question = state.questions.get(event.question);
+  if (question === undefined) return;
+  state.questions.set(
+    question.id,
+    Object.freeze({
+      ...question,
+      status: "answered",
+      answer: event.answer,
+      ...(event.value === undefined ? {} : { value: event.value }),
+      answeredBy: event.by,
+      answeredAtMs: event.atMs,
+    }),
+  );
+  if (question.kind === "limit") extendLimits(state, event);
+}
+
+/** `extend` with numbers by name of the limit: added to what was added before. */
+function extendLimits(state: TaskState, event: EventOf<"question_answered">): void {
+  consumeQuestion(state, event.question);
+  const { value } = event;
+  if (event.answer !== "extend" || typeof value !== "object" || value === null || Array.isArray(value)) return;
+  const task = requireTask(state);
+  const extended: Record<string, number> = { ...task.extended };
+  for (const [name, amount] of Object.entries(value)) {
+    if (typeof amount === "number") extended[name] = (extended[name] ?? 0) + amount;
+  }
+  state.task = Object.freeze({ ...task, extended: Object.freeze(extended) });
+}
+
+function changeChannel(state: TaskState, event: EventOf<"channel_changed">): void {
+  const before = state.channel.get(event.key);
+  switch (event.op) {
+    case "set":
+      state.channel.set(event.key, event.value);
+      return;
+    case "append":
+      state.channel.set(event.key, Object.freeze([...(Array.isArray(before) ? (before as JsonValue[]) : []), event.value]));
+      return;
+    case "add":
+      state.channel.set(event.key, (typeof before === "number" ? before : 0) + (typeof event.value === "number" ? event.value : 0));
+      return;
+    default:
+      unreachable(event.op);
+  }
+}
+
+function recordCheckpoint(state: TaskState, event: EventOf<"checkpoint_recorded">): void {
+  const memoryBytes = event.metadata?.["memory_bytes"];
+  if (typeof memoryBytes === "number" && memoryBytes > state.totals.memoryPeakBytes) addTotals(state, { memoryPeakBytes: memoryBytes });
+  state.triggered.set(event.trigger, event.atMs);
+  state.checkpoints.push(
+    Object.freeze({
+      checkpointId: event.checkpointId,
+      seq: event.seq,
+      phase: event.phase,
+      trigger: event.trigger,
+      status: event.status,
+      atMs: event.atMs,
+      position: state.position + 1,
+      ...(event.note === undefined ? {} : { note: event.note }),
+      ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
+    }),
+  );
+}
+
+function recordSnapshot(state: TaskState, event: EventOf<"snapshot_written">): void {
+  for (let at = state.checkpoints.length - 1; at >= 0; at -= 1) {
+    const checkpoint = state.checkpoints[at];
+    if (checkpoint === undefined || checkpoint.seq < event.seq) return;
+    if (checkpoint.checkpointId !== event.checkpointId) continue;
+    const snapshot = Object.freeze({ file: event.file, sha256: event.sha256, sizeBytes: event.sizeBytes });
+    state.checkpoints[at] = Object.freeze({ ...checkpoint, snapshot });
+    return;
+  }
+}
+

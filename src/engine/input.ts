@@ -8,19 +8,20 @@
 import type { QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
+import type { TemplateScope } from "../definition/templates.js";
 import type { Condition, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
-import type { BlobRef, EngineEvent, ProcessRef, TaskEnd, Usage, ValueRef } from "./events.js";
+import type { BlobRef, EngineEvent, ProcessRef, QuestionKind, QuestionOption, TaskEnd, Usage, ValueRef } from "./events.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
 
 /**
- * The template language as the engine sees it; implemented by definition/templates.ts.
+ * The template language as the engine sees it; definition/templates.ts satisfies it. A scope is asked only for the names
+ * that the template uses, so nothing else is put together or loaded.
  *
- * Errors: TEMPLATE_FAILED from all but `listReferences`, which gives the dotted chains a template names, root first.
+ * Errors: TEMPLATE_FAILED.
  */
 export interface TemplateEngine {
-  renderValue(value: TemplateValue, scope: JsonObject): JsonValue;
-  evaluateCondition(condition: Condition, scope: JsonObject): boolean;
-  listReferences(value: TemplateValue): readonly (readonly string[])[];
+  renderValue(value: TemplateValue, scope: TemplateScope): JsonValue;
+  evaluateCondition(condition: Condition, scope: TemplateScope): boolean;
 }
 
 export interface DecideContext {
@@ -104,6 +105,18 @@ export type EngineInput =
   /** Leave now: a shutdown checkpoint and `task_closed`. Open external steps stay open and are unknown later. */
   | { readonly kind: "close"; readonly end: TaskEnd; readonly reason: string; readonly exitStatus: number; readonly signal?: string }
   | { readonly kind: "snapshot_written"; readonly event: Extract<EngineEvent, { type: "snapshot_written" | "snapshot_failed" | "pruned" }> }
+  /** A question from outside the steps: a changed definition, a loss. While it is open nothing starts. */
+  | {
+      readonly kind: "ask";
+      readonly questionKind: QuestionKind;
+      readonly subject: string;
+      readonly text: string;
+      /** The first one means going on; any other ends the task here. */
+      readonly options: readonly QuestionOption[];
+      readonly facts?: JsonObject;
+      readonly expiresAtMs?: number;
+      readonly onExpire?: string;
+    }
   | { readonly kind: "answered_before"; readonly question: QuestionId; readonly answer: string; readonly value?: JsonValue; readonly by: string };
 
 /** Events to fold in order, or blobs that must be loaded first (then `decide` is asked the same again). */

@@ -1,9 +1,142 @@
-/** Finds the definition of a node by path, spawned specialists included. */
-import { assert } from "../base/errors.js";
-import type { StepDefinition } from "../definition/workflow.js";
-import type { StepEntry, TaskState } from "./state.js";
+/**
+ * Finds nodes of a definition by path in constant time, specialists that the orchestrator added included.
+ *
+ * Owns: the index over a definition, built once per definition object. Scorers are children of their phase under the
+ * name `$evaluate/<dimension>`.
+ */
+import { assert, SplashdownError } from "../base/errors.js";
+import type { JsonObject } from "../base/json.js";
+import type { NodeDefinition, PhaseScope, ScopeDefinition, StepDefinition, WorkflowDefinition } from "../definition/workflow.js";
+import { nameOfPath, parentPathOf } from "./identity.js";
+import type { ScopeEntry, StepEntry, TaskEntry, TaskState } from "./state.js";
 
-/** The definition a step is carried out by. */
-export function findStepDefinition(_state: TaskState, step: StepEntry): StepDefinition {
-  assert(false, `no definition of ${step.path}`);
+export interface NodePlace {
+  readonly node: NodeDefinition;
+  /** Path of the scope it is a child of; `undefined` for the root. */
+  readonly parent?: string;
+  /** How its scope calls it. */
+  readonly name: string;
+  readonly isScorer: boolean;
+}
+
+export interface DefinitionIndex {
+  readonly places: ReadonlyMap<string, NodePlace>;
+  /** Names of the siblings that depend on a node, by its path. */
+  readonly dependants: ReadonlyMap<string, readonly string[]>;
+  /** Paths of the nodes of a name, in order of the definition. */
+  readonly byName: ReadonlyMap<string, readonly string[]>;
+}
+
+const EVALUATE = "$evaluate";
+const indexes = new WeakMap<WorkflowDefinition, DefinitionIndex>();
+
+/** The index of a definition. Units: built in O(nodes) once, then O(1). */
+export function indexDefinition(definition: WorkflowDefinition): DefinitionIndex {
+  const known = indexes.get(definition);
+  if (known !== undefined) return known;
+  const places = new Map<string, NodePlace>();
+  const dependants = new Map<string, string[]>();
+  const byName = new Map<string, string[]>();
+  const add = (place: NodePlace) => {
+    const { node } = place;
+    places.set(node.path, place);
+    if (!place.isScorer) pushTo(byName, node.name, node.path);
+    for (const name of place.parent === undefined || place.isScorer ? [] : node.dependsOn) {
+      pushTo(dependants, `${place.parent}/${name}`, node.name);
+    }
+    if (node.node === "scope") for (const child of childrenOf(node)) add(placeOfChild(node, child));
+  };
+  add({ node: definition.root, name: definition.root.name, isScorer: false });
+  const index = { places, dependants, byName };
+  indexes.set(definition, index);
+  return index;
+}
+
+function placeOfChild(scope: ScopeDefinition, child: NodeDefinition): NodePlace {
+  const isScorer = child.node === "step" && child.kind === "scorer";
+  return { node: child, parent: scope.path, name: isScorer ? `${EVALUATE}/${nameOfPath(child.path)}` : child.name, isScorer };
+}
+
+function childrenOf(scope: ScopeDefinition): readonly NodeDefinition[] {
+  return scope.scope === "phase" ? [...scope.children, ...(scope.evaluate?.scorers ?? [])] : scope.children;
+}
+
+function pushTo(lists: Map<string, string[]>, key: string, item: string): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+/** The task of a state that has one. */
+export function requireTask(state: TaskState): TaskEntry {
+  assert(state.task !== undefined, "no task was started");
+  return state.task;
+}
+
+/** The place of a node in the running definition; `undefined` when the definition does not have it (any more). */
+export function findPlace(state: TaskState, path: string): NodePlace | undefined {
+  const place = indexDefinition(requireTask(state).definition).places.get(path);
+  if (place !== undefined) return place;
+  const parent = parentPathOf(path);
+  const scope = parent === undefined ? undefined : state.scopes.get(parent);
+  if (scope?.data.scope !== "phase") return undefined;
+  const spawned = scope.data.spawned[nameOfPath(path)];
+  return spawned === undefined ? undefined : { node: spawned as unknown as StepDefinition, parent, name: nameOfPath(path), isScorer: false };
+}
+
+/** Same, for a path that must exist. Errors: WORKFLOW_MISMATCH when a changed definition has dropped it. */
+export function requirePlace(state: TaskState, path: string): NodePlace {
+  const place = findPlace(state, path);
+  if (place === undefined) {
+    throw new SplashdownError("WORKFLOW_MISMATCH", `the definition has no step ${path} any more`, { details: { path } });
+  }
+  return place;
+}
+
+/**
+ * The definition a step is carried out by.
+ *
+ * Errors: WORKFLOW_MISMATCH when a changed definition has dropped it.
+ */
+export function findStepDefinition(state: TaskState, step: StepEntry): StepDefinition {
+  if (step.spawnedDefinition !== undefined) return step.spawnedDefinition as unknown as StepDefinition;
+  const { node } = requirePlace(state, step.path);
+  assert(node.node === "step", `${step.path} is a scope`);
+  return node;
+}
+
+/** The definition of an open scope. */
+export function findScopeDefinition(state: TaskState, path: string): ScopeDefinition {
+  const { node } = requirePlace(state, path);
+  assert(node.node === "scope", `${path} is a step`);
+  return node;
+}
+
+/** The path of a scope's child by the name the scope calls it. */
+export function childPath(scopePath: string, name: string): string {
+  return `${scopePath}/${name}`;
+}
+
+/** The phase a node belongs to, itself included; `undefined` outside phases. */
+export function findPhase(state: TaskState, path: string): PhaseScope | undefined {
+  const { places } = indexDefinition(requireTask(state).definition);
+  for (let at: string | undefined = path; at !== undefined; at = parentPathOf(at)) {
+    const node = places.get(at)?.node;
+    if (node?.node === "scope" && node.scope === "phase") return node;
+  }
+  return undefined;
+}
+
+/** A definition made up at run time as it stands in an event. */
+export function definitionToJson(definition: StepDefinition): JsonObject {
+  return definition as unknown as JsonObject;
+}
+
+/** True when a group above (or at) the scope has failed fast: nothing below it starts. */
+export function isHalted(state: TaskState, scope: ScopeEntry): boolean {
+  for (let at: ScopeEntry | undefined = scope; at !== undefined; at = at.parent === undefined ? undefined : state.scopes.get(at.parent)) {
+    if ("failing" in at.data && at.data.failing) return true;
+    if (at.data.scope === "machine" && (at.data.failed === true || at.data.stuck !== undefined)) return true;
+  }
+  return false;
 }

@@ -111,6 +111,8 @@ export interface PhaseEntry {
   readonly confidence?: number;
   readonly feedback: readonly string[];
   readonly spawned: number;
+  /** Times the task rolled back to before its end. */
+  readonly rollbacks?: number;
 }
 
 export interface EvaluationEntry {
@@ -168,6 +170,8 @@ export type ScopeData =
       /** The child to start, or `$end`. */
       readonly next?: string;
       readonly current?: string;
+      /** The child that ended last: its output is the machine's. */
+      readonly last?: string;
       readonly failed?: boolean;
       /** Why no route could be chosen. */
       readonly stuck?: string;
@@ -187,8 +191,8 @@ export type ScopeData =
       readonly withoutGain: number;
       /** The evaluation is over: no more iterations. */
       readonly judged?: "approved" | "exhausted" | "rejected";
-      /** A band was chosen for this number of spawned specialists; nothing is to be chosen again. */
-      readonly settled?: "proceed" | "waiting" | "fail";
+      /** What the orchestrator made of the confidence; `below`: goes on although it stays under the minimum. */
+      readonly settled?: "proceed" | "below" | "waiting" | "fail";
     } & GroupCounts);
 
 /** Where control stands in one open scope. Frozen, replaced on each change; plain JSON in snapshots. */

@@ -1,0 +1,126 @@
+/**
+ * Chooses what may start now: one answer for one scope or one question at a time, until nothing is left to choose.
+ *
+ * Order: answers that were given, retries and waits whose time has come, then the open scopes from the outermost. The
+ * cost is that of the open scopes and waiting things, not of the steps done (E5).
+ */
+import { unreachable } from "../base/errors.js";
+import { advanceGroup, advanceMachine, advancePhases } from "./advance-scopes.js";
+import { advancePhase } from "./advance-phase.js";
+import { decideThat, type Choice } from "./choice.js";
+import type { EngineEvent, QuestionKind } from "./events.js";
+import { isLimitOpen } from "./limits.js";
+import { findScopeDefinition, findStepDefinition, isHalted, requireTask } from "./lookup.js";
+import type { PhaseData } from "./open-phase.js";
+import { completeWith } from "./outcome.js";
+import { consumeConfidenceAnswer } from "./phase-confidence.js";
+import { answeredQuestions } from "./questions.js";
+import { createBudget, startStep, type StartBudget } from "./start.js";
+import type { QuestionEntry, ScopeEntry } from "./state.js";
+import { followAnswer } from "./unknown-outcome.js";
+
+/** Questions that hold the whole task. */
+const HOLDING = new Set<QuestionKind>(["definition_changed", "loss"]);
+
+export function decideAdvance(choice: Choice): readonly EngineEvent[] {
+  const { state } = choice;
+  const task = state.task;
+  if (task?.status !== "running" || task.request !== undefined || task.root !== undefined) return [];
+  const budget = createBudget();
+  const answered = followAnswers(choice, budget);
+  if (answered.length > 0) return answered;
+  if (isHeld(choice)) return [];
+  if (state.scopes.size === 0) return [enterRoot(choice)];
+  const due = startDue(choice, budget);
+  return due.length > 0 ? due : advanceScopes(choice, budget);
+}
+
+function enterRoot(choice: Choice): EngineEvent {
+  const { root } = requireTask(choice.state).definition;
+  const visit = (choice.state.visits.get(root.path) ?? 0) + 1;
+  return { type: "scope_entered", atMs: choice.nowMs, path: root.path, visit, ...(root.scope === "phase" ? { phase: root.number } : {}) };
+}
+
+function isHeld(choice: Choice): boolean {
+  for (const id of choice.state.unsettled) {
+    const question = choice.state.questions.get(id);
+    if (question !== undefined && HOLDING.has(question.kind)) return true;
+  }
+  return false;
+}
+
+function followAnswers(choice: Choice, budget: StartBudget): readonly EngineEvent[] {
+  for (const question of answeredQuestions(choice.state)) {
+    const events = consume(choice, question, budget);
+    if (events.length > 0) return events;
+  }
+  return [];
+}
+
+function consume(choice: Choice, question: QuestionEntry, budget: StartBudget): readonly EngineEvent[] {
+  if (question.step !== undefined && choice.state.steps.get(question.step)?.questionId === question.id) return followAnswer(choice, question, budget);
+  const scope = question.phase === undefined ? undefined : choice.state.scopes.get(question.phase);
+  if (question.kind === "low_confidence" && scope?.data.scope === "phase") {
+    const node = findScopeDefinition(choice.state, scope.path);
+    if (node.scope === "phase") {
+      return [consumeConfidenceAnswer(choice, { scope, node, data: scope.data as PhaseData }, { id: question.id, answer: question.answer ?? "" })];
+    }
+  }
+  return [consumeByGoingOn(choice, question)];
+}
+
+/** The first option means going on; any other ends the task here. */
+function consumeByGoingOn(choice: Choice, question: QuestionEntry): EngineEvent {
+  const goesOn = question.answer === question.options[0]?.value;
+  return decideThat(choice, {
+    agent: "engine",
+    type: goesOn ? "go_on" : "stop",
+    description: `${goesOn ? "goes on" : "stops"}: ${question.text}`,
+    rationale: `answered ${question.answer ?? "?"} by ${question.answeredBy ?? "?"}`,
+    facts: { consumes: question.id, ...(goesOn ? {} : { request: "stop" }) },
+  });
+}
+
+/** Retries and pauses whose time has come, and waits that are over. */
+function startDue(choice: Choice, budget: StartBudget): readonly EngineEvent[] {
+  const { state, nowMs } = choice;
+  const events: EngineEvent[] = [];
+  const isLimited = isLimitOpen(state);
+  for (const id of state.waiting) {
+    const step = state.steps.get(id);
+    if (step === undefined) continue;
+    if (step.status === "open" && step.dueAtMs !== undefined && step.dueAtMs <= nowMs) {
+      events.push(...completeWith(choice, step, { waited_seconds: Math.max(0, (step.dueAtMs - step.intendedAtMs) / 1_000) }));
+    } else if (step.status === "waiting_retry" && !isLimited && !budget.isExhausted && (step.retryAtMs ?? 0) <= nowMs) {
+      events.push(...startStep(choice, { path: step.path, node: findStepDefinition(state, step) }, budget));
+    }
+  }
+  return events;
+}
+
+function advanceScopes(choice: Choice, budget: StartBudget): readonly EngineEvent[] {
+  for (const scope of choice.state.scopes.values()) {
+    const outer = scope.parent === undefined ? undefined : choice.state.scopes.get(scope.parent);
+    if (outer !== undefined && isHalted(choice.state, outer)) continue;
+    const events = advanceScope(choice, scope, budget);
+    if (events.length > 0 || budget.isExhausted) return events;
+  }
+  return [];
+}
+
+function advanceScope(choice: Choice, scope: ScopeEntry, budget: StartBudget): readonly EngineEvent[] {
+  const node = findScopeDefinition(choice.state, scope.path);
+  switch (node.scope) {
+    case "machine":
+      return advanceMachine(choice, scope, node, budget);
+    case "phases":
+      return advancePhases(choice, scope, node, budget);
+    case "parallel":
+    case "dag":
+      return advanceGroup(choice, scope, node, budget);
+    case "phase":
+      return advancePhase(choice, scope, node, budget);
+    default:
+      return unreachable(node);
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Deliverables: fields of an output that become files of the task.
+ *
+ * The content is in the completion, so it is durable before the file is written; what templates see instead is file,
+ * size and hash. Text is written as it is, other values as JSON with sorted keys.
+ */
+import { sha256Hex } from "../base/digest.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import type { SavedFile } from "./events.js";
+
+export interface Delivery {
+  readonly output: JsonValue;
+  readonly saved: readonly SavedFile[];
+}
+
+/**
+ * Takes the fields named by `save_as` out of an output.
+ *
+ * Shape: `saveAs` is file → field (`""`: the whole output; dots go deeper); a field that is not there is not written.
+ */
+export function deliver(output: JsonValue, saveAs: Readonly<Record<string, string>>, phase: number): Delivery {
+  const saved: SavedFile[] = [];
+  let rest = output;
+  for (const [file, field] of Object.entries(saveAs)) {
+    const keys = field === "" ? [] : field.split(".");
+    const value = readField(output, keys);
+    if (value === undefined) continue;
+    const entry = describeFile(placeFile(file, phase), value);
+    saved.push(entry);
+    rest = replaceField(rest, keys, { file: entry.file, size: entry.sizeBytes, sha256: entry.sha256 });
+  }
+  return { output: rest, saved };
+}
+
+function describeFile(file: string, value: JsonValue): SavedFile {
+  const content = typeof value === "string" ? value : formatJson(value);
+  return { file, sha256: sha256Hex(content), sizeBytes: Buffer.byteLength(content), content: { inline: content } };
+}
+
+function placeFile(file: string, phase: number): string {
+  return file.startsWith("final/") || file.startsWith("phases/") ? file : `phases/phase${phase}/${file}`;
+}
+
+/** Pretty JSON with keys sorted by code unit and a final newline: equal values give equal files. */
+export function formatJson(value: JsonValue): string {
+  return `${JSON.stringify(sortKeys(value), undefined, 2)}\n`;
+}
+
+function sortKeys(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => sortKeys(item));
+  if (!isJsonObject(value)) return value;
+  const sorted: Record<string, JsonValue> = {};
+  for (const key of Object.keys(value).sort()) {
+    const item = value[key];
+    if (item !== undefined) sorted[key] = sortKeys(item);
+  }
+  return sorted;
+}
+
+function readField(value: JsonValue, keys: readonly string[]): JsonValue | undefined {
+  let at: JsonValue | undefined = value;
+  for (const key of keys) {
+    if (!isJsonObject(at) || !Object.hasOwn(at, key)) return undefined;
+    at = at[key];
+  }
+  return at;
+}
+
+function replaceField(value: JsonValue, keys: readonly string[], replacement: JsonObject): JsonValue {
+  const [key, ...rest] = keys;
+  if (key === undefined || !isJsonObject(value)) return replacement;
+  return { ...value, [key]: replaceField(value[key] ?? null, rest, replacement) };
+}

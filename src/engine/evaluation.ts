@@ -1,0 +1,67 @@
+/**
+ * Apollo's arithmetic: the weighted score of an iteration, its verdict, and when to stop iterating.
+ *
+ * Approve at or above `approve`, reject under `reject`, iterate between. Iterations stop at the maximum, above a score
+ * of 95, or after two in a row without gain; the best iteration is kept, not the last.
+ * Units: scores 0–100. Source: DESIGN section 5.
+ */
+import type { EvaluationDefinition } from "../definition/workflow.js";
+import type { EvaluationEntry } from "./state.js";
+
+export type Verdict = "approve" | "iterate" | "reject";
+const EARLY_STOP_SCORE = 95;
+const WITHOUT_GAIN_MAX = 2;
+
+/** The mean of the dimensions that were scored, by weight. Shape: weights of dimensions without a score do not count. */
+export function computeScore(definition: EvaluationDefinition, scores: EvaluationEntry["scores"]): number {
+  let sum = 0;
+  let weights = 0;
+  for (const [dimension, { score }] of Object.entries(scores)) {
+    const weight = definition.weights[dimension] ?? 0;
+    sum += weight * score;
+    weights += weight;
+  }
+  if (weights === 0) {
+    const all = Object.values(scores);
+    return all.length === 0 ? 0 : round(all.reduce((total, { score }) => total + score, 0) / all.length);
+  }
+  return round(sum / weights);
+}
+
+export function judgeScore(definition: EvaluationDefinition, score: number): Verdict {
+  if (score >= definition.approve || score > EARLY_STOP_SCORE) return "approve";
+  return score < definition.reject ? "reject" : "iterate";
+}
+
+export interface IterationState {
+  readonly iteration: number;
+  readonly verdict: Verdict;
+  readonly withoutGain: number;
+}
+
+export type IterationChoice =
+  | { readonly then: "iterate" }
+  | { readonly then: "stop"; readonly judged: "approved" | "exhausted" | "rejected"; readonly why: string };
+
+/** What follows from a verdict. */
+export function chooseIteration(definition: EvaluationDefinition, at: IterationState): IterationChoice {
+  if (at.verdict === "approve") return { then: "stop", judged: "approved", why: `the score reaches ${definition.approve}` };
+  if (at.verdict === "reject") return { then: "stop", judged: "rejected", why: `the score is under ${definition.reject}` };
+  if (at.iteration >= definition.maxIterations) {
+    return { then: "stop", judged: "exhausted", why: `iteration ${at.iteration} of at most ${definition.maxIterations}` };
+  }
+  if (at.withoutGain >= WITHOUT_GAIN_MAX) return { then: "stop", judged: "exhausted", why: `${at.withoutGain} iterations in a row without gain` };
+  return { then: "iterate" };
+}
+
+/** Feedback and issues of an iteration as the next one reads them, by dimension. */
+export function collectFeedback(scores: EvaluationEntry["scores"]): readonly string[] {
+  return Object.entries(scores).flatMap(([dimension, entry]) => [
+    ...(entry.feedback === undefined || entry.feedback === "" ? [] : [`${dimension}: ${entry.feedback}`]),
+    ...entry.issues.map((issue) => `${dimension}: ${issue.text}${issue.where === undefined ? "" : ` (${issue.where})`}`),
+  ]);
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,259 @@
+/**
+ * Folds what happens to scopes and to their children.
+ *
+ * Every child of an open scope stands in one place:
+ *   waiting → ready → running → ended, with two ways aside:
+ *   running → blocked (its outcome is unknown, or it is parked) → running or ended, by a person's answer;
+ *   running or ended(failed) → ready again (cancelled before it acted, or failed and given another chance).
+ * A child that ends done, partial or skipped frees the children that depend on it; one that fails does not, so they stay
+ * waiting and are *unreached* when the scope is left. In a group that fails fast the first failure stops all starts.
+ * A machine has one child at a time: the place of that child is `next` (ready), `current` (running, blocked), or neither.
+ */
+import { assert, unreachable } from "../base/errors.js";
+import type { JsonObject } from "../base/json.js";
+import type { NodeDefinition, PhaseScope, ScopeDefinition } from "../definition/workflow.js";
+import type { EventOf } from "./events.js";
+import { childPath, findPlace, findScopeDefinition, indexDefinition, requirePlace, requireTask } from "./lookup.js";
+import type { ChildEnd, GroupCounts, ScopeData, ScopeEntry, ScopeFrontier, TaskState } from "./state.js";
+
+export type ChildPlace = "ready" | "running" | "blocked" | "ended";
+
+/** A child's move within its scope. `from` is undefined for a child that was never started. */
+export interface ChildMove {
+  readonly from: ChildPlace | undefined;
+  readonly to: ChildPlace;
+  readonly end?: ChildEnd;
+  /** For machines: the chosen target. */
+  readonly next?: string;
+  readonly routeOutput?: JsonObject;
+}
+
+type GroupData = Extract<ScopeData, GroupCounts>;
+type MachineData = Extract<ScopeData, { scope: "machine" }>;
+type PhasesData = Extract<ScopeData, { scope: "phases" }>;
+
+const NO_COUNTS: GroupCounts = { running: 0, blocked: 0, failed: 0, imperfect: 0, failing: false };
+
+export function enterScope(state: TaskState, event: EventOf<"scope_entered">): void {
+  const { node, parent, name } = requirePlace(state, event.path);
+  assert(node.node === "scope", `${event.path} is not a scope`);
+  state.visits.set(event.path, event.visit);
+  state.scopes.set(event.path, Object.freeze({ path: event.path, visit: event.visit, ...(parent === undefined ? {} : { parent }), data: firstData(node) }));
+  if (node.scope !== "machine" && node.scope !== "phases") state.frontier.set(event.path, createFrontier(node.children));
+  if (node.scope === "phase") openPhase(state, node, event.atMs);
+  if (parent !== undefined) moveChild(state, childPath(parent, name), { from: "ready", to: "running" });
+}
+
+function firstData(node: ScopeDefinition): ScopeData {
+  switch (node.scope) {
+    case "machine":
+      return Object.freeze({ scope: "machine", next: node.entry, imperfect: false });
+    case "phases":
+      return Object.freeze({ scope: "phases", next: 0, imperfect: false });
+    case "parallel":
+    case "dag":
+      return Object.freeze({ scope: node.scope, ...NO_COUNTS });
+    case "phase":
+      return Object.freeze({ scope: "phase", iteration: 1, spawned: Object.freeze({}), withoutGain: 0, ...NO_COUNTS });
+    default:
+      return unreachable(node);
+  }
+}
+
+function createFrontier(children: readonly NodeDefinition[]): ScopeFrontier {
+  const frontier: ScopeFrontier = { ready: [], waiting: new Map(), ended: new Map() };
+  for (const child of children) {
+    if (child.dependsOn.length === 0) frontier.ready.push(child.name);
+    else frontier.waiting.set(child.name, child.dependsOn.length);
+  }
+  return frontier;
+}
+
+function openPhase(state: TaskState, node: PhaseScope, atMs: number): void {
+  const rollbacks = state.phases.get(node.path)?.rollbacks;
+  state.phases.set(
+    node.path,
+    Object.freeze({
+      path: node.path,
+      name: node.name,
+      number: node.number,
+      status: "running",
+      iteration: 1,
+      startedAtMs: atMs,
+      feedback: Object.freeze([]),
+      spawned: 0,
+      ...(rollbacks === undefined ? {} : { rollbacks }),
+    }),
+  );
+}
+
+export function leaveScope(state: TaskState, event: EventOf<"scope_left">): void {
+  const scope = state.scopes.get(event.path);
+  assert(scope !== undefined, `${event.path} is not open`);
+  restoreBest(state, scope);
+  forgetBelow(state, event.path);
+  state.scopes.delete(event.path);
+  state.frontier.delete(event.path);
+  if (event.output !== undefined) state.outputs.set(event.path, Object.freeze({ value: event.output, by: event.path }));
+  const phase = state.phases.get(event.path);
+  if (phase !== undefined) {
+    const confidence = event.confidence ?? phase.confidence;
+    state.phases.set(
+      event.path,
+      Object.freeze({ ...phase, status: event.outcome, endedAtMs: event.atMs, ...(confidence === undefined ? {} : { confidence }) }),
+    );
+  }
+  if (scope.parent === undefined) {
+    const root = { outcome: event.outcome, ...(event.routeOutput === undefined ? {} : { routeOutput: event.routeOutput }) };
+    state.task = Object.freeze({ ...requireTask(state), root: Object.freeze(root) });
+    return;
+  }
+  moveChild(state, event.path, { from: "running", to: "ended", end: event.outcome, next: event.next, routeOutput: event.routeOutput });
+}
+
+/** The best iteration counts, not the last: later steps see its outputs. */
+function restoreBest(state: TaskState, scope: ScopeEntry): void {
+  if (scope.data.scope !== "phase" || scope.data.best === undefined) return;
+  for (const [name, id] of Object.entries(scope.data.best.steps)) {
+    const step = state.steps.get(id as never);
+    if (step?.output !== undefined) state.outputs.set(childPath(scope.path, name), Object.freeze({ value: step.output, by: step.id }));
+  }
+}
+
+function forgetBelow(state: TaskState, path: string): void {
+  const prefix = `${path}/`;
+  for (const id of state.blocked) {
+    if (state.steps.get(id)?.path.startsWith(prefix) === true) state.blocked.delete(id);
+  }
+  for (const below of state.scopes.keys()) {
+    if (!below.startsWith(prefix)) continue;
+    state.scopes.delete(below);
+    state.frontier.delete(below);
+  }
+}
+
+/** Starts a phase over: all its children are to run again, with the next visit. */
+export function resetPhase(state: TaskState, event: EventOf<"iteration_started">): void {
+  const scope = requireScope(state, event.path);
+  const node = findScopeDefinition(state, event.path);
+  assert(scope.data.scope === "phase", `${event.path} is not a phase`);
+  state.frontier.set(event.path, createFrontier(node.children));
+  const { judged: _judged, settled: _settled, ...rest } = scope.data;
+  replaceData(state, scope, { ...rest, ...NO_COUNTS, iteration: event.iteration, spawned: Object.freeze({}) });
+  const phase = state.phases.get(event.path);
+  if (phase === undefined) return;
+  state.phases.set(event.path, Object.freeze({ ...phase, iteration: event.iteration, feedback: Object.freeze([...event.feedback]) }));
+}
+
+/** Moves the node at `path` within its scope. A root has none to move in. */
+export function moveChild(state: TaskState, path: string, move: ChildMove): void {
+  const place = findPlace(state, path);
+  if (place?.parent === undefined) return;
+  const scope = state.scopes.get(place.parent);
+  if (scope === undefined) return;
+  const { data } = scope;
+  switch (data.scope) {
+    case "machine":
+      replaceData(state, scope, moveInMachine(data, place.node, move));
+      return;
+    case "phases":
+      replaceData(state, scope, moveInPhases(data, place.name, move));
+      return;
+    default:
+      replaceData(state, scope, moveInGroup(state, scope, data, { ...move, name: place.name }));
+  }
+}
+
+function moveInMachine(data: MachineData, node: NodeDefinition, move: ChildMove): MachineData {
+  const { next: _next, current: _current, failed: _failed, stuck: _stuck, ...rest } = data;
+  if (move.to === "ready") return { ...rest, next: node.name };
+  if (move.to !== "ended") return { ...rest, current: node.name };
+  const isHandled = move.end === "failed" && move.next !== undefined && move.next === node.onError;
+  const imperfect = data.imperfect || (move.end !== "done" && !isHandled);
+  const ended = { ...rest, last: node.name, imperfect, ...(move.routeOutput === undefined ? {} : { routeOutput: move.routeOutput }) };
+  if (move.next !== undefined) return { ...ended, next: move.next };
+  if (move.end === "failed") return { ...ended, imperfect: data.imperfect, current: node.name, failed: true };
+  return { ...ended, current: node.name, stuck: "no route matches" };
+}
+
+function moveInPhases(data: PhasesData, name: string, move: ChildMove): PhasesData {
+  const { current: _current, ...rest } = data;
+  if (move.to !== "ended") return { ...rest, current: name };
+  return { ...rest, next: data.next + 1, imperfect: data.imperfect || move.end !== "done" };
+}
+
+function moveInGroup(state: TaskState, scope: ScopeEntry, data: GroupData, move: ChildMove & { readonly name: string }): GroupData {
+  const frontier = state.frontier.get(scope.path);
+  assert(frontier !== undefined, `no frontier of ${scope.path}`);
+  const left = takeOut(frontier, data, move);
+  switch (move.to) {
+    case "ready":
+      frontier.ready.push(move.name);
+      return left;
+    case "running":
+      return { ...left, running: left.running + 1 };
+    case "blocked":
+      return { ...left, blocked: left.blocked + 1 };
+    case "ended":
+      return endInGroup(state, scope, left, move);
+    default:
+      return unreachable(move.to);
+  }
+}
+
+function takeOut(frontier: ScopeFrontier, data: GroupData, move: ChildMove & { readonly name: string }): GroupData {
+  switch (move.from) {
+    case "running":
+      return { ...data, running: data.running - 1 };
+    case "blocked":
+      return { ...data, blocked: data.blocked - 1 };
+    case "ended": {
+      const end = frontier.ended.get(move.name);
+      frontier.ended.delete(move.name);
+      if (end !== "failed") return end === "done" ? data : { ...data, imperfect: data.imperfect - 1 };
+      return { ...data, failed: data.failed - 1, failing: data.failing && data.failed > 1 };
+    }
+    default: {
+      const at = frontier.ready.indexOf(move.name);
+      if (at === 0) frontier.ready.shift();
+      else if (at > 0) frontier.ready.splice(at, 1);
+      return data;
+    }
+  }
+}
+
+function endInGroup(state: TaskState, scope: ScopeEntry, data: GroupData, move: ChildMove & { readonly name: string }): GroupData {
+  const frontier = state.frontier.get(scope.path);
+  const end = move.end ?? "done";
+  frontier?.ended.set(move.name, end);
+  if (end === "failed") {
+    const node = findScopeDefinition(state, scope.path);
+    const failsFast = "failureMode" in node && node.failureMode === "fail_fast";
+    return { ...data, failed: data.failed + 1, failing: data.failing || failsFast };
+  }
+  if (frontier !== undefined) freeDependants(state, scope.path, move.name, frontier);
+  return end === "done" ? data : { ...data, imperfect: data.imperfect + 1 };
+}
+
+function freeDependants(state: TaskState, scopePath: string, name: string, frontier: ScopeFrontier): void {
+  const { dependants } = indexDefinition(requireTask(state).definition);
+  for (const dependant of dependants.get(childPath(scopePath, name)) ?? []) {
+    const unmet = frontier.waiting.get(dependant);
+    if (unmet === undefined) continue;
+    if (unmet > 1) frontier.waiting.set(dependant, unmet - 1);
+    else {
+      frontier.waiting.delete(dependant);
+      frontier.ready.push(dependant);
+    }
+  }
+}
+
+export function requireScope(state: TaskState, path: string): ScopeEntry {
+  const scope = state.scopes.get(path);
+  assert(scope !== undefined, `scope ${path} is not open`);
+  return scope;
+}
+
+export function replaceData(state: TaskState, scope: ScopeEntry, data: ScopeData): void {
+  state.scopes.set(scope.path, Object.freeze({ ...scope, data: Object.freeze(data) }));
+}

@@ -1,0 +1,300 @@
+/**
+ * Folds what happens to steps.
+ *
+ * A step is `open` from its intent to its end. It ends completed, skipped or failed; it may go to `waiting_retry` (a time
+ * is set), `cancelled` (to be intended again), `unknown` or `parked` (a person is asked) and from there back to open.
+ * Turns, sub-steps and the milestone stay with the step over all its attempts, until it completes.
+ */
+import type { StepId } from "../base/ids.js";
+import { isJsonObject, type JsonObject } from "../base/json.js";
+import type { EventOf, FailureDisposition, Question, Usage } from "./events.js";
+import { moveChild, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
+import { nameOfPath } from "./identity.js";
+import { findPlace } from "./lookup.js";
+import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState, Totals } from "./state.js";
+
+/** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
+export const CANCELLED_BY_SIBLING = "sibling_failed";
+/** `step_cancelled` of a failed step: a person gives it another chance. */
+export const CANCELLED_TO_RESUME = "resumed";
+
+const NOTHING: readonly never[] = Object.freeze([]);
+const CONFIDENCE_HISTORY_MAX = 100;
+
+export function intendStep(state: TaskState, event: EventOf<"step_intended">): void {
+  const before = state.steps.get(event.step);
+  const entry: StepEntry = {
+    ...(before ?? firstEntry(event)),
+    status: "open",
+    attempt: event.attempt,
+    work: event.work,
+    inputHash: event.inputHash,
+    idempotencyKey: event.idempotencyKey,
+    effects: event.effects,
+    onUnknown: event.onUnknown,
+    intendedAtMs: event.atMs,
+    fingerprint: event.fingerprint,
+    dueAtMs: event.dueAtMs,
+    retryAtMs: undefined,
+    process: undefined,
+    questionId: undefined,
+    endedAtMs: undefined,
+    error: undefined,
+  };
+  if (before === undefined) {
+    state.visits.set(event.path, event.visit);
+    addTotals(state, { iterations: state.totals.iterations + 1 });
+  }
+  if (event.permittedBy !== undefined) consumeQuestion(state, event.permittedBy);
+  replaceStep(state, before, entry);
+}
+
+function firstEntry(event: EventOf<"step_intended">): StepEntry {
+  return {
+    id: event.step,
+    path: event.path,
+    name: nameOfPath(event.path),
+    kind: event.kind,
+    round: event.round,
+    visit: event.visit,
+    ...(event.itemKey === undefined ? {} : { itemKey: event.itemKey }),
+    phase: event.phase,
+    status: "open",
+    attempt: event.attempt,
+    failures: 0,
+    restarts: 0,
+    work: event.work,
+    inputHash: event.inputHash,
+    idempotencyKey: event.idempotencyKey,
+    effects: event.effects,
+    onUnknown: event.onUnknown,
+    intendedAtMs: event.atMs,
+    confidenceHistory: NOTHING,
+    blockers: NOTHING,
+    assumptions: NOTHING,
+    crashes: 0,
+    ...(event.spawnedDefinition === undefined ? {} : { spawnedDefinition: event.spawnedDefinition }),
+  };
+}
+
+export function spawnStep(state: TaskState, event: EventOf<"step_spawned">): void {
+  updateStep(state, event.step, () => ({ process: event.process }));
+}
+
+export function completeStep(state: TaskState, event: EventOf<"step_completed">): void {
+  const before = state.steps.get(event.step);
+  if (before === undefined) return;
+  const isSkip = event.by === "skip";
+  const history = event.confidence === undefined ? before.confidenceHistory : grow(before.confidenceHistory, event.confidence.value);
+  const entry: StepEntry = {
+    ...before,
+    status: isSkip ? "skipped" : "completed",
+    endedAtMs: event.atMs,
+    output: event.output,
+    error: undefined,
+    retryAtMs: undefined,
+    confidence: event.confidence,
+    confidenceHistory: history,
+    blockers: event.blockers ?? before.blockers,
+    assumptions: event.assumptions ?? before.assumptions,
+    usage: addUsage(before.usage, event.usage),
+    questionId: undefined,
+  };
+  state.outputs.set(before.path, Object.freeze({ value: event.output, by: before.id }));
+  state.histories.delete(before.id);
+  for (const file of event.saved ?? []) state.deliverables.set(file.file, Object.freeze(file));
+  if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
+  addTotals(state, { steps: state.totals.steps + 1, ...usageTotals(state.totals, event.usage) });
+  const end: ChildEnd = isSkip ? "skipped" : "done";
+  const again = event.again === true ? ({ to: "ready" } as const) : { end, next: event.next, routeOutput: event.routeOutput };
+  replaceStep(state, before, entry, again);
+}
+
+export function failStep(state: TaskState, event: EventOf<"step_failed">): void {
+  const before = state.steps.get(event.step);
+  if (before === undefined) return;
+  const { disposition } = event;
+  const isPause = disposition.then === "pause_until";
+  const isRestart = disposition.then === "restart";
+  const entry: StepEntry = {
+    ...before,
+    status: statusAfterFailure(disposition),
+    error: event.error,
+    endedAtMs: event.atMs,
+    failures: isRestart ? 0 : before.failures + (isPause ? 0 : 1),
+    restarts: before.restarts + (isRestart ? 1 : 0),
+    retryAtMs: "atMs" in disposition ? disposition.atMs : undefined,
+    usage: addUsage(before.usage, event.usage),
+    questionId: undefined,
+  };
+  if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
+  addTotals(state, usageTotals(state.totals, event.usage));
+  replaceStep(state, before, entry, { end: "failed", next: disposition.then === "route" ? disposition.to : undefined });
+  if (disposition.then === "fail") state.blocked.add(before.id);
+}
+
+function statusAfterFailure(disposition: FailureDisposition): StepStatus {
+  if (disposition.then === "retry" || disposition.then === "pause_until") return "waiting_retry";
+  return disposition.then === "restart" ? "cancelled" : "failed";
+}
+
+export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): void {
+  const before = state.steps.get(event.step);
+  if (before === undefined) return;
+  const mayHaveActed = event.reason === CANCELLED_BY_SIBLING && before.effects === "external" && before.status === "open";
+  const isFreshChance = event.reason === CANCELLED_TO_RESUME;
+  replaceStep(state, before, {
+    ...before,
+    status: mayHaveActed ? "unknown" : "cancelled",
+    endedAtMs: event.atMs,
+    retryAtMs: undefined,
+    ...(isFreshChance ? { failures: 0, restarts: 0, crashes: 0 } : {}),
+  });
+}
+
+/** A question about a step takes it aside until it is answered. */
+export function askAboutStep(state: TaskState, question: Question): void {
+  if (question.step === undefined) return;
+  const before = state.steps.get(question.step);
+  if (before === undefined) return;
+  const status: StepStatus = question.kind === "parked_step" ? "parked" : "unknown";
+  replaceStep(state, before, { ...before, status, questionId: question.id });
+}
+
+export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): void {
+  historyOf(state, event.step).turns.push(event.value);
+  updateStep(state, event.step, (step) => ({ crashes: 0, usage: addUsage(step.usage, event.usage) }));
+  addTotals(state, usageTotals(state.totals, event.usage));
+}
+
+export function recordTool(state: TaskState, event: EventOf<"tool_intended"> | EventOf<"tool_completed">): void {
+  const { tools } = historyOf(state, event.step);
+  if (event.type === "tool_intended") {
+    tools.set(event.call, Object.freeze({ name: event.name, value: event.value }));
+    return;
+  }
+  const before = tools.get(event.call) ?? { name: "", value: { inline: null } };
+  tools.set(event.call, Object.freeze({ ...before, result: event.value }));
+}
+
+export function recordSubstep(state: TaskState, event: EventOf<"substep_intended"> | EventOf<"substep_completed">): void {
+  const { substeps } = historyOf(state, event.step);
+  if (event.type === "substep_intended") {
+    substeps.set(event.name, Object.freeze({ done: false }));
+    return;
+  }
+  substeps.set(event.name, Object.freeze({ done: true, value: event.value }));
+  updateStep(state, event.step, () => ({ crashes: 0 }));
+}
+
+export function recordMilestone(state: TaskState, event: EventOf<"milestone_reached">): void {
+  updateStep(state, event.step, () => ({ crashes: 0, milestone: Object.freeze({ name: event.name, state: event.state }) }));
+}
+
+export function recordProgress(state: TaskState, event: EventOf<"progress_reported">): void {
+  updateStep(state, event.step, (step) => ({
+    progress: Object.freeze({ fraction: event.fraction ?? step.progress?.fraction, message: event.message ?? step.progress?.message }),
+    partial: event.partial ?? step.partial,
+    confidenceHistory: event.confidence === undefined ? step.confidenceHistory : grow(step.confidenceHistory, event.confidence),
+    blockers: event.blocker === undefined ? step.blockers : Object.freeze([...step.blockers, event.blocker].slice(-CONFIDENCE_HISTORY_MAX)),
+  }));
+}
+
+/** Marks an answered question as used up. */
+export function consumeQuestion(state: TaskState, id: NonNullable<StepEntry["questionId"]>): void {
+  const question = state.questions.get(id);
+  if (question === undefined) return;
+  state.questions.set(id, Object.freeze({ ...question, status: "consumed" }));
+  state.unsettled.delete(id);
+}
+
+/** Replaces an entry and moves the step between the sets and within its scope as its status says. */
+function replaceStep(state: TaskState, before: StepEntry | undefined, entry: StepEntry, move: Partial<ChildMove> = {}): void {
+  state.steps.set(entry.id, freezeEntry(entry));
+  keepIn(state.open, entry.id, entry.status === "open");
+  keepIn(state.waiting, entry.id, entry.status === "waiting_retry" || (entry.status === "open" && entry.dueAtMs !== undefined));
+  keepIn(state.blocked, entry.id, entry.status === "unknown" || entry.status === "parked");
+  const from = before === undefined ? undefined : placeOf(before.status);
+  const to = move.to ?? placeOf(entry.status);
+  if (from === to) return;
+  if (isOfThisVisit(state, entry)) moveChild(state, entry.path, { ...move, from, to });
+}
+
+/** Steps of earlier visits and rounds have no place in their scope any more. */
+function isOfThisVisit(state: TaskState, entry: StepEntry): boolean {
+  return entry.round === state.round && state.visits.get(entry.path) === entry.visit && findPlace(state, entry.path) !== undefined;
+}
+
+function placeOf(status: StepStatus): ChildPlace {
+  switch (status) {
+    case "open":
+    case "waiting_retry":
+      return "running";
+    case "cancelled":
+      return "ready";
+    case "unknown":
+    case "parked":
+      return "blocked";
+    default:
+      return "ended";
+  }
+}
+
+function keepIn(set: Set<StepId>, id: StepId, belongs: boolean): void {
+  if (belongs) set.add(id);
+  else set.delete(id);
+}
+
+function updateStep(state: TaskState, id: StepId, change: (step: StepEntry) => Partial<StepEntry>): void {
+  const step = state.steps.get(id);
+  if (step !== undefined) state.steps.set(id, freezeEntry({ ...step, ...change(step) }));
+}
+
+/** Frozen and without undefined fields, so that it equals itself after a round trip through JSON. */
+function freezeEntry(entry: StepEntry): StepEntry {
+  const bare = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined)) as unknown as StepEntry;
+  return Object.freeze(bare);
+}
+
+function historyOf(state: TaskState, id: StepId): StepHistory {
+  const known = state.histories.get(id);
+  if (known !== undefined) return known;
+  const history: StepHistory = { turns: [], tools: new Map(), substeps: new Map() };
+  state.histories.set(id, history);
+  return history;
+}
+
+function grow(history: readonly number[], value: number): readonly number[] {
+  return Object.freeze([...history, value].slice(-CONFIDENCE_HISTORY_MAX));
+}
+
+export function addUsage(before: Usage | undefined, usage: Usage | undefined): Usage | undefined {
+  if (before === undefined || usage === undefined) return usage ?? before;
+  const isPriced = before.costMicroUsd !== undefined && usage.costMicroUsd !== undefined;
+  return Object.freeze({
+    calls: before.calls + usage.calls,
+    tokensIn: before.tokensIn + usage.tokensIn,
+    tokensOut: before.tokensOut + usage.tokensOut,
+    ...(isPriced ? { costMicroUsd: (before.costMicroUsd ?? 0) + (usage.costMicroUsd ?? 0) } : {}),
+  });
+}
+
+function usageTotals(totals: Totals, usage: Usage | undefined): Partial<Totals> {
+  if (usage === undefined) return {};
+  return {
+    calls: totals.calls + usage.calls,
+    tokensIn: totals.tokensIn + usage.tokensIn,
+    tokensOut: totals.tokensOut + usage.tokensOut,
+    costMicroUsd: totals.costMicroUsd + (usage.costMicroUsd ?? 0),
+    unpricedCalls: totals.unpricedCalls + (usage.costMicroUsd === undefined ? usage.calls : 0),
+  };
+}
+
+export function addTotals(state: TaskState, change: Partial<Totals>): void {
+  state.totals = Object.freeze({ ...state.totals, ...change });
+}
+
+/** A spawned definition that stands in an event is JSON already; this only narrows it. */
+export function isDefinitionJson(value: unknown): value is JsonObject {
+  return isJsonObject(value) && typeof value["name"] === "string" && typeof value["path"] === "string";
+}

@@ -1,0 +1,80 @@
+/**
+ * What happens when a step or a scope fails, in this order: retry, restart by the orchestrator (in a phase), the
+ * `on_error` route, a group that tolerates failures, then the workflow's `on_failure`.
+ *
+ * A rate limit is not a failure: the step waits until the time it was told. Nothing is left behind a failure that nobody
+ * absorbs: the scopes stay open, so that a later resume starts with the failed step and not after it.
+ */
+import type { RetryPolicy, StepDefinition } from "../definition/workflow.js";
+import { drawFraction, type Choice } from "./choice.js";
+import type { FailureDisposition, StepError } from "./events.js";
+import { findPlace, findScopeDefinition, requirePlace, requireTask } from "./lookup.js";
+import { chooseRouteWithout } from "./routes.js";
+
+export interface FailedAttempt {
+  readonly path: string;
+  readonly failures: number;
+  readonly restarts: number;
+}
+
+const RATE_LIMIT_DELAY_MS = 60_000;
+/** Failures that would come the same way again. */
+const DETERMINISTIC = new Set(["TEMPLATE_FAILED", "VALUE_TOO_LARGE", "VALUE_TOO_DEEP", "VALUE_UNSUPPORTED", "FUNCTION_NOT_FOUND", "PROGRAM_NOT_FOUND", "MODEL_UNAVAILABLE"]);
+
+/** What to do about a failed attempt of a step. */
+export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: StepError): FailureDisposition {
+  const { node, parent } = requirePlace(choice.state, attempt.path);
+  const step = node as StepDefinition;
+  if (error.code === "MODEL_RATE_LIMITED") {
+    return { then: "pause_until", atMs: Math.max(choice.nowMs, error.retryAtMs ?? choice.nowMs + RATE_LIMIT_DELAY_MS) };
+  }
+  const failures = attempt.failures + 1;
+  if (error.retryable && failures < step.retry.maxAttempts) {
+    const waitUntilMs = choice.nowMs + computeDelayMs(choice, step.retry, failures);
+    return { then: "retry", atMs: Math.max(waitUntilMs, error.retryAtMs ?? 0), attempt: failures + 1 };
+  }
+  const scope = parent === undefined ? undefined : findScopeDefinition(choice.state, parent);
+  if (scope?.scope === "phase" && attempt.restarts < scope.restart.maxAttempts && !DETERMINISTIC.has(error.code)) {
+    return { then: "restart", attempt: attempt.restarts + 1 };
+  }
+  return disposeOfLast(choice, attempt.path);
+}
+
+/** After the last attempt. */
+export function disposeOfLast(choice: Choice, path: string): FailureDisposition {
+  const { node, parent } = requirePlace(choice.state, path);
+  const scope = parent === undefined ? undefined : findScopeDefinition(choice.state, parent);
+  if (scope?.scope === "machine") {
+    const to = failureTarget(choice, path);
+    return to === undefined ? { then: "fail" } : { then: "route", to };
+  }
+  const isTolerated =
+    (scope?.scope === "phase" && scope.restart.otherwise === "continue") ||
+    (scope !== undefined && "failureMode" in scope && scope.failureMode === "continue_on_error");
+  return node.node === "step" && isTolerated ? { then: "continue" } : { then: "fail" };
+}
+
+/** Where a machine goes on after its failed child: `on_error`, or the next valid route with `on_failure: continue`. */
+export function failureTarget(choice: Choice, path: string): string | undefined {
+  const { node, parent } = requirePlace(choice.state, path);
+  if (parent === undefined || findScopeDefinition(choice.state, parent).scope !== "machine") return undefined;
+  if (node.onError !== undefined) return node.onError;
+  return requireTask(choice.state).definition.onFailure === "continue" ? chooseRouteWithout(choice, node) : undefined;
+}
+
+/** True when a failure of the scope at `path` is dealt with further out, so that the scope may be left as failed. */
+export function isAbsorbed(choice: Choice, path: string): boolean {
+  const place = findPlace(choice.state, path);
+  if (place?.parent === undefined) return requireTask(choice.state).definition.onFailure === "continue";
+  const outer = findScopeDefinition(choice.state, place.parent);
+  if (outer.scope === "machine" && place.node.onError !== undefined) return true;
+  if ("failureMode" in outer && outer.failureMode === "continue_on_error") return true;
+  return isAbsorbed(choice, place.parent);
+}
+
+/** Units: milliseconds. The jitter takes away up to its share of the delay. */
+function computeDelayMs(choice: Choice, policy: RetryPolicy, failures: number): number {
+  const growth = policy.backoff === "exponential" ? 2 ** (failures - 1) : 1;
+  const fullMs = Math.min(policy.delayMs * growth, policy.delayMsMax);
+  return Math.round(fullMs * (1 - policy.jitter * drawFraction(choice)));
+}

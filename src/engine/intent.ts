@@ -1,0 +1,221 @@
+/**
+ * Makes intents: renders what a step is to do, once, and names it.
+ *
+ * The work is rendered at the first attempt and kept: later attempts, after a failure or a crash, get the same input, the
+ * same hash and so the same idempotency key (E7), unless the definition of the step has changed since.
+ */
+import { sha256Hex } from "../base/digest.js";
+import { errorCodeOf, messageOf, unreachable } from "../base/errors.js";
+import type { QuestionId } from "../base/ids.js";
+import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
+import type { TemplateScope } from "../definition/templates.js";
+import type { OnUnknown, ScorerStep, StepDefinition } from "../definition/workflow.js";
+import { loadValue, type Choice } from "./choice.js";
+import { describeScope, specialistNames } from "./describe-scope.js";
+import { parseDurationMs } from "./duration.js";
+import type { EventOf, StepError, ValueRef } from "./events.js";
+import { idempotencyKeyOf, stepIdOf } from "./identity.js";
+import { childPath, findPhase, findPlace, indexDefinition, requireTask } from "./lookup.js";
+import type { StepEntry, TaskState } from "./state.js";
+
+export interface IntentRequest {
+  readonly path: string;
+  readonly node: StepDefinition;
+  /** The answer that permits it. */
+  readonly permittedBy?: QuestionId;
+}
+
+/** An intent, and the reason it cannot be carried out when its templates fail. */
+export interface Intent {
+  readonly event: EventOf<"step_intended">;
+  readonly error?: StepError;
+}
+
+/** The step of the current visit that has not ended yet, if there is one: the same step goes on with a new attempt. */
+export function findUnfinished(state: TaskState, path: string): StepEntry | undefined {
+  const visit = state.visits.get(path) ?? 0;
+  const entry = state.steps.get(stepIdOf({ path, round: state.round, visit }));
+  return entry === undefined || entry.status === "completed" || entry.status === "skipped" || entry.status === "failed" ? undefined : entry;
+}
+
+/** The next intent of a step. */
+export function createIntent(choice: Choice, request: IntentRequest): Intent {
+  const { state, nowMs } = choice;
+  const { path, node } = request;
+  const before = findUnfinished(state, path);
+  const visit = before?.visit ?? (state.visits.get(path) ?? 0) + 1;
+  const step = before?.id ?? stepIdOf({ path, round: state.round, visit });
+  const isKept = before !== undefined && (before.fingerprint === undefined || before.fingerprint === node.fingerprint);
+  const rendered = isKept ? { work: before.work, inputHash: before.inputHash } : renderWork(choice, path, node);
+  const error = "error" in rendered ? rendered.error : undefined;
+  const isSpawned = !indexDefinition(requireTask(state).definition).places.has(path);
+  const event: EventOf<"step_intended"> = {
+    type: "step_intended",
+    atMs: nowMs,
+    step,
+    path,
+    round: before?.round ?? state.round,
+    visit,
+    attempt: (before?.attempt ?? 0) + 1,
+    kind: node.kind,
+    phase: findPhase(state, path)?.number ?? 0,
+    work: rendered.work,
+    inputHash: rendered.inputHash,
+    idempotencyKey: idempotencyKeyOf(requireTask(state).id, step, rendered.inputHash),
+    effects: error === undefined ? node.effects : "none",
+    onUnknown: chooseOnUnknown(state, node),
+    fingerprint: node.fingerprint,
+    ...dueOf(choice, node, rendered.work, before),
+    ...(isSpawned ? { spawnedDefinition: node as unknown as JsonObject } : {}),
+    ...(request.permittedBy === undefined ? {} : { permittedBy: request.permittedBy }),
+  };
+  return { event, ...(error === undefined ? {} : { error }) };
+}
+
+/** Precedence: step, workflow, settings; the flag of a resume comes before them all. */
+function chooseOnUnknown(state: TaskState, node: StepDefinition): OnUnknown {
+  const task = requireTask(state);
+  const recovery = task.settings["recovery_config"];
+  const fromSettings = typeof recovery === "object" && recovery !== null && !Array.isArray(recovery) ? (recovery as JsonObject)["on_unknown"] : undefined;
+  const chosen = node.onUnknown ?? task.definition.onUnknown ?? fromSettings;
+  return chosen === "rerun" || chosen === "skip" || chosen === "fail" ? chosen : "ask";
+}
+
+function dueOf(choice: Choice, node: StepDefinition, work: ValueRef, before: StepEntry | undefined): { dueAtMs?: number } {
+  if (node.kind !== "wait") return {};
+  if (before?.dueAtMs !== undefined) return { dueAtMs: before.dueAtMs };
+  const durationMs = "inline" in work ? (work.inline as JsonObject)["duration_ms"] : undefined;
+  return { dueAtMs: choice.nowMs + (typeof durationMs === "number" ? durationMs : 0) };
+}
+
+interface Rendered {
+  readonly work: ValueRef;
+  readonly inputHash: string;
+  readonly error?: StepError;
+}
+
+function renderWork(choice: Choice, path: string, node: StepDefinition): Rendered {
+  const extra = extraNames(choice, path, node);
+  const scope = describeScope(choice, path, extra);
+  const uses = usedPaths(choice, path, node);
+  try {
+    const input = choice.context.templates.renderValue(node.input, scope);
+    const uncertainties = extra["uncertainties"];
+    const work: JsonObject = {
+      input,
+      uses,
+      ...(uncertainties === undefined ? {} : { uncertainties }),
+      ...renderKind(choice, node, scope),
+    };
+    return { work: { inline: work }, inputHash: hashInput(choice, work, uses) };
+  } catch (error) {
+    if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
+    const message = messageOf(error);
+    const work: JsonObject = { template_error: message };
+    return { work: { inline: work }, inputHash: sha256Hex(canonicalJson(work)), error: { code: "TEMPLATE_FAILED", message, retryable: false } };
+  }
+}
+
+/** A specialist that was added is told what to clear up; its definition carries it. */
+function extraNames(choice: Choice, path: string, node: StepDefinition): JsonObject {
+  const phase = findPhase(choice.state, path);
+  const scope = phase === undefined ? undefined : choice.state.scopes.get(phase.path);
+  if (scope?.data.scope !== "phase") return {};
+  const spawned = scope.data.spawned[node.name] as JsonObject | undefined;
+  return spawned === undefined ? {} : { uncertainties: spawned["uncertainties"] ?? [], specialist: spawned["addresses"] ?? null };
+}
+
+/** Paths of the outputs handed over: what it depends on; all of the phase for a scorer; whom it helps for an added one. */
+function usedPaths(choice: Choice, path: string, node: StepDefinition): readonly string[] {
+  const parent = findPlace(choice.state, path)?.parent;
+  if (parent === undefined) return [];
+  const phase = findPhase(choice.state, path);
+  const names =
+    node.kind === "scorer" && phase !== undefined ? specialistNames(choice, phase) : [...node.dependsOn, ...addressed(node)];
+  return names.map((name) => childPath(parent, name)).filter((used) => choice.state.outputs.has(used));
+}
+
+function addressed(node: StepDefinition): readonly string[] {
+  const { addresses } = node as unknown as JsonObject;
+  return typeof addresses === "string" ? [addresses] : [];
+}
+
+function hashInput(choice: Choice, work: JsonObject, uses: readonly string[]): string {
+  const parts = [canonicalJson(work)];
+  for (const path of uses) {
+    const output = choice.state.outputs.get(path);
+    if (output === undefined) continue;
+    parts.push("inline" in output.value ? canonicalJson(output.value.inline) : output.value.blob.digest);
+  }
+  return sha256Hex(parts.join("\n"));
+}
+
+function renderKind(choice: Choice, node: StepDefinition, scope: TemplateScope): JsonObject {
+  const render = (value: JsonValue | undefined): JsonValue | undefined =>
+    value === undefined ? undefined : choice.context.templates.renderValue(value, scope);
+  switch (node.kind) {
+    case "command":
+      return withoutUndefined({ command: texts(render(node.command)), environment: render(node.environment), folder: render(node.folder) });
+    case "script":
+      return withoutUndefined({
+        command: texts(render(node.command)),
+        environment: node.environment,
+        folder: render(node.folder),
+        stdin: render(node.stdin),
+      });
+    case "function":
+      return { function: node.function };
+    case "model":
+      return withoutUndefined({
+        provider: node.provider,
+        model: render(node.model),
+        system_prompt: render(node.systemPrompt),
+        prompt: render(node.prompt),
+        tools: node.tools,
+      });
+    case "set":
+      return withoutUndefined({ value: render(node.value), values: render(node.values) });
+    case "wait":
+      return withoutUndefined({ duration_ms: parseDurationMs(render(node.duration) ?? 0), reason: render(node.reason) });
+    case "scorer":
+      return renderScorer(choice, node, render);
+    default:
+      return unreachable(node);
+  }
+}
+
+function renderScorer(choice: Choice, node: ScorerStep, render: (value: JsonValue | undefined) => JsonValue | undefined): JsonObject {
+  const { scorer, dimension } = node;
+  switch (scorer.by) {
+    case "command":
+      return withoutUndefined({ dimension, command: texts(render(scorer.command)), environment: render(scorer.environment) });
+    case "schema":
+      return { dimension, schema: scorer.schema, value: valueToScore(choice, node, scorer.of) };
+    case "expression":
+      return withoutUndefined({ dimension, score: render(scorer.expression) });
+    case "model":
+      return withoutUndefined({ dimension, provider: scorer.provider, model: render(scorer.model), rubric: render(scorer.rubric) });
+    default:
+      return unreachable(scorer);
+  }
+}
+
+function valueToScore(choice: Choice, node: ScorerStep, of: string | undefined): JsonValue {
+  const phase = findPhase(choice.state, node.path);
+  const value: Record<string, JsonValue> = {};
+  for (const name of phase === undefined ? [] : specialistNames(choice, phase)) {
+    const output = choice.state.outputs.get(childPath(phase?.path ?? "", name));
+    if (output !== undefined && (of === undefined || of === name)) value[name] = loadValue(choice, output.value);
+  }
+  return of === undefined ? value : (value[of] ?? null);
+}
+
+/** Arguments are texts, whatever type a template gave. */
+function texts(value: JsonValue | undefined): JsonValue | undefined {
+  if (!Array.isArray(value)) return value;
+  return value.map((item: JsonValue) => (typeof item === "string" ? item : JSON.stringify(item)));
+}
+
+function withoutUndefined(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

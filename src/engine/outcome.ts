@@ -1,0 +1,155 @@
+/**
+ * Turns what a performer reported into events: completions with their route and deliverables, failures with what is done
+ * about them, cancellations.
+ *
+ * A report for an attempt that is not the open one is late: it is refused, and noted when it claims a result.
+ */
+import type { JsonValue } from "../base/json.js";
+import { decideThat, loadValue, type Choice } from "./choice.js";
+import { deliver } from "./deliverables.js";
+import type { ConfidenceParts, ConfidenceReport, EngineEvent, EventOf, StepError, Usage, ValueRef } from "./events.js";
+import { disposeFailure, type FailedAttempt } from "./failure.js";
+import type { EngineInput } from "./input.js";
+import { findStepDefinition } from "./lookup.js";
+import type { StepOutcome } from "./ports.js";
+import { chooseRoute } from "./routes.js";
+import type { StepEntry } from "./state.js";
+
+type OutcomeInput = Extract<EngineInput, { kind: "outcome" }>;
+
+/** A claimed confidence over 1 is a mistake that is easily made. */
+const CONFIDENCE_MAX = 1;
+
+export function decideOutcome(choice: Choice, input: OutcomeInput): readonly EngineEvent[] {
+  const step = choice.state.steps.get(input.step);
+  const isCurrent = step !== undefined && step.attempt === input.attempt && choice.state.open.has(input.step);
+  if (!isCurrent) return refuseLate(choice, input);
+  const { outcome } = input;
+  if (outcome.status === "cancelled") return decideCancelled(choice, step, outcome.acted);
+  if (outcome.status === "failed") return failAttempt(choice, step, { error: outcome.error, durationMs: input.durationMs, usage: outcome.usage });
+  const invalid = findConfidenceFault(outcome.confidence);
+  if (invalid !== undefined) return failAttempt(choice, step, { error: invalid, durationMs: input.durationMs, usage: outcome.usage });
+  return completeAttempt(choice, step, {
+    output: input.output ?? { inline: outcome.output },
+    durationMs: input.durationMs,
+    outcome,
+    checkpointMetadata: input.checkpointMetadata,
+    again: input.again,
+  });
+}
+
+function refuseLate(choice: Choice, input: OutcomeInput): readonly EngineEvent[] {
+  if (input.outcome.status !== "completed") return [];
+  const text = `late result of ${input.step} attempt ${input.attempt} refused`;
+  return [{ type: "noted", atMs: choice.nowMs, text, facts: { step: input.step, attempt: input.attempt } }];
+}
+
+/** What did nothing, or may be done twice, runs again; what may have acted stays open and is unknown to the next owner. */
+function decideCancelled(choice: Choice, step: StepEntry, acted: boolean | undefined): readonly EngineEvent[] {
+  if (acted !== false && step.effects === "external") return [];
+  return [{ type: "step_cancelled", atMs: choice.nowMs, step: step.id, attempt: step.attempt, reason: acted === false ? "never_started" : "cancelled" }];
+}
+
+export interface Completion {
+  readonly output: ValueRef;
+  readonly durationMs: number;
+  readonly outcome?: Extract<StepOutcome, { status: "completed" }>;
+  readonly checkpointMetadata?: OutcomeInput["checkpointMetadata"];
+  readonly again?: boolean;
+  readonly by?: "answer" | "probe" | "skip";
+}
+
+export function completeAttempt(choice: Choice, step: StepEntry, completion: Completion): readonly EngineEvent[] {
+  const node = findStepDefinition(choice.state, step);
+  const isAgain = completion.again === true;
+  const needsValue = Object.keys(node.saveAs).length > 0 || (node.routes.length > 0 && !isAgain);
+  const value = needsValue ? loadValue(choice, completion.output) : null;
+  const delivery = completion.by === "skip" ? { output: value, saved: [] } : deliver(value, node.saveAs, step.phase);
+  const route = isAgain ? {} : chooseRoute(choice, node, delivery.output);
+  const event: EventOf<"step_completed"> = {
+    type: "step_completed",
+    atMs: choice.nowMs,
+    step: step.id,
+    attempt: step.attempt,
+    output: delivery.saved.length > 0 ? { inline: delivery.output } : completion.output,
+    durationMs: completion.durationMs,
+    ...reportedBy(completion.outcome),
+    ...(delivery.saved.length === 0 ? {} : { saved: delivery.saved }),
+    ...(route.next === undefined ? {} : { next: route.next }),
+    ...(route.routeOutput === undefined ? {} : { routeOutput: route.routeOutput }),
+    ...(completion.checkpointMetadata === undefined ? {} : { checkpointMetadata: completion.checkpointMetadata }),
+    ...(isAgain ? { again: true } : {}),
+    ...(completion.by === undefined ? {} : { by: completion.by }),
+  };
+  return route.reason === undefined ? [event] : [event, stuckAt(choice, step.path, route.reason)];
+}
+
+/** The machine cannot go on from here; the reason is told, and a resume tries the routes again. */
+function stuckAt(choice: Choice, path: string, reason: string): EngineEvent {
+  return decideThat(choice, {
+    agent: "engine",
+    type: "no_route",
+    description: `stopped after ${path}: there is nowhere to go`,
+    rationale: reason,
+    subject: path,
+  });
+}
+
+function reportedBy(outcome: Completion["outcome"]): Partial<EventOf<"step_completed">> {
+  if (outcome === undefined) return {};
+  const confidence = readConfidence(outcome);
+  return {
+    ...(confidence === undefined ? {} : { confidence }),
+    ...(outcome.blockers === undefined ? {} : { blockers: outcome.blockers }),
+    ...(outcome.assumptions === undefined ? {} : { assumptions: outcome.assumptions }),
+    ...(outcome.usage === undefined ? {} : { usage: outcome.usage }),
+  };
+}
+
+/** One number, or the mean of the four parts. Units: 0..1. Source: DESIGN section 5. */
+function readConfidence(outcome: NonNullable<Completion["outcome"]>): ConfidenceReport | undefined {
+  const { confidence, factors = [], uncertainties = [] } = outcome;
+  if (confidence === undefined) return uncertainties.length === 0 ? undefined : { value: 1, factors, uncertainties };
+  if (typeof confidence === "number") return { value: confidence, factors, uncertainties };
+  return { value: meanOf(confidence), parts: confidence, factors, uncertainties };
+}
+
+function meanOf(parts: ConfidenceParts): number {
+  return (parts.knowledge + parts.information + parts.implementation + parts.validation) / 4;
+}
+
+function findConfidenceFault(confidence: number | ConfidenceParts | undefined): StepError | undefined {
+  if (confidence === undefined) return undefined;
+  const values = typeof confidence === "number" ? [confidence] : Object.values(confidence);
+  const wrong = values.find((value) => !(value >= 0 && value <= CONFIDENCE_MAX));
+  if (wrong === undefined) return undefined;
+  const advice = wrong > CONFIDENCE_MAX && wrong <= 100 ? `, did you mean ${wrong / 100}` : "";
+  return { code: "STEP_OUTPUT_INVALID", message: `a confidence is 0 to 1, not ${wrong}${advice}`, retryable: false };
+}
+
+export interface Failure {
+  readonly error: StepError;
+  readonly durationMs: number;
+  readonly usage?: Usage;
+}
+
+export function failAttempt(choice: Choice, step: FailedAttempt & Pick<StepEntry, "id" | "attempt">, failure: Failure): readonly EngineEvent[] {
+  return [
+    {
+      type: "step_failed",
+      atMs: choice.nowMs,
+      step: step.id,
+      attempt: step.attempt,
+      error: failure.error,
+      durationMs: failure.durationMs,
+      ...(failure.usage === undefined ? {} : { usage: failure.usage }),
+      disposition: disposeFailure(choice, step, failure.error),
+    },
+  ];
+}
+
+/** The value of a completed step as its definition sees it; exported for those that complete steps without a performer. */
+export function completeWith(choice: Choice, step: StepEntry, value: JsonValue, by?: Completion["by"]): readonly EngineEvent[] {
+  return completeAttempt(choice, step, { output: { inline: value }, durationMs: 0, ...(by === undefined ? {} : { by }) });
+}
+

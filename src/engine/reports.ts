@@ -1,0 +1,83 @@
+/** What performers and people report while steps run, as events; reports of a closed attempt are refused. */
+import type { JsonObject } from "../base/json.js";
+import { decideThat, type Choice } from "./choice.js";
+import type { EngineEvent } from "./events.js";
+import type { EngineInput } from "./input.js";
+import type { ControlMessage } from "./ports.js";
+import { decideAnswer } from "./questions.js";
+import { currentPhase, recordCheckpoint } from "./triggers.js";
+import { unreachable } from "../base/errors.js";
+
+type ReportKind = "spawned" | "progress" | "milestone" | "substep_intended" | "substep_completed" | "turn" | "tool_intended" | "tool_completed";
+export type ReportInput = Extract<EngineInput, { kind: ReportKind }>;
+
+export function decideReport(choice: Choice, input: ReportInput): readonly EngineEvent[] {
+  const current = choice.state.steps.get(input.step);
+  if (current === undefined || current.attempt !== input.attempt || !choice.state.open.has(input.step)) return [];
+  const base = { atMs: choice.nowMs, step: input.step, attempt: input.attempt };
+  switch (input.kind) {
+    case "spawned":
+      return [{ type: "step_spawned", ...base, process: input.process }];
+    case "progress":
+      return [{ type: "progress_reported", ...base, ...readProgress(input.report) }];
+    case "milestone":
+      return [{ type: "milestone_reached", ...base, name: input.name, state: input.state }];
+    case "substep_intended":
+      return [{ type: "substep_intended", ...base, name: input.name }];
+    case "substep_completed":
+      return [{ type: "substep_completed", ...base, name: input.name, value: input.value }];
+    case "turn": {
+      const turn = (choice.state.histories.get(input.step)?.turns.length ?? 0) + 1;
+      return [{ type: "turn_recorded", ...base, turn, value: input.value, ...(input.usage === undefined ? {} : { usage: input.usage }) }];
+    }
+    case "tool_intended":
+      return [{ type: "tool_intended", ...base, call: input.call, name: input.name, value: input.value }];
+    case "tool_completed":
+      return [{ type: "tool_completed", ...base, call: input.call, value: input.value }];
+    default:
+      return unreachable(input);
+  }
+}
+
+function readProgress(report: JsonObject) {
+  const { fraction, message, partial, confidence, blocker } = report;
+  return {
+    ...(typeof fraction === "number" ? { fraction } : {}),
+    ...(typeof message === "string" ? { message } : {}),
+    ...(partial === undefined ? {} : { partial: { inline: partial } }),
+    ...(typeof confidence === "number" && confidence >= 0 && confidence <= 1 ? { confidence } : {}),
+    ...(typeof blocker === "string" ? { blocker } : {}),
+  };
+}
+
+export function decideMessage(choice: Choice, message: ControlMessage): readonly EngineEvent[] {
+  if (choice.state.task?.status !== "running") return [];
+  switch (message.kind) {
+    case "answer":
+      return decideAnswer(choice, message);
+    case "checkpoint":
+      return [
+        recordCheckpoint(choice, {
+          trigger: "user_requested",
+          phase: currentPhase(choice.state),
+          ...(message.note === undefined ? {} : { note: message.note }),
+          metadata: { by: message.by },
+        }),
+      ];
+    case "pause":
+    case "stop":
+      return [requestBy(choice, message.kind, message.by)];
+    default:
+      return unreachable(message);
+  }
+}
+
+function requestBy(choice: Choice, request: "pause" | "stop", by: string): EngineEvent {
+  return decideThat(choice, {
+    agent: `person:${by}`,
+    type: `${request}_requested`,
+    description: `${request} requested by ${by}`,
+    rationale: `requested while the task ran`,
+    facts: { request },
+  });
+}

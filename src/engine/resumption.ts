@@ -1,0 +1,101 @@
+/**
+ * What a new owner chooses first: `task_resumed`, then one choice per step that was left open, failed or unknown.
+ *
+ * A failed step is the first to run again, with fresh retries, unless nobody asked for it (a crash while others ran); a machine that found no route tries its routes again; a
+ * rejected phase iterates once more. Finished steps stay finished: only what is not done runs.
+ */
+import type { JsonValue } from "../base/json.js";
+import { decideThat, loadValue, type Choice } from "./choice.js";
+import type { EngineEvent } from "./events.js";
+import { CANCELLED_TO_RESUME } from "./evolve-steps.js";
+import { collectFeedback } from "./evaluation.js";
+import { findEvaluation } from "./evolve-evaluation.js";
+import type { EngineInput } from "./input.js";
+import { childPath, findScopeDefinition } from "./lookup.js";
+import { chooseRoute } from "./routes.js";
+import type { ScopeEntry, StepEntry } from "./state.js";
+import { judgeOpenStep } from "./unknown-outcome.js";
+
+type ResumedInput = Extract<EngineInput, { kind: "resumed" }>;
+
+export function decideResumed(choice: Choice, input: ResumedInput): readonly EngineEvent[] {
+  const { state, nowMs } = choice;
+  const events: EngineEvent[] = [
+    {
+      type: "task_resumed",
+      atMs: nowMs,
+      epoch: input.epoch,
+      by: input.by,
+      crashed: input.crashed,
+      report: input.report,
+      ...(input.definition === undefined ? {} : { definition: input.definition }),
+      ...(input.byPerson ? { byPerson: true } : {}),
+      ...(input.uncertain ? { uncertain: true } : {}),
+    },
+  ];
+  for (const id of [...state.open]) {
+    const step = state.steps.get(id);
+    if (step !== undefined) events.push(...judgeOpenStep(choice, step, input, crashesAfter(step, input)));
+  }
+  for (const id of state.blocked) {
+    const step = state.steps.get(id);
+    if (step !== undefined) events.push(...judgeBlocked(choice, step, input));
+  }
+  for (const scope of state.scopes.values()) events.push(...reopenScope(choice, scope));
+  return events;
+}
+
+function crashesAfter(step: StepEntry, input: ResumedInput): number {
+  if (input.byPerson) return 0;
+  return step.crashes + (input.crashed ? 1 : 0);
+}
+
+function judgeBlocked(choice: Choice, step: StepEntry, input: ResumedInput): readonly EngineEvent[] {
+  const { nowMs } = choice;
+  if (step.status === "failed") {
+    if (input.crashed && !input.byPerson) return [];
+    return [{ type: "step_cancelled", atMs: nowMs, step: step.id, attempt: step.attempt, reason: CANCELLED_TO_RESUME }];
+  }
+  if (step.status === "unknown" && step.questionId === undefined) return judgeOpenStep(choice, step, input, 0);
+  if (step.status === "parked" && input.byPerson && step.questionId !== undefined && isStillOpen(choice, step)) {
+    return [{ type: "question_answered", atMs: nowMs, question: step.questionId, answer: "rerun", by: "resume" }];
+  }
+  return [];
+}
+
+function isStillOpen(choice: Choice, step: StepEntry): boolean {
+  return step.questionId !== undefined && choice.state.questions.get(step.questionId)?.status === "open";
+}
+
+function reopenScope(choice: Choice, scope: ScopeEntry): readonly EngineEvent[] {
+  const { data } = scope;
+  if (data.scope === "machine" && data.stuck !== undefined && data.current !== undefined) return tryRoutesAgain(choice, scope, data.current);
+  if (data.scope === "phase" && (data.judged === "rejected" || data.settled === "fail")) return iterateAgain(choice, scope, data.iteration);
+  return [];
+}
+
+function tryRoutesAgain(choice: Choice, scope: ScopeEntry, child: string): readonly EngineEvent[] {
+  const path = childPath(scope.path, child);
+  const definition = findScopeDefinition(choice.state, scope.path);
+  const node = definition.children.find((candidate) => candidate.name === child);
+  const output = choice.state.outputs.get(path);
+  if (node === undefined) return [];
+  const value: JsonValue = output === undefined ? null : loadValue(choice, output.value);
+  const route = chooseRoute(choice, node, value);
+  if (route.next === undefined) return [];
+  return [
+    decideThat(choice, {
+      agent: "engine",
+      type: "route",
+      description: `goes on from ${child} to ${route.next}`,
+      rationale: "no route matched before; one does now",
+      subject: scope.path,
+      facts: { next: route.next },
+    }),
+  ];
+}
+
+function iterateAgain(choice: Choice, scope: ScopeEntry, iteration: number): readonly EngineEvent[] {
+  const scores = findEvaluation(choice.state, scope.path, iteration)?.entry.scores ?? {};
+  return [{ type: "iteration_started", atMs: choice.nowMs, path: scope.path, iteration: iteration + 1, feedback: collectFeedback(scores) }];
+}

@@ -1,0 +1,68 @@
+/**
+ * Which child of a machine comes next.
+ *
+ * Routes are tried in order, the first match wins, no `when` always matches, no routes at all means `$end`. Routes of
+ * which none matches are an error of the definition: the machine is stuck and the task stops for it.
+ * Source: CONDUCTOR-YAML 1.5.
+ */
+import { errorCodeOf, messageOf } from "../base/errors.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import type { NodeDefinition, RouteDefinition } from "../definition/workflow.js";
+import type { Choice } from "./choice.js";
+import { describeScope } from "./describe-scope.js";
+import { findPlace, findScopeDefinition } from "./lookup.js";
+
+export const END = "$end";
+
+export interface ChosenRoute {
+  readonly next?: string;
+  readonly routeOutput?: JsonObject;
+  /** Why there is no target. */
+  readonly reason?: string;
+}
+
+/** True when the node is a child of a machine, so that something must come next. */
+export function isInMachine(choice: Choice, path: string): boolean {
+  const parent = findPlace(choice.state, path)?.parent;
+  return parent !== undefined && findScopeDefinition(choice.state, parent).scope === "machine";
+}
+
+/** The route after a child that ended well. Shape: empty outside machines. */
+export function chooseRoute(choice: Choice, node: NodeDefinition, output: JsonValue): ChosenRoute {
+  if (!isInMachine(choice, node.path)) return {};
+  if (node.routes.length === 0) return { next: END };
+  const scope = describeScope(choice, node.path, { output, [node.name]: namedOutput(node, output) });
+  try {
+    for (const route of node.routes) {
+      if (route.when !== undefined && !choice.context.templates.evaluateCondition(route.when, scope)) continue;
+      return { next: route.to, ...renderOutput(choice, route, scope) };
+    }
+  } catch (error) {
+    if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
+    return { reason: messageOf(error) };
+  }
+  return { reason: `no route of ${node.name} matches` };
+}
+
+function namedOutput(node: NodeDefinition, output: JsonValue): JsonValue {
+  return node.node === "scope" && node.scope !== "machine" ? output : { output };
+}
+
+function renderOutput(choice: Choice, route: RouteDefinition, scope: ReturnType<typeof describeScope>): { routeOutput?: JsonObject } {
+  if (route.output === undefined) return {};
+  return { routeOutput: choice.context.templates.renderValue(route.output, scope) as JsonObject };
+}
+
+/** Where `on_failure: continue` goes on: the first route that can be followed without the output. */
+export function chooseRouteWithout(choice: Choice, node: NodeDefinition): string | undefined {
+  if (node.routes.length === 0) return END;
+  for (const route of node.routes) {
+    if (route.when === undefined) return route.to;
+    try {
+      if (choice.context.templates.evaluateCondition(route.when, describeScope(choice, node.path, { output: null }))) return route.to;
+    } catch (error) {
+      if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,50 @@
+/**
+ * Starts one child of a scope: enters a scope, or intends a step, within the limits of the workflow.
+ *
+ * A step whose templates fail is intended and failed in one go: it never runs, and the failure is handled like any other.
+ * A risky step has a checkpoint before its intent.
+ */
+import type { Choice } from "./choice.js";
+import type { EngineEvent } from "./events.js";
+import { createIntent, findUnfinished, type IntentRequest } from "./intent.js";
+import { findReachedLimit, openLimitQuestion } from "./limits.js";
+import { requirePlace } from "./lookup.js";
+import { failAttempt } from "./outcome.js";
+import { recordCheckpoint } from "./triggers.js";
+
+/** How much may start in one choice; shared by the rules of one `decide`. */
+export interface StartBudget {
+  planned: number;
+  isExhausted: boolean;
+}
+
+export function createBudget(): StartBudget {
+  return { planned: 0, isExhausted: false };
+}
+
+export function startChild(choice: Choice, path: string, budget: StartBudget): readonly EngineEvent[] {
+  const { node } = requirePlace(choice.state, path);
+  if (node.node === "step") return startStep(choice, { path, node }, budget);
+  const visit = (choice.state.visits.get(path) ?? 0) + 1;
+  return [{ type: "scope_entered", atMs: choice.nowMs, path, visit, ...(node.scope === "phase" ? { phase: node.number } : {}) }];
+}
+
+export function startStep(choice: Choice, request: IntentRequest, budget: StartBudget): readonly EngineEvent[] {
+  const before = findUnfinished(choice.state, request.path);
+  const limit = findReachedLimit(choice, before === undefined ? budget.planned + 1 : 0);
+  if (limit !== undefined) {
+    budget.isExhausted = true;
+    return openLimitQuestion(choice, limit);
+  }
+  if (before === undefined) budget.planned += 1;
+  const { event, error } = createIntent(choice, request);
+  const prior = request.node.risky && error === undefined ? [recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase })] : [];
+  if (error === undefined) return [...prior, event];
+  const failed = failAttempt(
+    choice,
+    { id: event.step, path: event.path, attempt: event.attempt, failures: before?.failures ?? 0, restarts: before?.restarts ?? 0 },
+    { error, durationMs: 0 },
+  );
+  return [event, ...failed];
+}
+

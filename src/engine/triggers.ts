@@ -1,0 +1,203 @@
+/**
+ * Triggers: which of the events just decided is a checkpoint.
+ *
+ * A pure rule over the events of one `decide`: `checkpoint_recorded` follows right after the event that fired, except
+ * before_risky_operation (before the intent) and shutdown (before `task_closed`). Rules come from the settings:
+ * `checkpoint_config.triggers.<trigger>: {enabled, when, min_interval_seconds}`; without one a trigger is on. Sequence
+ * numbers are given last, over the whole answer.
+ */
+import { errorCodeOf } from "../base/errors.js";
+import { createUuid, type CheckpointId } from "../base/ids.js";
+import { isJsonObject, type JsonObject } from "../base/json.js";
+import type { Choice } from "./choice.js";
+import type { EngineEvent, EventOf, Trigger } from "./events.js";
+import { computeElapsedMs } from "./limits.js";
+import { requireTask } from "./lookup.js";
+import type { TaskState } from "./state.js";
+
+const MEMORY_HIGH = 0.85;
+const MEMORY_INTERVAL_MS = 60_000;
+/** By hand: they never wait for an interval and cannot be switched off by accident. */
+const BY_HAND = new Set<Trigger>(["user_requested", "debug_breakpoint", "before_risky_operation", "shutdown"]);
+const SPECIALIST_KINDS = new Set(["command", "script", "function", "model"]);
+
+/** Decision types that mean a threshold of confidence was crossed. */
+export const CONFIDENCE_DECISIONS = new Set(["proceed_flagged", "spawn_specialist", "spawn_specialists", "halt", "proceed_below"]);
+
+export interface CheckpointRequest {
+  readonly trigger: Trigger;
+  readonly phase: number;
+  readonly status?: EventOf<"checkpoint_recorded">["status"];
+  readonly note?: string;
+  readonly metadata?: JsonObject;
+}
+
+/** A checkpoint at this point of the answer; its sequence number is given at the end. */
+export function recordCheckpoint(choice: Choice, request: CheckpointRequest): EventOf<"checkpoint_recorded"> {
+  return {
+    type: "checkpoint_recorded",
+    atMs: choice.nowMs,
+    checkpointId: createUuid(choice.context.random) as CheckpointId,
+    seq: 0,
+    phase: request.phase,
+    trigger: request.trigger,
+    status: request.status ?? "in_progress",
+    ...(request.note === undefined ? {} : { note: request.note }),
+    metadata: { ...request.metadata, memory_bytes: choice.context.memoryBytes },
+  };
+}
+
+/** The events with the checkpoints that fire on them; `isDue`: the interval may have come without any. */
+export function addCheckpoints(choice: Choice, events: readonly EngineEvent[], isDue = false): readonly EngineEvent[] {
+  if (events.length === 0 && !isDue) return events;
+  const fired = new Map<Trigger, number>(choice.state.triggered);
+  const result: EngineEvent[] = [];
+  const settings = settingsOf(choice, events);
+  for (const event of events) {
+    const request = requestAfter(choice, event);
+    if (event.type === "task_closed") result.push(...extraCheckpoints(choice, fired, settings));
+    result.push(event);
+    if (event.type === "checkpoint_recorded") fired.set(event.trigger, event.atMs);
+    if (request === undefined || !isAllowed(choice, request, { fired, settings })) continue;
+    fired.set(request.trigger, choice.nowMs);
+    result.push(recordCheckpoint(choice, request));
+  }
+  if (events.at(-1)?.type !== "task_closed") result.push(...extraCheckpoints(choice, fired, settings));
+  return numberCheckpoints(choice.state, result);
+}
+
+/** What stands for itself: memory pressure and the interval, looked at whenever something happens. */
+function extraCheckpoints(choice: Choice, fired: Map<Trigger, number>, settings: JsonObject): readonly EngineEvent[] {
+  const requests: CheckpointRequest[] = [];
+  const phase = currentPhase(choice.state);
+  const sinceMs = (trigger: Trigger) => choice.nowMs - (fired.get(trigger) ?? -Infinity);
+  if (choice.context.memoryFraction >= MEMORY_HIGH && sinceMs("memory_pressure_high") >= MEMORY_INTERVAL_MS) {
+    requests.push({ trigger: "memory_pressure_high", phase, metadata: { memory_fraction: choice.context.memoryFraction } });
+  }
+  const intervalMs = intervalOf(settings);
+  const lastMs = fired.get("interval") ?? choice.state.task?.startedAtMs ?? choice.nowMs;
+  if (intervalMs !== undefined && choice.nowMs - lastMs >= intervalMs) requests.push({ trigger: "interval", phase });
+  const allowed = requests.filter((request) => isAllowed(choice, request, { fired, settings }));
+  for (const request of allowed) fired.set(request.trigger, choice.nowMs);
+  return allowed.map((request) => recordCheckpoint(choice, request));
+}
+
+function requestAfter(choice: Choice, event: EngineEvent): CheckpointRequest | undefined {
+  const { state } = choice;
+  switch (event.type) {
+    case "scope_entered":
+      return event.phase === undefined ? undefined : { trigger: "phase_started", phase: event.phase };
+    case "scope_left":
+      return event.phase === undefined ? undefined : { trigger: "phase_completed", phase: event.phase, status: statusAfterPhase(state, event.phase) };
+    case "step_completed":
+      return requestAfterStep(choice, event);
+    case "step_failed":
+      return requestAfterFailure(state, event);
+    case "evaluation_completed":
+      return { trigger: "evaluation_completed", phase: currentPhase(state), metadata: { score: event.score, verdict: event.verdict } };
+    case "decision_made":
+      return CONFIDENCE_DECISIONS.has(event.decision.type)
+        ? { trigger: "confidence_threshold_crossed", phase: currentPhase(state), metadata: { confidence: event.decision.confidence ?? null } }
+        : undefined;
+    case "question_opened":
+      return { trigger: "question_opened", phase: currentPhase(state), status: "paused", metadata: { question: event.question.id } };
+    default:
+      return undefined;
+  }
+}
+
+function requestAfterStep(choice: Choice, event: EventOf<"step_completed">): CheckpointRequest | undefined {
+  const step = choice.state.steps.get(event.step);
+  if (step === undefined) return undefined;
+  const metadata = { step: event.step, visit: step.visit };
+  if (event.checkpointMetadata !== undefined) {
+    const elapsed = { task: step.name, cycle: step.visit, elapsed_ms: computeElapsedMs(choice.state, choice.nowMs) };
+    return { trigger: "user_requested", phase: step.phase, metadata: { ...event.checkpointMetadata, ...metadata, ...elapsed } };
+  }
+  return SPECIALIST_KINDS.has(step.kind) ? { trigger: "specialist_finished", phase: step.phase, metadata } : undefined;
+}
+
+function requestAfterFailure(state: TaskState, event: EventOf<"step_failed">): CheckpointRequest | undefined {
+  if (event.disposition.then === "pause_until") return undefined;
+  const status = event.disposition.then === "fail" ? "failed" : "in_progress";
+  const step = state.steps.get(event.step);
+  return { trigger: "error_encountered", phase: step?.phase ?? currentPhase(state), status, metadata: { step: event.step, code: event.error.code } };
+}
+
+function statusAfterPhase(state: TaskState, phase: number): "completed" | "in_progress" {
+  const { root } = requireTask(state).definition;
+  return root.scope === "phases" && root.children.at(-1)?.number === phase ? "completed" : "in_progress";
+}
+
+interface Rules {
+  readonly fired: ReadonlyMap<Trigger, number>;
+  readonly settings: JsonObject;
+}
+
+function isAllowed(choice: Choice, request: CheckpointRequest, rules: Rules): boolean {
+  const rule = ruleOf(rules.settings, request.trigger);
+  if (rule["enabled"] === false) return false;
+  const minSeconds = rule["min_interval_seconds"];
+  const lastMs = rules.fired.get(request.trigger);
+  if (typeof minSeconds === "number" && lastMs !== undefined && !BY_HAND.has(request.trigger) && choice.nowMs - lastMs < minSeconds * 1_000) return false;
+  const { when } = rule;
+  return typeof when !== "string" || holds(choice, when, request);
+}
+
+/** A condition that cannot be decided does not cost a checkpoint. */
+function holds(choice: Choice, when: string, request: CheckpointRequest): boolean {
+  const facts: JsonObject = { trigger: request.trigger, phase: request.phase, status: request.status ?? "in_progress", ...request.metadata };
+  try {
+    return choice.context.templates.evaluateCondition(when, facts);
+  } catch (error) {
+    if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
+    return true;
+  }
+}
+
+function settingsOf(choice: Choice, events: readonly EngineEvent[]): JsonObject {
+  if (choice.state.task !== undefined) return choice.state.task.settings;
+  const started = events.find((event) => event.type === "task_started");
+  return started === undefined ? {} : started.settings;
+}
+
+function ruleOf(settings: JsonObject, trigger: Trigger): JsonObject {
+  const config = settings["checkpoint_config"];
+  const rules = isJsonObject(config) ? config["triggers"] : undefined;
+  const rule = isJsonObject(rules) ? rules[trigger] : undefined;
+  return isJsonObject(rule) ? rule : {};
+}
+
+/** The interval trigger fires only where an interval was set. Units: milliseconds. */
+function intervalOf(settings: JsonObject): number | undefined {
+  const rule = ruleOf(settings, "interval");
+  const seconds = rule["min_interval_seconds"];
+  return typeof seconds === "number" && seconds > 0 && rule["enabled"] !== false ? seconds * 1_000 : undefined;
+}
+
+/** When the interval trigger is due; `undefined` when it is not set. */
+export function intervalAtMs(state: TaskState): number | undefined {
+  if (state.task === undefined) return undefined;
+  const intervalMs = intervalOf(state.task.settings);
+  return intervalMs === undefined ? undefined : (state.triggered.get("interval") ?? state.task.startedAtMs) + intervalMs;
+}
+
+function numberCheckpoints(state: TaskState, events: readonly EngineEvent[]): readonly EngineEvent[] {
+  let seq = state.checkpoints.at(-1)?.seq ?? 0;
+  return events.map((event) => {
+    if (event.type !== "checkpoint_recorded") return event;
+    seq += 1;
+    return { ...event, seq };
+  });
+}
+
+/** Number of the phase that is open, or was left last; 0 before the first. */
+export function currentPhase(state: TaskState): number {
+  let number = 0;
+  for (const scope of state.scopes.values()) {
+    if (scope.data.scope === "phase") number = Math.max(number, state.phases.get(scope.path)?.number ?? 0);
+  }
+  if (number > 0) return number;
+  for (const phase of state.phases.values()) number = Math.max(number, phase.number);
+  return number;
+}

@@ -1,0 +1,131 @@
+/**
+ * Steps whose outcome is unknown: what a new owner does about each open step, and what an answer permits.
+ *
+ * E6: a command or script whose intent is durable but whose `spawned` is not has provably not acted, because its child
+ *     waits until `spawned` is durable (P1); it is intended again without asking. Not so after damage, where the record
+ *     may be among the lost ones.
+ * E7: every further attempt has the idempotency key of the first.
+ *
+ *   open → probe said done → completed · probe said not done, or E6 → intended again
+ *        → left open by too many crashed epochs without progress → parked, a person is asked
+ *        → no effects, or idempotent → intended again
+ *        → external: flag > step > workflow > settings: ask · rerun · skip · fail
+ * Answers: rerun → the next intent names the question; done → completed with the given output; skip → completed without;
+ * fail → failed, with whatever follows from that. A second crash asks anew.
+ */
+import type { JsonValue } from "../base/json.js";
+import type { OnUnknown } from "../definition/workflow.js";
+import { decideThat, type Choice } from "./choice.js";
+import type { EngineEvent, QuestionOption } from "./events.js";
+import type { EngineInput } from "./input.js";
+import { findStepDefinition, isHalted } from "./lookup.js";
+import { completeWith, failAttempt } from "./outcome.js";
+import { openQuestion } from "./questions.js";
+import { startStep, type StartBudget } from "./start.js";
+import type { QuestionEntry, StepEntry } from "./state.js";
+
+type ResumedInput = Extract<EngineInput, { kind: "resumed" }>;
+
+const OPTIONS: readonly QuestionOption[] = [
+  { value: "rerun", label: "run it again, with the same idempotency key" },
+  { value: "done", label: "it has acted; give its output as JSON", takesValue: true },
+  { value: "skip", label: "go on without it" },
+  { value: "fail", label: "treat it as failed" },
+];
+const ALTERNATIVES = OPTIONS.map((option) => option.value);
+
+/** Kinds whose child process waits for `spawned`. */
+function spawnsAlways(choice: Choice, step: StepEntry): boolean {
+  if (step.kind === "command" || step.kind === "script") return true;
+  if (step.kind !== "scorer") return false;
+  const node = findStepDefinition(choice.state, step);
+  return node.kind === "scorer" && node.scorer.by === "command";
+}
+
+/** What is done about one step that an earlier owner left open. `crashes` counts the one that has just been found. */
+export function judgeOpenStep(choice: Choice, step: StepEntry, input: ResumedInput, crashes: number): readonly EngineEvent[] {
+  if (step.kind === "wait") return [];
+  const probed = input.probed.get(step.id);
+  if (probed !== undefined) return probed.done ? completeWith(choice, step, probed.output ?? null, "probe") : [again(choice, step, "probe_not_done")];
+  const hasNotActed = spawnsAlways(choice, step) && step.process === undefined && !input.uncertain;
+  const isHarmless = hasNotActed || step.effects !== "external";
+  const policy = input.onUnknown ?? step.onUnknown;
+  if ((isHarmless || policy === "rerun") && crashes >= input.maxRecoveryAttempts) return [parkStep(choice, step, crashes)];
+  if (isHarmless) return [again(choice, step, hasNotActed ? "never_started" : `effects_${step.effects}`)];
+  return followPolicy(choice, step, policy, input.orphans.get(step.id));
+}
+
+function again(choice: Choice, step: StepEntry, reason: string): EngineEvent {
+  return { type: "step_cancelled", atMs: choice.nowMs, step: step.id, attempt: step.attempt, reason };
+}
+
+function followPolicy(choice: Choice, step: StepEntry, policy: OnUnknown, offered: JsonValue | undefined): readonly EngineEvent[] {
+  if (policy === "ask") return [askOutcome(choice, step, offered)];
+  const decision = decideThat(choice, {
+    agent: "engine",
+    type: "unknown_outcome",
+    description: `${step.path}: ${policy}`,
+    rationale: `it is unknown whether attempt ${step.attempt} has acted; on_unknown says ${policy}`,
+    alternatives: ALTERNATIVES.filter((value) => value !== policy),
+    subject: step.id,
+  });
+  return [decision, ...carryOut(choice, step, policy)];
+}
+
+function carryOut(choice: Choice, step: StepEntry, policy: Exclude<OnUnknown, "ask">): readonly EngineEvent[] {
+  if (policy === "rerun") return [again(choice, step, "rerun")];
+  if (policy === "skip") return completeWith(choice, step, null, "skip");
+  return failUnknown(choice, step);
+}
+
+function failUnknown(choice: Choice, step: StepEntry): readonly EngineEvent[] {
+  const error = { code: "STEP_UNKNOWN", message: `it is unknown whether attempt ${step.attempt} has acted`, retryable: false };
+  return failAttempt(choice, { ...step, restarts: Infinity }, { error, durationMs: 0 });
+}
+
+function askOutcome(choice: Choice, step: StepEntry, offered: JsonValue | undefined): EngineEvent {
+  const found = offered === undefined ? "" : "; a result of it was found outside the history and is offered as the answer to done";
+  return openQuestion(choice, {
+    kind: "unknown_outcome",
+    subject: step.id,
+    step: step.id,
+    text: `${step.path} was started and its end was not recorded: it may or may not have acted${found}`,
+    options: OPTIONS,
+    offered,
+    facts: { path: step.path, kind: step.kind, attempt: step.attempt, idempotency_key: step.idempotencyKey },
+  });
+}
+
+function parkStep(choice: Choice, step: StepEntry, crashes: number): EngineEvent {
+  return openQuestion(choice, {
+    kind: "parked_step",
+    subject: step.id,
+    step: step.id,
+    text: `${step.path} was running in ${crashes} crashed processes in a row without progress and is parked`,
+    options: OPTIONS,
+    facts: { path: step.path, kind: step.kind, attempt: step.attempt, crashes },
+  });
+}
+
+/** Consumes the answer about a step. Empty while a failed sibling holds its group. */
+export function followAnswer(choice: Choice, question: QuestionEntry, budget: StartBudget): readonly EngineEvent[] {
+  const step = question.step === undefined ? undefined : choice.state.steps.get(question.step);
+  if (step === undefined) return [];
+  const node = findStepDefinition(choice.state, step);
+  switch (question.answer) {
+    case "rerun":
+      return isHeld(choice, step) ? [] : startStep(choice, { path: step.path, node, permittedBy: question.id }, budget);
+    case "done":
+      return completeWith(choice, step, question.value ?? question.offered ?? null, "answer");
+    case "skip":
+      return completeWith(choice, step, null, "skip");
+    default:
+      return failUnknown(choice, step);
+  }
+}
+
+function isHeld(choice: Choice, step: StepEntry): boolean {
+  const parent = step.path.slice(0, step.path.lastIndexOf("/"));
+  const scope = choice.state.scopes.get(parent);
+  return scope !== undefined && isHalted(choice.state, scope);
+}
