@@ -20,6 +20,10 @@ export const LIMITS = {
   workflowFileBytesMax: 10 * 1024 * 1024,
   workflowDepthMax: 100,
   workflowNodesMax: 200_000,
+  /** Lexical parts of a workflow or settings file; more would take longer than a second to read. */
+  workflowTokensMax: 300_000,
+  /** Faults told of one file; the rest would only repeat. */
+  workflowFaultsMax: 100,
   settingsFileBytesMax: 1024 * 1024,
   templateFuel: 1_000_000,
   templateOutputBytesMax: 4 * 1024 * 1024,
@@ -40,6 +44,8 @@ export const LIMITS = {
   segmentRecordsMax: 2 ** 20,
   recordBytesMax: 128 * 1024 * 1024,
   snapshotSliceMs: 2,
+  /** A snapshot file of this size is told with the largest paths in it, then at every doubling. */
+  checkpointLargeBytes: 500 * 1000,
   ballastBytes: 1024 * 1024,
   /** Snapshot files of a task may take this plus four times its journal. */
   snapshotBudgetBaseBytes: 1024 * 1024,

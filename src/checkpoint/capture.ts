@@ -8,7 +8,7 @@
  * Source: seed 003 (checkpoint file format), DESIGN section 7.
  */
 import type { CheckpointId } from "../base/ids.js";
-import type { JsonObject } from "../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { Decision, EventOf, SavedFile } from "../engine/events.js";
 import { captureState, type CapturedState, encodeCaptured } from "../engine/state-codec.js";
 import type { EvaluationEntry, PhaseEntry, StepEntry, TaskEntry, TaskState, Totals } from "../engine/state.js";
@@ -22,6 +22,9 @@ import type {
 /** Number of the payload's schema, in the header. */
 export const PAYLOAD_SCHEMA = 1;
 
+/** Channel keys under which a program without the engine keeps the states of its agents (standalone.ts). */
+export const AGENT_KEY_PREFIX = "agent:";
+
 export interface SnapshotCapture {
   readonly event: EventOf<"checkpoint_recorded">;
   /** Journal record of the checkpoint's event. */
@@ -34,6 +37,7 @@ export interface SnapshotCapture {
   readonly evaluations: readonly EvaluationEntry[];
   readonly decisions: readonly Decision[];
   readonly deliverables: readonly SavedFile[];
+  readonly channel: readonly (readonly [string, JsonValue])[];
   /** Everything but the decisions. */
   readonly state: CapturedState;
 }
@@ -52,6 +56,7 @@ export function capture(state: TaskState, event: EventOf<"checkpoint_recorded">)
     evaluations: [...state.evaluations],
     decisions: [...state.decisions],
     deliverables: [...state.deliverables.values()],
+    channel: [...state.channel],
     state: captureState({ ...state, decisions: [] }),
   };
 }
@@ -109,7 +114,8 @@ function describeHead(taken: SnapshotCapture): PayloadHead {
 }
 
 function* describeAgents(taken: SnapshotCapture): Generator<readonly [string, CheckpointAgent]> {
-  yield ["atlas", describeOrchestrator(taken)];
+  const reported = new Set(taken.channel.map(([key]) => key));
+  if (!reported.has(`${AGENT_KEY_PREFIX}atlas`)) yield ["atlas", describeOrchestrator(taken)];
   const evaluator = describeEvaluator(taken.evaluations);
   if (evaluator !== undefined) yield ["apollo", evaluator];
   let number = 0;
@@ -118,7 +124,25 @@ function* describeAgents(taken: SnapshotCapture): Generator<readonly [string, Ch
     number += 1;
     yield [`mercury_${number}`, describeSpecialist(step)];
   }
+  for (const [key, value] of taken.channel) {
+    if (key.startsWith(AGENT_KEY_PREFIX) && isJsonObject(value))
+      yield [key.slice(AGENT_KEY_PREFIX.length), describeReported(key, value)];
+  }
 }
+
+/** An agent as a program reported it. */
+function describeReported(key: string, report: JsonObject): CheckpointAgent {
+  const { status, confidence, blockers } = report;
+  const texts = Array.isArray(blockers) ? blockers.filter((item): item is string => typeof item === "string") : [];
+  return {
+    status: AGENT_STATUSES.find((candidate) => candidate === status) ?? "active",
+    ...(typeof confidence === "number" ? { confidence } : {}),
+    ...(texts.length === 0 ? {} : { blockers: texts }),
+    state: `channel.${key}`,
+  };
+}
+
+const AGENT_STATUSES: readonly CheckpointAgent["status"][] = ["launched", "active", "completed", "failed", "blocked"];
 
 const ORCHESTRATOR_STATUS: Readonly<Record<EventOf<"checkpoint_recorded">["status"], CheckpointAgent["status"]>> = {
   in_progress: "active",

@@ -15,12 +15,15 @@
  */
 import { errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import type { CheckpointId } from "../base/ids.js";
+import { LIMITS } from "../base/limits.js";
 import type { Log } from "../base/log.js";
 import type { EventOf } from "../engine/events.js";
 import type { CheckpointHook } from "../engine/ports.js";
 import type { TaskState } from "../engine/state.js";
 import { capture, labelOf, type SnapshotCapture } from "./capture.js";
 import type { CheckpointJournal, SnapshotEvent } from "./contract.js";
+import { findLargest, formatLargest, LARGEST_NAMED, type SizedPath } from "./large-values.js";
+import { createPace } from "./pace.js";
 import { isAlwaysWritten, isWithinBudget } from "./policy.js";
 import type { SnapshotRetention } from "./retention.js";
 import { type SnapshotWriterOptions, writeSnapshot, type WrittenSnapshot } from "./writer.js";
@@ -37,6 +40,12 @@ export interface CheckpointManagerOptions {
   readonly retention?: SnapshotRetention;
   /** Told of every file written, for metrics and typed events. */
   readonly onWritten?: (written: WrittenSnapshot, taken: SnapshotCapture) => void;
+  /** Told of a large file, once and at every doubling. */
+  readonly onLarge?: (note: {
+    readonly file: string;
+    readonly sizeBytes: number;
+    readonly largest: readonly SizedPath[];
+  }) => void;
 }
 
 export interface CheckpointManager extends CheckpointHook {
@@ -75,6 +84,7 @@ class SnapshotQueue implements CheckpointManager {
   readonly #waiting: Request[] = [];
   #ledger: Ledger | undefined;
   #failuresInARow = 0;
+  #largeBytes: number = LIMITS.checkpointLargeBytes;
   #pump: Promise<void> | undefined;
 
   constructor(options: CheckpointManagerOptions) {
@@ -172,6 +182,19 @@ class SnapshotQueue implements CheckpointManager {
     this.#options.retention?.noteVerified(written.file);
     this.#options.onWritten?.(written, taken);
     await this.#options.onEvent(this.#describe(taken, written));
+    await this.#noteSize(taken, written);
+  }
+
+  /** A large file is told once, and again when it has doubled. */
+  async #noteSize(taken: SnapshotCapture, { sizeBytes, file }: WrittenSnapshot): Promise<void> {
+    if (sizeBytes < this.#largeBytes) return;
+    this.#largeBytes = 2 * sizeBytes;
+    const { clock, breathe } = this.#options.writer;
+    const largest = await findLargest(taken, LARGEST_NAMED, createPace(clock, breathe));
+    this.#options.log.warn(
+      `checkpoint_large: ${file} has ${Math.ceil(sizeBytes / 1000)} KB; largest: ${formatLargest(largest)}`,
+    );
+    this.#options.onLarge?.({ file, sizeBytes, largest });
   }
 
   #describe(taken: SnapshotCapture, written: WrittenSnapshot): EventOf<"snapshot_written"> {
