@@ -8,6 +8,9 @@ run(process.execPath, "scripts/generate-types.mjs", "--check");
 rmSync("dist", { recursive: true, force: true });
 run(process.execPath, "node_modules/typescript/bin/tsc", "-p", "tsconfig.json");
 if (existsSync("src/schema/generated")) {
-  cpSync("src/schema/generated", "dist/schema/generated", { recursive: true, filter: (path) => !path.endsWith(".ts") || path.endsWith(".d.ts") });
+  cpSync("src/schema/generated", "dist/schema/generated", {
+    recursive: true,
+    filter: (path) => !path.endsWith(".ts") || path.endsWith(".d.ts"),
+  });
 }
 chmodSync("dist/cli/main.js", 0o755);

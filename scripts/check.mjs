@@ -10,14 +10,20 @@ const checks = [
   ["format", bin("prettier/bin/prettier.cjs", "--check", "--log-level", "warn", ".")],
   ["dead code", bin("knip/bin/knip.js", "--no-progress")],
   ["package", bin("publint/src/cli.js", "--strict")],
-  ["package types", bin("@arethetypeswrong/cli/dist/index.js", "--pack", ".", "--profile", "esm-only", "--format", "ascii")],
+  [
+    "package types",
+    bin("@arethetypeswrong/cli/dist/index.js", "--pack", ".", "--profile", "esm-only", "--format", "ascii"),
+  ],
 ];
 
 const wanted = new Set(process.argv.slice(2));
 let failures = 0;
 for (const [name, [program, args]] of checks) {
   if (wanted.size > 0 && !wanted.has(name)) continue;
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", env: { ...process.env, FORCE_COLOR: "0" } });
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    encoding: "utf8",
+    env: { ...process.env, FORCE_COLOR: "0" },
+  });
   const ok = status === 0;
   console.log(`${ok ? "ok  " : "FAIL"} ${name}`);
   if (!ok) {

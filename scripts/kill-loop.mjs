@@ -9,7 +9,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { EFFECTS, writeLedgerWorkflow } from "./kill-loop/ledger-workflow.mjs";
 
-const { values } = parseArgs({ options: { kills: { type: "string", default: "200" }, seed: { type: "string", default: "1" } } });
+const { values } = parseArgs({
+  options: { kills: { type: "string", default: "200" }, seed: { type: "string", default: "1" } },
+});
 const killsWanted = Number(values.kills);
 const root = join(import.meta.dirname, "..");
 const cli = join(root, "dist/cli/main.js");
@@ -35,7 +37,11 @@ const environment = (place) => ({
 
 /** Runs a program to its end, or kills it after a time. */
 async function execute(args, { place, killAfterMs }) {
-  const started = spawn(process.execPath, args, { cwd: place, env: environment(place), stdio: ["ignore", "pipe", "pipe"] });
+  const started = spawn(process.execPath, args, {
+    cwd: place,
+    env: environment(place),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let stdout = "";
   let stderr = "";
   started.stdout.on("data", (chunk) => (stdout += chunk));
@@ -120,15 +126,24 @@ async function runLedger(point, wanted) {
   tally.points.set(point.split(":")[0], (tally.points.get(point.split(":")[0]) ?? 0) + 1);
   try {
     const before = readLedger(ledger);
-    const view = await finish({ place, task, first, again: { args: plainRun.slice(0, 1).concat(again.args.slice(1)) }, ledger, extraKills: wanted });
+    const view = await finish({
+      place,
+      task,
+      first,
+      again: { args: plainRun.slice(0, 1).concat(again.args.slice(1)) },
+      ledger,
+      extraKills: wanted,
+    });
     const lines = readLedger(ledger);
     for (const name of EFFECTS) {
       const times = effectsOf(lines, name);
       const mayRepeat = name.startsWith("pay-");
-      if (times !== 1 && !(mayRepeat && times >= 1 && sameKeys(lines, name))) violate(point, `effect ${name} happened ${times} times`);
+      if (times !== 1 && !(mayRepeat && times >= 1 && sameKeys(lines, name)))
+        violate(point, `effect ${name} happened ${times} times`);
     }
     if (lines.some((line) => line.startsWith("late-"))) violate(point, "a child outlived its owner and acted");
-    if (JSON.stringify(view.output) !== JSON.stringify(expected.ledger)) violate(point, `output ${JSON.stringify(view.output)}`);
+    if (JSON.stringify(view.output) !== JSON.stringify(expected.ledger))
+      violate(point, `output ${JSON.stringify(view.output)}`);
     if (before.length > 0) violate(point, "the ledger was not fresh");
   } catch (error) {
     violate(point, error.message);
@@ -148,7 +163,8 @@ async function runAudit(point, wanted) {
   const folder = join(root, "examples/code-audit");
   const task = "audit";
   const plainRun = [cli, "run", audit, "--task", task, "--input", `folder=${folder}`, "--json"];
-  const first = point === "random" ? { args: plainRun } : { args: [child, point, "run", audit, task, `folder=${folder}`] };
+  const first =
+    point === "random" ? { args: plainRun } : { args: [child, point, "run", audit, task, `folder=${folder}`] };
   tally.points.set(`audit ${point.split(":")[0]}`, (tally.points.get(`audit ${point.split(":")[0]}`) ?? 0) + 1);
   try {
     await finish({ place, task, first, again: { args: plainRun }, extraKills: wanted });
@@ -217,9 +233,11 @@ async function killRecovery(operation) {
     const lines = readLedger(ledger);
     for (const name of EFFECTS) {
       const times = effectsOf(lines, name);
-      if (times !== 1 && !(name.startsWith("pay-") && sameKeys(lines, name))) violate("recovery", `effect ${name} happened ${times} times`);
+      if (times !== 1 && !(name.startsWith("pay-") && sameKeys(lines, name)))
+        violate("recovery", `effect ${name} happened ${times} times`);
     }
-    if (JSON.stringify(view.output) !== JSON.stringify(expected.ledger)) violate("recovery", `output ${JSON.stringify(view.output)}`);
+    if (JSON.stringify(view.output) !== JSON.stringify(expected.ledger))
+      violate("recovery", `output ${JSON.stringify(view.output)}`);
   } catch (error) {
     violate("recovery", error.message);
   }
@@ -231,5 +249,7 @@ await sleep(10);
 rmSync(base, { recursive: true, force: true });
 const seconds = Math.round((performance.now() - startedAt) / 1000);
 for (const [point, times] of tally.points) console.log(`${point.padEnd(24)} ${times} tasks`);
-console.log(`${tally.kills} kills, ${tally.tasks} tasks, ${tally.unknown} unknown outcomes reported, ${tally.violations.length} violations, ${seconds} s`);
+console.log(
+  `${tally.kills} kills, ${tally.tasks} tasks, ${tally.unknown} unknown outcomes reported, ${tally.violations.length} violations, ${seconds} s`,
+);
 process.exit(tally.violations.length === 0 && tally.kills >= killsWanted ? 0 : 1);

@@ -28,7 +28,11 @@ function wrapHandle(handle, path) {
     ...pick(handle, ["read", "stat", "close", "sync"]),
     write: async (bytes) => {
       if (kind === "operation") countDown();
-      if (kind === "half-snapshot" && path.endsWith(".tmp") && Buffer.from(bytes.subarray(0, 40)).includes("splashdown.checkpoint")) {
+      if (
+        kind === "half-snapshot" &&
+        path.endsWith(".tmp") &&
+        Buffer.from(bytes.subarray(0, 40)).includes("splashdown.checkpoint")
+      ) {
         left -= 1;
         if (left === 0) {
           await handle.write(bytes.subarray(0, Math.floor(bytes.length / 2)));
@@ -53,7 +57,17 @@ const CHANGING = ["mkdir", "link", "rename", "unlink", "syncFolder"];
 
 function createKillingFileSystem() {
   const real = createNodeFileSystem();
-  const wrapped = pick(real, ["mkdir", "readdir", "lstat", "link", "rename", "unlink", "rmdir", "syncFolder", "volumeOf"]);
+  const wrapped = pick(real, [
+    "mkdir",
+    "readdir",
+    "lstat",
+    "link",
+    "rename",
+    "unlink",
+    "rmdir",
+    "syncFolder",
+    "volumeOf",
+  ]);
   for (const name of CHANGING) {
     const act = wrapped[name];
     wrapped[name] = async (...args) => {
@@ -74,7 +88,11 @@ const log = { info: () => undefined, warn: () => undefined, debug: () => undefin
 const splashdown = await openSplashdown({ fileSystem: createKillingFileSystem(), log });
 const view =
   verb === "run"
-    ? await splashdown.run({ workflow: rest[0], task: rest[1], inputTexts: Object.fromEntries(rest.slice(2).map((pair) => pair.split("=", 2))) })
+    ? await splashdown.run({
+        workflow: rest[0],
+        task: rest[1],
+        inputTexts: Object.fromEntries(rest.slice(2).map((pair) => pair.split("=", 2))),
+      })
     : await splashdown.resume({ task: rest[0] });
 await splashdown.close();
 process.exit(view.exit_status);

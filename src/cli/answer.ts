@@ -36,10 +36,14 @@ interface AnswerRequest {
   readonly by?: string;
 }
 
-async function runAnswer(request: AnswerRequest, { command, deps }: { command: Command; deps: CliDeps }): Promise<void> {
+async function runAnswer(
+  request: AnswerRequest,
+  { command, deps }: { command: Command; deps: CliDeps },
+): Promise<void> {
   const { task, words, output, by } = request;
   const [first, second] = words;
-  if (first === undefined || words.length > 2) throw new SplashdownError("USAGE_INVALID", "expected: answer <task> [question] <value>");
+  if (first === undefined || words.length > 2)
+    throw new SplashdownError("USAGE_INVALID", "expected: answer <task> [question] <value>");
   await withSplashdown(command, deps, async ({ splashdown, options }) => {
     const view = await splashdown.answer({
       task,
@@ -52,7 +56,9 @@ async function runAnswer(request: AnswerRequest, { command, deps }: { command: C
 }
 
 function formatAnswer(view: AnswerView): string {
-  const next = view.owner_alive ? "the running task takes it up" : `nobody runs the task; go on with: ${view.command ?? ""}`;
+  const next = view.owner_alive
+    ? "the running task takes it up"
+    : `nobody runs the task; go on with: ${view.command ?? ""}`;
   return `answered ${view.question} with ${view.answer}; ${next}`;
 }
 

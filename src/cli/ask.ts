@@ -15,7 +15,10 @@ export async function askInTerminal(question: QuestionView): Promise<TerminalAns
   const choice = await select({
     message: cleanForTerminal(question.text),
     options: [
-      ...question.options.map((option) => ({ value: option.value, label: `${option.value}: ${cleanForTerminal(option.label)}` })),
+      ...question.options.map((option) => ({
+        value: option.value,
+        label: `${option.value}: ${cleanForTerminal(option.label)}`,
+      })),
       { value: LATER, label: "later: leave the question open" },
     ],
     output: process.stderr,

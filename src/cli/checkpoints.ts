@@ -18,7 +18,12 @@ export function registerCheckpoints(program: Command, deps: CliDeps): void {
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (task: string | undefined, flags: { workflow?: string }, command: Command) => {
       await withSplashdown(command, deps, async ({ splashdown, options }) => {
-        printView(deps.streams, options.json, await splashdown.checkpoints.list(task ?? flags.workflow), formatCheckpoints);
+        printView(
+          deps.streams,
+          options.json,
+          await splashdown.checkpoints.list(task ?? flags.workflow),
+          formatCheckpoints,
+        );
       });
     });
   group
@@ -34,7 +39,9 @@ export function registerCheckpoints(program: Command, deps: CliDeps): void {
 }
 
 export function registerDebug(program: Command, deps: CliDeps): void {
-  const group = program.command("debug").description("look into the past: list, validate, replay and compare checkpoints");
+  const group = program
+    .command("debug")
+    .description("look into the past: list, validate, replay and compare checkpoints");
   group
     .command("list-checkpoints")
     .description("all checkpoints of a task")
@@ -115,16 +122,30 @@ function formatValidation(view: ValidateCheckpointView, streams: Streams): strin
     const mark = check.ok ? colours.green("ok  ") : colours.red("FAIL");
     return `${mark} ${check.name}: ${cleanForTerminal(check.text)}${check.hint === undefined ? "" : `\n     → ${check.hint}`}`;
   });
-  return [`${view.valid ? colours.green("valid") : colours.red("not valid")}  ${cleanForTerminal(view.file)}`, ...lines].join("\n");
+  return [
+    `${view.valid ? colours.green("valid") : colours.red("not valid")}  ${cleanForTerminal(view.file)}`,
+    ...lines,
+  ].join("\n");
 }
 
 function formatReplay(view: ReplayView): string {
-  const story = view.story.map((event) => `${String(event.n).padStart(6)}  ${event.at.slice(11, 23)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`);
+  const story = view.story.map(
+    (event) =>
+      `${String(event.n).padStart(6)}  ${event.at.slice(11, 23)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`,
+  );
   const differences =
     view.differences.length === 0
       ? ["today's engine makes the same choices"]
-      : [`today's engine would choose otherwise in ${view.differences.length} places:`, ...view.differences.map((item) => `  ${cleanForTerminal(JSON.stringify(item))}`)];
-  return [`replay of ${view.task}, events ${view.from} to ${view.to}; nothing was run`, ...story, "", ...differences].join("\n");
+      : [
+          `today's engine would choose otherwise in ${view.differences.length} places:`,
+          ...view.differences.map((item) => `  ${cleanForTerminal(JSON.stringify(item))}`),
+        ];
+  return [
+    `replay of ${view.task}, events ${view.from} to ${view.to}; nothing was run`,
+    ...story,
+    "",
+    ...differences,
+  ].join("\n");
 }
 
 function formatDiffView(view: JsonObject): string {

@@ -14,7 +14,10 @@ export function collectPairs(text: string, previous: Record<string, string> = {}
 
 export function parseOnUnknown(text: string): OnUnknown {
   if (text === "ask" || text === "rerun" || text === "skip" || text === "fail") return text;
-  throw new SplashdownError("USAGE_INVALID", `--on-unknown takes ask, rerun, skip or fail, not ${JSON.stringify(text)}`);
+  throw new SplashdownError(
+    "USAGE_INVALID",
+    `--on-unknown takes ask, rerun, skip or fail, not ${JSON.stringify(text)}`,
+  );
 }
 
 /** A JSON value given on the command line. Errors: USAGE_INVALID. */
@@ -35,8 +38,13 @@ export async function readInputsFile(file: string): Promise<JsonObject> {
     const { parse } = await import("yaml");
     value = parse(text);
   } catch (error) {
-    throw new SplashdownError("USAGE_INVALID", `inputs file ${file} cannot be read: ${messageOf(error)}`, { details: { file } });
+    throw new SplashdownError("USAGE_INVALID", `inputs file ${file} cannot be read: ${messageOf(error)}`, {
+      details: { file },
+    });
   }
-  if (!isJsonObject(value)) throw new SplashdownError("USAGE_INVALID", `inputs file ${file} must hold a map of names to values`, { details: { file } });
+  if (!isJsonObject(value))
+    throw new SplashdownError("USAGE_INVALID", `inputs file ${file} must hold a map of names to values`, {
+      details: { file },
+    });
   return value;
 }

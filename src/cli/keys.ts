@@ -27,7 +27,9 @@ export function registerKeys(program: Command, deps: CliDeps): void {
     .option("--key-file <path>", "where (default: the user's configuration folder)")
     .option("--if-missing", "do nothing when a key is configured already")
     .addHelpText("after", STATUSES)
-    .action((flags: { keyFile?: string; ifMissing?: boolean }, command: Command) => act(command, (keys) => keys.init(flags)));
+    .action((flags: { keyFile?: string; ifMissing?: boolean }, command: Command) =>
+      act(command, (keys) => keys.init(flags)),
+    );
   group
     .command("show")
     .description("which keys are configured, or which a task was sealed with; fingerprints only")

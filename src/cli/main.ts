@@ -13,7 +13,11 @@ import type { CliDeps, Streams } from "./deps.js";
 import { cleanForTerminal } from "./output.js";
 import { createProgram } from "./program.js";
 
-const SIGNAL_STATUS = { SIGINT: EXIT_STATUS.interrupted, SIGTERM: EXIT_STATUS.terminated, SIGHUP: EXIT_STATUS.hangup } as const;
+const SIGNAL_STATUS = {
+  SIGINT: EXIT_STATUS.interrupted,
+  SIGTERM: EXIT_STATUS.terminated,
+  SIGHUP: EXIT_STATUS.hangup,
+} as const;
 
 async function main(args: readonly string[]): Promise<number> {
   const streams = createStreams();
@@ -84,13 +88,16 @@ function reportError(error: unknown, streams: Streams, args: readonly string[]):
     if (known !== undefined) streams.error(`  → ${cleanForTerminal(known.hint)}\n`);
   }
   const showStack = args.includes("--debug") || code === "INTERNAL";
-  if (showStack && error instanceof Error && error.stack !== undefined) streams.error(`${cleanForTerminal(error.stack)}\n`);
+  if (showStack && error instanceof Error && error.stack !== undefined)
+    streams.error(`${cleanForTerminal(error.stack)}\n`);
   return known?.exitStatus ?? EXIT_STATUS.unexpected;
 }
 
 /** Ends the process when everything written has left it. */
 async function leave(status: number): Promise<never> {
-  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))));
+  await Promise.all(
+    [process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))),
+  );
   process.exit(status);
 }
 

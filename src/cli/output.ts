@@ -67,7 +67,9 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
   const lines = [head, ...rows].map((row) => row.map((cell) => cleanForTerminal(cell).replaceAll("\n", " ")));
   const widths = head.map((_title, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
   return lines
-    .map((line) => line.map((cell, column) => (column === line.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join("  "))
+    .map((line) =>
+      line.map((cell, column) => (column === line.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join("  "),
+    )
     .join("\n");
 }
 

@@ -42,11 +42,15 @@ export function watchProgress(splashdown: Splashdown, streams: Streams, options:
   const stopEvents = splashdown.on("event", (event) => {
     if (!isShown(event)) return;
     clear();
-    streams.error(`${colours.dim(event.at.slice(11, 19))} ${markOf(event.type, colours)} ${cleanForTerminal(event.text)}\n`);
+    streams.error(
+      `${colours.dim(event.at.slice(11, 19))} ${markOf(event.type, colours)} ${cleanForTerminal(event.text)}\n`,
+    );
   });
   const stopProgress = splashdown.on("progress", ({ step, fraction, message }) => {
     const share = fraction === undefined ? "" : ` ${String(Math.round(fraction * 100)).padStart(3)} %`;
-    const line = cleanForTerminal(`${step}${share} ${message ?? ""}`).replaceAll("\n", " ").slice(0, 110);
+    const line = cleanForTerminal(`${step}${share} ${message ?? ""}`)
+      .replaceAll("\n", " ")
+      .slice(0, 110);
     if (streams.interactive) {
       streams.error(`\r\u001b[2K${colours.dim(line)}`);
       transient = true;

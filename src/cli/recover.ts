@@ -36,6 +36,9 @@ function formatRecover(view: RecoverView): string {
   if (view.tasks.length === 0) return "no tasks";
   const mark = { taken_up: "✓", left: "·", failed: "✗" } as const;
   return view.tasks
-    .map((task) => `${mark[task.action]} ${task.task}: ${cleanForTerminal(task.why)}${task.result === undefined ? "" : `; now ${task.result.status}`}`)
+    .map(
+      (task) =>
+        `${mark[task.action]} ${task.task}: ${cleanForTerminal(task.why)}${task.result === undefined ? "" : `; now ${task.result.status}`}`,
+    )
     .join("\n");
 }

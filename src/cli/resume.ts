@@ -40,15 +40,26 @@ export function registerResume(program: Command, deps: CliDeps): void {
     .option("--wait", "sleep through long waits instead of ending with status 75")
     .option("--plan", "print the plan and run nothing")
     .addHelpText("after", describeStatuses(RUN_STATUSES))
-    .action((task: string | undefined, flags: ResumeFlags, command: Command) => runResume(task, flags, { command, deps }));
+    .action((task: string | undefined, flags: ResumeFlags, command: Command) =>
+      runResume(task, flags, { command, deps }),
+    );
 }
 
-async function runResume(task: string | undefined, flags: ResumeFlags, { command, deps }: { command: Command; deps: CliDeps }): Promise<void> {
+async function runResume(
+  task: string | undefined,
+  flags: ResumeFlags,
+  { command, deps }: { command: Command; deps: CliDeps },
+): Promise<void> {
   if ((task === undefined) === (flags.checkpointId === undefined)) {
     throw new SplashdownError("USAGE_INVALID", "name a task, or give --checkpoint-id", { details: {} });
   }
   const { plan, ...rest } = flags;
-  const request: ResumeOptions = { ...rest, ...(task === undefined ? {} : { task }), ...(plan === true ? { planOnly: true } : {}), signal: deps.signal };
+  const request: ResumeOptions = {
+    ...rest,
+    ...(task === undefined ? {} : { task }),
+    ...(plan === true ? { planOnly: true } : {}),
+    signal: deps.signal,
+  };
   const ask = deps.streams.interactive ? { ask: askInTerminal } : {};
   await withSplashdown(
     command,

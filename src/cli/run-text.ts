@@ -33,34 +33,52 @@ function countOf(count: number, what: string): string {
 function formatCost({ metrics }: RunView): string[] {
   if (metrics.api_calls === 0) return [];
   const unpriced = metrics.unpriced_calls === 0 ? "" : `, ${metrics.unpriced_calls} calls of unknown price`;
-  return [`  ${metrics.api_calls} model calls, ${metrics.tokens_used} tokens, $${metrics.cost_usd.toFixed(4)}${unpriced}`];
+  return [
+    `  ${metrics.api_calls} model calls, ${metrics.tokens_used} tokens, $${metrics.cost_usd.toFixed(4)}${unpriced}`,
+  ];
 }
 
 function formatOutput(view: RunView): string[] {
   if (view.output === undefined || view.output === null) return [];
   const text = typeof view.output === "string" ? view.output : JSON.stringify(view.output, undefined, 2);
   const clean = cleanForTerminal(text);
-  const cut = clean.length > 2000 ? `${clean.slice(0, 2000)}\n… (splashdown show ${view.task} --json has all of it)` : clean;
+  const cut =
+    clean.length > 2000 ? `${clean.slice(0, 2000)}\n… (splashdown show ${view.task} --json has all of it)` : clean;
   return cut.split("\n").map((line) => `  ${line}`);
 }
 
 export function formatQuestion(question: QuestionView): string[] {
   return [
     `  ? ${cleanForTerminal(question.text)}`,
-    ...question.options.map((option) => `      ${option.value}${option.takes_value ? " --output JSON" : ""}: ${cleanForTerminal(option.label)}`),
+    ...question.options.map(
+      (option) =>
+        `      ${option.value}${option.takes_value ? " --output JSON" : ""}: ${cleanForTerminal(option.label)}`,
+    ),
     `    answer with: ${question.command}`,
   ];
 }
 
 export function formatPlan(view: PlanView): string {
   const list = (title: string, items: readonly string[]): string[] =>
-    items.length === 0 ? [] : [`${title} (${items.length}):`, ...items.slice(0, 20).map((item) => `  ${cleanForTerminal(item)}`), ...(items.length > 20 ? [`  … ${items.length - 20} more`] : [])];
+    items.length === 0
+      ? []
+      : [
+          `${title} (${items.length}):`,
+          ...items.slice(0, 20).map((item) => `  ${cleanForTerminal(item)}`),
+          ...(items.length > 20 ? [`  … ${items.length - 20} more`] : []),
+        ];
   return [
     `plan for ${view.task}`,
     ...list("done, stays", view.done),
-    ...list("to run again", view.to_rerun.map((item) => `${item.step}: ${item.why}`)),
+    ...list(
+      "to run again",
+      view.to_rerun.map((item) => `${item.step}: ${item.why}`),
+    ),
     ...list("outcome unknown", view.unknown),
     ...list("to run", view.to_run),
-    ...list("changed in the definition", view.changed.map((item) => `${item.path}: ${item.how}`)),
+    ...list(
+      "changed in the definition",
+      view.changed.map((item) => `${item.path}: ${item.how}`),
+    ),
   ].join("\n");
 }

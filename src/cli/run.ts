@@ -52,13 +52,21 @@ export function registerRun(program: Command, deps: CliDeps): void {
     .option("--wait", "sleep through long waits instead of ending with status 75")
     .option("--provider <name>", "model provider for steps that name none")
     .option("--model <name>", "model for steps that name none")
-    .option("--on-unknown <what>", "ask, rerun, skip or fail steps whose outcome is unknown after a crash", parseOnUnknown)
+    .option(
+      "--on-unknown <what>",
+      "ask, rerun, skip or fail steps whose outcome is unknown after a crash",
+      parseOnUnknown,
+    )
     .option("--unknown <step=what>", "the same for one step (repeatable)", collectPairs)
     .addHelpText("after", describeStatuses(RUN_STATUSES))
     .action((file: string, flags: RunFlags, command: Command) => runRun(file, flags, { command, deps }));
 }
 
-async function runRun(file: string, flags: RunFlags, { command, deps }: { command: Command; deps: CliDeps }): Promise<void> {
+async function runRun(
+  file: string,
+  flags: RunFlags,
+  { command, deps }: { command: Command; deps: CliDeps },
+): Promise<void> {
   if (flags.input !== undefined && flags.inputs !== undefined) {
     throw new SplashdownError("USAGE_INVALID", "give --input or --inputs, not both");
   }

@@ -3,7 +3,15 @@ import type { Command } from "commander";
 import type { EventView, TaskSummaryView, TaskView } from "../runtime/contract.js";
 import type { CliDeps, Streams } from "./deps.js";
 import { formatQuestion } from "./run-text.js";
-import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize, formatTable, printView } from "./output.js";
+import {
+  cleanForTerminal,
+  colourStatus,
+  coloursOf,
+  formatDuration,
+  formatSize,
+  formatTable,
+  printView,
+} from "./output.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
 
 export function registerTasks(program: Command, deps: CliDeps): void {
@@ -36,7 +44,8 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     .action(async (task: string, flags: { follow?: boolean; from?: number }, command: Command) => {
       await withSplashdown(command, deps, async ({ splashdown, options }) => {
         const events = splashdown.events(task, { ...flags, signal: deps.signal });
-        for await (const event of events) deps.streams.out(options.json === true ? `${JSON.stringify(event)}\n` : `${formatEvent(event)}\n`);
+        for await (const event of events)
+          deps.streams.out(options.json === true ? `${JSON.stringify(event)}\n` : `${formatEvent(event)}\n`);
       });
     });
 }
@@ -67,22 +76,51 @@ function describeNeed(task: TaskSummaryView): string {
 
 function formatTask(view: TaskView, streams: Streams): string {
   const colours = coloursOf(streams);
-  const section = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ["", colours.bold(title), ...lines]);
+  const section = (title: string, lines: readonly string[]): string[] =>
+    lines.length === 0 ? [] : ["", colours.bold(title), ...lines];
   const indent = (text: string): string => `  ${cleanForTerminal(text).replaceAll("\n", "\n  ")}`;
   return [
     `${colours.bold(view.task)}  ${colourStatus(colours, view.status)}${view.reason === undefined ? "" : `: ${cleanForTerminal(view.reason)}`}`,
     indent(`workflow ${view.workflow ?? "?"}, id ${view.workflow_id ?? "?"}${view.encrypted ? "" : ", NOT ENCRYPTED"}`),
-    indent(`started ${view.started_at ?? "?"}, last event ${view.last_event_at ?? "?"}, worked ${formatDuration(view.metrics.elapsed_time)}`),
-    ...(view.owner === undefined ? [] : [indent(`owner: process ${String(view.owner["pid"])} on ${String(view.owner["host"])} since ${String(view.owner["since"])}`)]),
-    ...section("inputs", Object.entries(view.inputs).map(([name, value]) => indent(`${name} = ${JSON.stringify(value)}`))),
+    indent(
+      `started ${view.started_at ?? "?"}, last event ${view.last_event_at ?? "?"}, worked ${formatDuration(view.metrics.elapsed_time)}`,
+    ),
+    ...(view.owner === undefined
+      ? []
+      : [
+          indent(
+            `owner: process ${String(view.owner["pid"])} on ${String(view.owner["host"])} since ${String(view.owner["since"])}`,
+          ),
+        ]),
+    ...section(
+      "inputs",
+      Object.entries(view.inputs).map(([name, value]) => indent(`${name} = ${JSON.stringify(value)}`)),
+    ),
     ...section(
       "phases",
-      view.phases.map((phase) => indent(`${String(phase["number"])} ${String(phase["name"])}: ${String(phase["status"])}, iteration ${String(phase["iteration"])}, confidence ${formatShare(phase["confidence"])}`)),
+      view.phases.map((phase) =>
+        indent(
+          `${String(phase["number"])} ${String(phase["name"])}: ${String(phase["status"])}, iteration ${String(phase["iteration"])}, confidence ${formatShare(phase["confidence"])}`,
+        ),
+      ),
     ),
     ...section("steps", formatSteps(view)),
-    ...section("decisions", view.decisions.map((decision) => indent(`${String(decision["agent"])}: ${String(decision["description"])}\n  because ${String(decision["rationale"])}`))),
-    ...section("open questions", view.questions.filter((question) => question.status === "open").flatMap(formatQuestion)),
-    ...section("deliverables", view.deliverables.map((file) => indent(`${view.folder}/${file.file}  ${formatSize(file.size)}`))),
+    ...section(
+      "decisions",
+      view.decisions.map((decision) =>
+        indent(
+          `${String(decision["agent"])}: ${String(decision["description"])}\n  because ${String(decision["rationale"])}`,
+        ),
+      ),
+    ),
+    ...section(
+      "open questions",
+      view.questions.filter((question) => question.status === "open").flatMap(formatQuestion),
+    ),
+    ...section(
+      "deliverables",
+      view.deliverables.map((file) => indent(`${view.folder}/${file.file}  ${formatSize(file.size)}`)),
+    ),
     ...section("damage", view.damage.map(indent)),
     "",
     indent(`${view.checkpoints} checkpoints: splashdown checkpoints list ${view.task}`),
@@ -102,7 +140,10 @@ function formatSteps(view: TaskView): string[] {
     step.error === undefined ? "" : String(step.error["message"]).slice(0, 100),
   ]);
   const cut = view.steps.length - steps.length;
-  return [...(cut > 0 ? [`  … ${cut} earlier steps (--json has all)`] : []), formatTable(["  STEP", "STATUS", "", "TIME", "CONFIDENCE", ""], rows)];
+  return [
+    ...(cut > 0 ? [`  … ${cut} earlier steps (--json has all)`] : []),
+    formatTable(["  STEP", "STATUS", "", "TIME", "CONFIDENCE", ""], rows),
+  ];
 }
 
 function formatShare(value: unknown): string {

@@ -44,7 +44,12 @@ export async function withSplashdown<T>(
       info: (message) => {
         if (options.quiet !== true) say(message);
       },
-      warn: (message) => deps.streams.error(options.json === true ? `${JSON.stringify({ warning: message })}\n` : `${colours.yellow("warning")} ${cleanForTerminal(message)}\n`),
+      warn: (message) =>
+        deps.streams.error(
+          options.json === true
+            ? `${JSON.stringify({ warning: message })}\n`
+            : `${colours.yellow("warning")} ${cleanForTerminal(message)}\n`,
+        ),
       debug: (message) => {
         if (options.debug === true) say(message);
       },

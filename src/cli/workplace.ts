@@ -11,7 +11,14 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
     .command("validate")
     .description("check a workflow file; every fault with line and column")
     .argument("<file>", "workflow file")
-    .addHelpText("after", describeStatuses([[0, "valid"], [2, "not valid; each fault is named"], [10, "no such file"]]))
+    .addHelpText(
+      "after",
+      describeStatuses([
+        [0, "valid"],
+        [2, "not valid; each fault is named"],
+        [10, "no such file"],
+      ]),
+    )
     .action(async (file: string, _flags: object, command: Command) => {
       await withSplashdown(command, deps, async ({ splashdown, options }) => {
         printView(deps.streams, options.json, await splashdown.validate(file), formatValid);
@@ -20,7 +27,13 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
   program
     .command("doctor")
     .description("check this place: Node, store, keys, processes, disk")
-    .addHelpText("after", describeStatuses([[0, "all is well"], [4, "something needs mending; each says how"]]))
+    .addHelpText(
+      "after",
+      describeStatuses([
+        [0, "all is well"],
+        [4, "something needs mending; each says how"],
+      ]),
+    )
     .action(async (_flags: object, command: Command) => {
       await withSplashdown(command, deps, async ({ splashdown, options }) => {
         const view = await splashdown.doctor();
@@ -32,7 +45,13 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
   config
     .command("show")
     .description("every setting with its value and where it comes from")
-    .addHelpText("after", describeStatuses([[0, "done"], [2, "a setting is not valid"]]))
+    .addHelpText(
+      "after",
+      describeStatuses([
+        [0, "done"],
+        [2, "a setting is not valid"],
+      ]),
+    )
     .action(async (_flags: object, command: Command) => {
       await withSplashdown(command, deps, async ({ splashdown, options }) => {
         printView(deps.streams, options.json, await splashdown.config(), formatConfig);
@@ -55,6 +74,11 @@ function formatChecks(checks: readonly CheckView[], streams: Streams): string {
 }
 
 function formatConfig(view: ConfigView): string {
-  const rows = view.settings.map((setting) => [setting.key, JSON.stringify(setting.value), setting.origin, setting.note ?? ""]);
+  const rows = view.settings.map((setting) => [
+    setting.key,
+    JSON.stringify(setting.value),
+    setting.origin,
+    setting.note ?? "",
+  ]);
   return formatTable(["SETTING", "VALUE", "FROM", ""], rows);
 }

@@ -11,7 +11,9 @@ import type { QuestionView } from "./contract.js";
 import { loadAnswer, recordAnswer, type ControlDeps, type FolderInbox } from "./control.js";
 import { viewQuestion } from "./views.js";
 
-export type AskPerson = (question: QuestionView) => Promise<{ readonly answer: string; readonly value?: JsonValue } | undefined>;
+export type AskPerson = (
+  question: QuestionView,
+) => Promise<{ readonly answer: string; readonly value?: JsonValue } | undefined>;
 
 /** Answers given ahead. Keys: step identity, path or name for unknown outcomes; question kind for the rest. */
 export interface PresetAnswers {

@@ -46,12 +46,29 @@ export async function conductNew(services: Services, options: NewTask): Promise<
   const opened = openWith(services, task, vault);
   const epoch = await task.claim();
   const state = createState();
-  const session = { services, task, vault, epoch, prev: undefined, base: undefined, journalBytes: 0, state, workflow, settings, presets, wait, signal };
+  const session = {
+    services,
+    task,
+    vault,
+    epoch,
+    prev: undefined,
+    base: undefined,
+    journalBytes: 0,
+    state,
+    workflow,
+    settings,
+    presets,
+    wait,
+    signal,
+  };
   await runSession({ ...session, templates: await services.templates() }, startInput(opened, options));
   return viewRun(services, { opened, state, how: "started" });
 }
 
-function startInput({ task, vault }: OpenedTask, options: ConductOptions & { readonly inputs: JsonObject }): Extract<EngineInput, { kind: "start" }> {
+function startInput(
+  { task, vault }: OpenedTask,
+  options: ConductOptions & { readonly inputs: JsonObject },
+): Extract<EngineInput, { kind: "start" }> {
   const { workflow, settings, inputs } = options;
   return {
     kind: "start",
@@ -89,17 +106,42 @@ export async function conductOn(services: Services, options: GoOn): Promise<RunV
   const { task, vault } = opened;
   const restored = await takeOver(services, options);
   const { state, epoch, prev, base, journalBytes } = restored;
-  const session = { services, task, vault, epoch, prev, base, journalBytes, state, workflow, settings, presets, wait, signal };
+  const session = {
+    services,
+    task,
+    vault,
+    epoch,
+    prev,
+    base,
+    journalBytes,
+    state,
+    workflow,
+    settings,
+    presets,
+    wait,
+    signal,
+  };
   await runSession({ ...session, templates: await services.templates() }, await resumedInput(restored, options));
   const how = by === "run" || by === "recover" ? "taken_up" : "resumed";
-  return viewRun(services, { opened, state, how, recovery: restored.report, ...(notices === undefined ? {} : { notices }) });
+  return viewRun(services, {
+    opened,
+    state,
+    how,
+    recovery: restored.report,
+    ...(notices === undefined ? {} : { notices }),
+  });
 }
 
-async function resumedInput(restored: Restored, options: GoOn): Promise<Extract<EngineInput, { kind: "start" | "resumed" }>> {
+async function resumedInput(
+  restored: Restored,
+  options: GoOn,
+): Promise<Extract<EngineInput, { kind: "start" | "resumed" }>> {
   const { opened, workflow, settings, inputs } = options;
   if (restored.state.task === undefined) {
     if (inputs !== undefined) return startInput(opened, { ...options, inputs });
-    throw new SplashdownError("TASK_NOT_RESUMABLE", `task ${opened.task.name} never started`, { details: { task: opened.task.name } });
+    throw new SplashdownError("TASK_NOT_RESUMABLE", `task ${opened.task.name} never started`, {
+      details: { task: opened.task.name },
+    });
   }
   return {
     kind: "resumed",
@@ -147,7 +189,10 @@ async function lowerAnchor(services: Services, taskId: string, { prev }: Restore
   await replaceAnchor({ fileSystem, random, stateFolder: environment.stateFolder, taskId, position });
 }
 
-async function readOrphans(opened: OpenedTask, { orphans }: Restored): Promise<Extract<EngineInput, { kind: "resumed" }>["orphans"]> {
+async function readOrphans(
+  opened: OpenedTask,
+  { orphans }: Restored,
+): Promise<Extract<EngineInput, { kind: "resumed" }>["orphans"]> {
   const values = new Map<StepId, JsonValue>();
   for (const [step, event] of orphans) values.set(step, await resolveValue(opened, event.output));
   return values;

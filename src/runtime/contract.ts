@@ -183,7 +183,12 @@ export interface PlanView {
 }
 
 export interface RecoverView {
-  readonly tasks: readonly { readonly task: string; readonly action: "taken_up" | "left" | "failed"; readonly why: string; readonly result?: RunView }[];
+  readonly tasks: readonly {
+    readonly task: string;
+    readonly action: "taken_up" | "left" | "failed";
+    readonly why: string;
+    readonly result?: RunView;
+  }[];
 }
 
 export interface AnswerOptions {
@@ -239,33 +244,58 @@ export interface ReplayView {
 }
 
 export interface ConfigView {
-  readonly settings: readonly { readonly key: string; readonly value: JsonValue; readonly origin: string; readonly note?: string }[];
+  readonly settings: readonly {
+    readonly key: string;
+    readonly value: JsonValue;
+    readonly origin: string;
+    readonly note?: string;
+  }[];
 }
 
 /** Typed events of the library. */
 export interface SplashdownEvents {
   readonly event: (event: EventView & { readonly task: string }) => void;
-  readonly checkpoint_saved: (event: { readonly task: string; readonly checkpoint_id: string; readonly timestamp: string; readonly file: string }) => void;
+  readonly checkpoint_saved: (event: {
+    readonly task: string;
+    readonly checkpoint_id: string;
+    readonly timestamp: string;
+    readonly file: string;
+  }) => void;
   readonly checkpoint_failed: (event: { readonly task: string; readonly error: JsonObject }) => void;
   readonly step_started: (event: { readonly task: string; readonly step: string; readonly attempt: number }) => void;
   readonly step_finished: (event: { readonly task: string; readonly step: string; readonly status: string }) => void;
   readonly decision_made: (event: { readonly task: string; readonly decision: JsonObject }) => void;
   readonly question_opened: (event: { readonly task: string; readonly question: QuestionView }) => void;
-  readonly progress: (event: { readonly task: string; readonly step: string; readonly fraction?: number; readonly message?: string }) => void;
+  readonly progress: (event: {
+    readonly task: string;
+    readonly step: string;
+    readonly fraction?: number;
+    readonly message?: string;
+  }) => void;
   readonly notice: (event: { readonly level: "info" | "warn"; readonly message: string }) => void;
 }
 
 export interface Splashdown {
   run(options: RunOptions): Promise<RunView>;
   resume(options: ResumeOptions): Promise<RunView | PlanView>;
-  resumeFromCheckpoint(checkpointId: string, options?: Omit<ResumeOptions, "checkpointId">): Promise<RunView | PlanView>;
+  resumeFromCheckpoint(
+    checkpointId: string,
+    options?: Omit<ResumeOptions, "checkpointId">,
+  ): Promise<RunView | PlanView>;
   recover(options?: { readonly wait?: boolean; readonly signal?: AbortSignal }): Promise<RecoverView>;
   answer(options: AnswerOptions): Promise<AnswerView>;
-  request(task: string, request: "checkpoint" | "pause" | "stop", options?: { readonly note?: string; readonly by?: string }): Promise<RequestView>;
+  request(
+    task: string,
+    request: "checkpoint" | "pause" | "stop",
+    options?: { readonly note?: string; readonly by?: string },
+  ): Promise<RequestView>;
   list(): Promise<readonly TaskSummaryView[]>;
   show(task: string): Promise<TaskView>;
   /** Events of a task; with `follow` it goes on until the task ends or the signal fires. */
-  events(task: string, options?: { readonly from?: number; readonly follow?: boolean; readonly signal?: AbortSignal }): AsyncIterable<EventView>;
+  events(
+    task: string,
+    options?: { readonly from?: number; readonly follow?: boolean; readonly signal?: AbortSignal },
+  ): AsyncIterable<EventView>;
   readonly checkpoints: {
     list(task?: string): Promise<readonly CheckpointView[]>;
     show(reference: string): Promise<JsonObject>;
@@ -275,7 +305,11 @@ export interface Splashdown {
     validateCheckpoint(file: string): Promise<ValidateCheckpointView>;
     replay(checkpoint: string): Promise<ReplayView>;
     /** Views of both sides and the differences, first difference first. */
-    diffCheckpoints(from: string, to: string, options?: { readonly all?: boolean; readonly task?: string }): Promise<JsonObject>;
+    diffCheckpoints(
+      from: string,
+      to: string,
+      options?: { readonly all?: boolean; readonly task?: string },
+    ): Promise<JsonObject>;
   };
   readonly keys: {
     init(options: { readonly keyFile?: string; readonly ifMissing?: boolean }): Promise<JsonObject>;

@@ -27,10 +27,13 @@ export function decodeControlFile(vault: TaskVault, key: string, bytes: Uint8Arr
   if (bytes.length > LIMITS.controlFileBytesMax) throw notOurs(key, "it is too large");
   const lines = Buffer.from(bytes).toString("utf8").split("\n");
   const [headerText, payload, end] = lines;
-  if (headerText === undefined || payload === undefined || end !== "" || lines.length !== 3) throw notOurs(key, "it does not have two lines");
+  if (headerText === undefined || payload === undefined || end !== "" || lines.length !== 3)
+    throw notOurs(key, "it does not have two lines");
   const header = parseHeader(key, headerText);
   if (header["workflow_id"] !== vault.taskId) {
-    throw new SplashdownError("TASK_SWAPPED", `control file ${key} belongs to another task`, { details: { file: key } });
+    throw new SplashdownError("TASK_SWAPPED", `control file ${key} belongs to another task`, {
+      details: { file: key },
+    });
   }
   const sealed = decodeBase64(payload);
   if (sealed === undefined) throw notOurs(key, "its payload is not base64");
@@ -53,14 +56,19 @@ function parseHeader(key: string, text: string): JsonObject {
   }
   if (!isJsonObject(header) || header["format"] !== FORMAT) throw notOurs(key, "its format is another");
   if (header["version"] !== VERSION) {
-    throw new SplashdownError("FORMAT_VERSION", `control file ${key} has version ${JSON.stringify(header["version"])}`, { details: { file: key } });
+    throw new SplashdownError(
+      "FORMAT_VERSION",
+      `control file ${key} has version ${JSON.stringify(header["version"])}`,
+      { details: { file: key } },
+    );
   }
   return header;
 }
 
 function sealHeaderOf(key: string, header: JsonObject): SealHeader {
   const { suite, salt, commit, key: keyId } = header;
-  if (typeof suite !== "string" || typeof salt !== "string" || typeof commit !== "string") throw notOurs(key, "its seal is incomplete");
+  if (typeof suite !== "string" || typeof salt !== "string" || typeof commit !== "string")
+    throw notOurs(key, "its seal is incomplete");
   return { suite, salt, commit, ...(typeof keyId === "string" ? { key: keyId as KeyId } : {}) };
 }
 

@@ -55,7 +55,11 @@ export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">)
   const winner = await loadAnswer(deps, given.question);
   const who = winner === undefined ? "somebody else" : `${winner.by} at ${winner.at} with ${winner.answer}`;
   throw new SplashdownError("QUESTION_CLOSED", `question ${given.question} was answered by ${who}`, {
-    details: { task: deps.task.name, question: given.question, ...(winner === undefined ? {} : { by: winner.by, at: winner.at, answer: winner.answer }) },
+    details: {
+      task: deps.task.name,
+      question: given.question,
+      ...(winner === undefined ? {} : { by: winner.by, at: winner.at, answer: winner.answer }),
+    },
   });
 }
 

@@ -22,7 +22,9 @@ export function createDeliverableWriter(deps: DeliverableDeps): DeliverableWrite
     write: async (file, content) => {
       const target = join(deps.folder, file);
       if (relative(deps.folder, target).split(sep).includes("..")) {
-        throw new SplashdownError("STORE_UNSAFE", `deliverable ${file} would leave the task's folder`, { details: { file } });
+        throw new SplashdownError("STORE_UNSAFE", `deliverable ${file} would leave the task's folder`, {
+          details: { file },
+        });
       }
       const bytes = Buffer.from(content, "utf8");
       if (await isEqualFile(deps.fileSystem, target, bytes)) return;
@@ -70,7 +72,8 @@ async function ensureFolder(fileSystem: FileSystem, root: string, folder: string
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error;
     const stat = await fileSystem.lstat(folder);
-    if (stat.kind !== "folder") throw new SplashdownError("STORE_UNSAFE", `${folder} is not a folder`, { details: { folder } });
+    if (stat.kind !== "folder")
+      throw new SplashdownError("STORE_UNSAFE", `${folder} is not a folder`, { details: { folder } });
   }
 }
 

@@ -10,7 +10,10 @@ import { listSummaries } from "./summaries.js";
 
 const NODE_MIN = [20, 19] as const;
 
-export async function runDoctor(services: Services, storeFolder: string | undefined): Promise<{ readonly checks: readonly CheckView[] }> {
+export async function runDoctor(
+  services: Services,
+  storeFolder: string | undefined,
+): Promise<{ readonly checks: readonly CheckView[] }> {
   const checks = [
     checkNode(),
     await attempt("store", () => checkStore(services)),
@@ -26,7 +29,12 @@ async function attempt(name: string, check: () => Promise<Omit<CheckView, "name"
   try {
     return { name, ...(await check()) };
   } catch (error) {
-    return { name, ok: false, text: messageOf(error), ...(error instanceof SplashdownError ? { hint: error.hint } : {}) };
+    return {
+      name,
+      ok: false,
+      text: messageOf(error),
+      ...(error instanceof SplashdownError ? { hint: error.hint } : {}),
+    };
   }
 }
 
@@ -34,26 +42,39 @@ function checkNode(): CheckView {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const ok = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
   const text = `Node ${process.versions.node} on ${process.platform} ${process.arch}`;
-  return ok ? { name: "node", ok, text } : { name: "node", ok, text, hint: `install Node ${NODE_MIN.join(".")} or newer` };
+  return ok
+    ? { name: "node", ok, text }
+    : { name: "node", ok, text, hint: `install Node ${NODE_MIN.join(".")} or newer` };
 }
 
 async function checkStore({ store }: Services): Promise<Omit<CheckView, "name">> {
   await store.probe();
   const { manifest } = store;
-  return { ok: true, text: `${store.address}: can be written${manifest.durable ? ", durable" : ", NOT durable"}${manifest.multiProcess ? "" : ", one process only"}` };
+  return {
+    ok: true,
+    text: `${store.address}: can be written${manifest.durable ? ", durable" : ", NOT durable"}${manifest.multiProcess ? "" : ", one process only"}`,
+  };
 }
 
 async function checkKeys(services: Services): Promise<Omit<CheckView, "name">> {
   const { keys, settings, fileSystem } = services;
-  if (!settings.checkpoint_config.encryption) return { ok: false, text: "encryption is off; what is written can be read by anybody", hint: "remove encryption: false from the settings" };
+  if (!settings.checkpoint_config.encryption)
+    return {
+      ok: false,
+      text: "encryption is off; what is written can be read by anybody",
+      hint: "remove encryption: false from the settings",
+    };
   const states = await readSources(keys.sources(), keys.ports);
   const problem = states.find((state) => state.problem !== undefined)?.problem;
   if (problem !== undefined) return { ok: false, text: messageOf(problem), hint: problem.hint };
   const ready = states.filter((state) => state.secret !== undefined);
-  if (ready.length === 0) return { ok: true, text: "no key yet; a first run makes one, or make it now", hint: "splashdown keys init" };
+  if (ready.length === 0)
+    return { ok: true, text: "no key yet; a first run makes one, or make it now", hint: "splashdown keys init" };
   const unsaid = await listUnacknowledgedKeys({ access: keys, fileSystem });
   const text = `${ready.map((state) => state.label).join(", ")} at hand`;
-  return unsaid.length === 0 ? { ok: true, text } : { ok: true, text: `${text}; not marked as backed up`, hint: "copy the key file, then: splashdown keys ack" };
+  return unsaid.length === 0
+    ? { ok: true, text }
+    : { ok: true, text: `${text}; not marked as backed up`, hint: "copy the key file, then: splashdown keys ack" };
 }
 
 async function checkChildren({ processes, environment }: Services): Promise<Omit<CheckView, "name">> {
@@ -77,10 +98,16 @@ async function checkTasks(services: Services): Promise<Omit<CheckView, "name">> 
   const bad = tasks.filter((task) => task.problem !== undefined);
   const crashed = tasks.filter((task) => task.status === "crashed");
   if (bad.length > 0) {
-    return { ok: false, text: bad.map((task) => `${task.task}: ${task.problem?.message ?? ""}`).join("; "), hint: bad[0]?.problem?.hint ?? "splashdown list" };
+    return {
+      ok: false,
+      text: bad.map((task) => `${task.task}: ${task.problem?.message ?? ""}`).join("; "),
+      hint: bad[0]?.problem?.hint ?? "splashdown list",
+    };
   }
   const text = `${tasks.length} tasks, all readable`;
-  return crashed.length === 0 ? { ok: true, text } : { ok: true, text: `${text}; ${crashed.length} crashed`, hint: "splashdown recover" };
+  return crashed.length === 0
+    ? { ok: true, text }
+    : { ok: true, text: `${text}; ${crashed.length} crashed`, hint: "splashdown recover" };
 }
 
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
@@ -90,6 +117,11 @@ async function checkDisk({ fileSystem }: Services, folder: string): Promise<Omit
   const freeBytes = bavail * bsize;
   const { network, volatile } = await fileSystem.volumeOf(folder).catch(() => ({ network: false, volatile: false }));
   const text = `${Math.round(freeBytes / 1024 / 1024)} MiB free at ${folder}${volatile ? ", in memory only" : ""}`;
-  if (network) return { ok: false, text: `${folder} is on a network file system: other machines' processes cannot be seen`, hint: "use a local disk: --store file:PATH" };
+  if (network)
+    return {
+      ok: false,
+      text: `${folder} is on a network file system: other machines' processes cannot be seen`,
+      hint: "use a local disk: --store file:PATH",
+    };
   return freeBytes < FREE_BYTES_MIN ? { ok: false, text, hint: "free some space" } : { ok: true, text };
 }

@@ -37,7 +37,8 @@ export function createEnvironment(all: Readonly<Record<string, string>>, working
     get: (name) => (all[name] === "" ? undefined : all[name]),
     all,
     configFolder: all["SPLASHDOWN_CONFIG_DIR"] || join(all["XDG_CONFIG_HOME"] || join(home, ".config"), "splashdown"),
-    stateFolder: all["SPLASHDOWN_STATE_DIR"] || join(all["XDG_STATE_HOME"] || join(home, ".local", "state"), "splashdown"),
+    stateFolder:
+      all["SPLASHDOWN_STATE_DIR"] || join(all["XDG_STATE_HOME"] || join(home, ".local", "state"), "splashdown"),
     workingFolder,
     host: hostname(),
     user: all["USER"] ?? all["LOGNAME"] ?? readUserName(),

@@ -16,9 +16,14 @@ import { listSummaries } from "./summaries.js";
 export async function findTask(services: Services, reference: string, purpose: "read" | "act"): Promise<TaskStore> {
   const direct = await services.store.task(reference).catch(() => undefined);
   if (direct !== undefined) return direct;
-  const name = selectTask(await listSummaries(services), { reference, purpose, notice: (message) => services.log.warn(message) });
+  const name = selectTask(await listSummaries(services), {
+    reference,
+    purpose,
+    notice: (message) => services.log.warn(message),
+  });
   const task = await services.store.task(name);
-  if (task === undefined) throw new SplashdownError("TASK_NOT_FOUND", `task ${name} is gone`, { details: { task: name } });
+  if (task === undefined)
+    throw new SplashdownError("TASK_NOT_FOUND", `task ${name} is gone`, { details: { task: name } });
   return task;
 }
 
@@ -46,12 +51,16 @@ export async function findCheckpoint(services: Services, text: string, within?: 
   }
   const [only, second] = found;
   if (only === undefined) {
-    throw new SplashdownError("CHECKPOINT_NOT_FOUND", `no checkpoint fits ${text}`, { details: { checkpoint: text, ...(names === undefined ? {} : { task: names[0] ?? "" }) } });
+    throw new SplashdownError("CHECKPOINT_NOT_FOUND", `no checkpoint fits ${text}`, {
+      details: { checkpoint: text, ...(names === undefined ? {} : { task: names[0] ?? "" }) },
+    });
   }
   if (second === undefined) return only;
   const places = found.map(({ task, checkpoint }) => `${task.name}:${checkpoint.seq}`);
   for (const { task } of found) await task.close();
-  throw new SplashdownError("CHECKPOINT_AMBIGUOUS", `${places.length} checkpoints fit ${text}: ${places.join(", ")}`, { details: { checkpoints: places } });
+  throw new SplashdownError("CHECKPOINT_AMBIGUOUS", `${places.length} checkpoints fit ${text}: ${places.join(", ")}`, {
+    details: { checkpoints: places },
+  });
 }
 
 /** The task a checkpoint id belongs to. Errors: as `findCheckpoint`. */
@@ -69,7 +78,12 @@ async function openAll(services: Services): Promise<TaskStore[]> {
 }
 
 /** With many tasks to look through, one that cannot be read is passed over and said. */
-async function findIn(services: Services, task: TaskStore, reference: string, isOneOfMany: boolean): Promise<FoundCheckpoint | undefined> {
+async function findIn(
+  services: Services,
+  task: TaskStore,
+  reference: string,
+  isOneOfMany: boolean,
+): Promise<FoundCheckpoint | undefined> {
   try {
     const { folded, ...opened } = await readState(services, task);
     const { entry } = selectCheckpoint(

@@ -21,7 +21,10 @@ import type { Services } from "./services.js";
 import { countSteps, viewCheckpoints, viewDecisions, viewMetrics, viewOpenQuestions, viewPhases } from "./views.js";
 
 /** Checkpoints of one task, or of all that can be read; oldest first per task. */
-export async function listTaskCheckpoints(services: Services, reference: string | undefined): Promise<CheckpointView[]> {
+export async function listTaskCheckpoints(
+  services: Services,
+  reference: string | undefined,
+): Promise<CheckpointView[]> {
   if (reference !== undefined) {
     const task = await findTask(services, reference, "read");
     return viewOf(services, task).finally(() => task.close());
@@ -45,7 +48,9 @@ async function viewOf(services: Services, task: TaskStore): Promise<CheckpointVi
   const { folded } = await readState(services, task);
   const { checkpoints, strangers } = await listCheckpoints(folded.state.checkpoints, task);
   for (const file of strangers) services.log.warn(`${task.name}: ${file} belongs to no checkpoint of this history`);
-  const present = new Set(checkpoints.filter(({ file }) => file !== undefined).map(({ entry }) => entry.checkpointId as string));
+  const present = new Set(
+    checkpoints.filter(({ file }) => file !== undefined).map(({ entry }) => entry.checkpointId as string),
+  );
   return viewCheckpoints(task.name, folded.state).map((view) => {
     if (present.has(view.checkpoint_id)) return view;
     const { file: _file, size: _size, ...rest } = view;
@@ -85,7 +90,11 @@ async function stateAt(found: FoundCheckpoint): Promise<TaskState> {
 export async function validateCheckpointFile(services: Services, file: string): Promise<ValidateCheckpointView> {
   const located = await locateFile(services, file);
   const rawBytesMax = services.settings.checkpoint_config.checkpoint_size_limit_mb * 1024 * 1024;
-  const report = await validateFile(located.bytes, { name: basename(file), rawBytesMax, ...(located.vault === undefined ? {} : { vault: located.vault }) });
+  const report = await validateFile(located.bytes, {
+    name: basename(file),
+    rawBytesMax,
+    ...(located.vault === undefined ? {} : { vault: located.vault }),
+  });
   const failed = report.checks.find((check) => check.result === "failed");
   return {
     file: located.path,
@@ -115,13 +124,19 @@ async function locateFile(services: Services, file: string): Promise<LocatedFile
   for (const name of await services.store.tasks()) {
     const task = await services.store.task(name);
     const bytes = await task?.get(basename(file)).catch(() => undefined);
-    if (bytes !== undefined) return { path: `${name}/checkpoints/${basename(file)}`, bytes, ...(await openQuietly(services, task)) };
+    if (bytes !== undefined)
+      return { path: `${name}/checkpoints/${basename(file)}`, bytes, ...(await openQuietly(services, task)) };
     await task?.close();
   }
-  throw new SplashdownError("CHECKPOINT_NOT_FOUND", `no file and no checkpoint of that name: ${file}`, { details: { file } });
+  throw new SplashdownError("CHECKPOINT_NOT_FOUND", `no file and no checkpoint of that name: ${file}`, {
+    details: { file },
+  });
 }
 
-async function openQuietly(services: Services, task: TaskStore | undefined): Promise<Pick<LocatedFile, "vault" | "keyProblem">> {
+async function openQuietly(
+  services: Services,
+  task: TaskStore | undefined,
+): Promise<Pick<LocatedFile, "vault" | "keyProblem">> {
   if (task === undefined) return { vault: undefined, keyProblem: undefined };
   try {
     return { vault: (await openTask(services, task)).vault, keyProblem: undefined };
@@ -143,9 +158,20 @@ const CHECK_TEXT = {
 function describeChecks(report: FileReport, located: LocatedFile): CheckView[] {
   return report.checks.map(({ check, result, code, message }) => {
     if (result === "ok") return { name: check, ok: true, text: CHECK_TEXT[check] };
-    if (result === "failed") return { name: check, ok: false, text: `${message ?? "failed"} [${code ?? "?"}]`, ...(code === undefined ? {} : { hint: ERROR_TABLE[code].hint }) };
+    if (result === "failed")
+      return {
+        name: check,
+        ok: false,
+        text: `${message ?? "failed"} [${code ?? "?"}]`,
+        ...(code === undefined ? {} : { hint: ERROR_TABLE[code].hint }),
+      };
     const why = located.keyProblem === undefined ? "not checked" : `not checked: ${located.keyProblem.message}`;
-    return { name: check, ok: true, text: why, ...(located.keyProblem === undefined ? {} : { hint: located.keyProblem.hint }) };
+    return {
+      name: check,
+      ok: true,
+      text: why,
+      ...(located.keyProblem === undefined ? {} : { hint: located.keyProblem.hint }),
+    };
   });
 }
 
@@ -160,13 +186,28 @@ export interface DiffRequest {
 export async function diffTwoCheckpoints(services: Services, request: DiffRequest): Promise<JsonObject> {
   const from = await findCheckpoint(services, request.from, request.task);
   try {
-    const to = await findCheckpoint(services, request.to, request.task ?? (request.to.includes(":") ? undefined : from.task.name));
+    const to = await findCheckpoint(
+      services,
+      request.to,
+      request.task ?? (request.to.includes(":") ? undefined : from.task.name),
+    );
     try {
       const load = { from: loaderOf(from), to: loaderOf(to) };
-      const diff = await diffStates(await stateAt(from), await stateAt(to), { load, ...(request.all === undefined ? {} : { showsAll: request.all }) });
+      const diff = await diffStates(await stateAt(from), await stateAt(to), {
+        load,
+        ...(request.all === undefined ? {} : { showsAll: request.all }),
+      });
       const title = `${labelOf(from)} → ${labelOf(to)}`;
       const text = diff.equal ? `${title}: equal` : `${formatDiff(diff)}`;
-      return JSON.parse(JSON.stringify({ from: labelOf(from), to: labelOf(to), equal: diff.equal, differences: diff.differences, text })) as JsonObject;
+      return JSON.parse(
+        JSON.stringify({
+          from: labelOf(from),
+          to: labelOf(to),
+          equal: diff.equal,
+          differences: diff.differences,
+          text,
+        }),
+      ) as JsonObject;
     } finally {
       await to.task.close();
     }

@@ -86,10 +86,19 @@ export class KeyAccess {
       const taskId = await readTaskId(task);
       if (!encryption && taskId !== undefined) return createPlainVault(taskId);
       if (taskId !== undefined) {
-        throw new SplashdownError("SEAL_MISSING", `task ${task.name} is not encrypted, and encryption is demanded`, { details: { task: task.name } });
+        throw new SplashdownError("SEAL_MISSING", `task ${task.name} is not encrypted, and encryption is demanded`, {
+          details: { task: task.name },
+        });
       }
     }
-    return openTaskVault({ store: task, sources: this.sources(), ports: this.ports, random, log, ...(view === undefined ? {} : { taskId: view.task }) });
+    return openTaskVault({
+      store: task,
+      sources: this.sources(),
+      ports: this.ports,
+      random,
+      log,
+      ...(view === undefined ? {} : { taskId: view.task }),
+    });
   }
 
   /** Errors: KEY_NOT_CREATED, KEY_SOURCE_INVALID. */
@@ -135,9 +144,11 @@ export class KeyAccess {
   #fromEnvironment(): KeySourceSetting[] {
     const { all } = this.#deps.environment;
     const found: KeySourceSetting[] = [];
-    if (all["SPLASHDOWN_KEY_FILE"]) found.push(this.#resolvePaths({ kind: "keyfile", path: all["SPLASHDOWN_KEY_FILE"] }));
+    if (all["SPLASHDOWN_KEY_FILE"])
+      found.push(this.#resolvePaths({ kind: "keyfile", path: all["SPLASHDOWN_KEY_FILE"] }));
     if (all["SPLASHDOWN_KEY"] !== undefined) found.push({ kind: "env", name: "SPLASHDOWN_KEY" });
-    if (all["SPLASHDOWN_PASSPHRASE"] !== undefined) found.push({ kind: "passphrase", environment: "SPLASHDOWN_PASSPHRASE" });
+    if (all["SPLASHDOWN_PASSPHRASE"] !== undefined)
+      found.push({ kind: "passphrase", environment: "SPLASHDOWN_PASSPHRASE" });
     return found;
   }
 

@@ -26,6 +26,11 @@ export function createKeyCommandRunner(processes: () => ProcessHost, environment
     });
     child.release();
     const result = await child.result.finally(cancel);
-    return { exitCode: result.exitCode, stdout: result.stdout.toString("utf8"), stderrTail: result.stderrTail, timedOut };
+    return {
+      exitCode: result.exitCode,
+      stdout: result.stdout.toString("utf8"),
+      stderrTail: result.stderrTail,
+      timedOut,
+    };
   };
 }

@@ -24,15 +24,27 @@ export interface KeysDeps {
 
 const BACK_UP = "back it up: without it the checkpoints sealed with it cannot be read";
 
-export async function initKeys(deps: KeysDeps, options: { keyFile?: string; ifMissing?: boolean }): Promise<JsonObject> {
+export async function initKeys(
+  deps: KeysDeps,
+  options: { keyFile?: string; ifMissing?: boolean },
+): Promise<JsonObject> {
   if (options.ifMissing === true) {
     const missing = await isEverySourceMissing(deps);
     if (!missing) return { created: false, text: "a key is configured already; nothing was made" };
   }
-  const path = options.keyFile === undefined ? deps.access.defaultKeyPath : resolve(deps.workingFolder, options.keyFile);
+  const path =
+    options.keyFile === undefined ? deps.access.defaultKeyPath : resolve(deps.workingFolder, options.keyFile);
   const key = await initKeyFile({ fileSystem: deps.fileSystem, path, random: deps.random });
-  const use = path === deps.access.defaultKeyPath ? "" : `\nuse it with: SPLASHDOWN_KEY_FILE=${path} (or keys: in splashdown.config.yaml)`;
-  return { created: true, file: key.path, fingerprint: key.fingerprint, text: `made key ${key.fingerprint} in ${key.path}; ${BACK_UP}${use}` };
+  const use =
+    path === deps.access.defaultKeyPath
+      ? ""
+      : `\nuse it with: SPLASHDOWN_KEY_FILE=${path} (or keys: in splashdown.config.yaml)`;
+  return {
+    created: true,
+    file: key.path,
+    fingerprint: key.fingerprint,
+    text: `made key ${key.fingerprint} in ${key.path}; ${BACK_UP}${use}`,
+  };
 }
 
 async function isEverySourceMissing(deps: KeysDeps): Promise<boolean> {
@@ -46,11 +58,24 @@ export async function showKeys(deps: KeysDeps, name: string | undefined): Promis
   const sources: JsonObject[] = [];
   for (const state of states) {
     const problem = state.problem === undefined ? null : messageOf(state.problem);
-    const fingerprint = state.setting.kind === "keyfile" && state.secret !== undefined ? await fingerprintOf(deps, state.setting.path) : null;
-    sources.push({ source: formatSource(state.setting), at_hand: state.secret !== undefined, absence: state.absence ?? null, problem, fingerprint });
+    const fingerprint =
+      state.setting.kind === "keyfile" && state.secret !== undefined
+        ? await fingerprintOf(deps, state.setting.path)
+        : null;
+    sources.push({
+      source: formatSource(state.setting),
+      at_hand: state.secret !== undefined,
+      absence: state.absence ?? null,
+      problem,
+      fingerprint,
+    });
   }
   const lines = sources.map((source) => `${String(source["source"])}: ${describeSource(source)}`);
-  return { encryption: deps.encryption, sources, text: [deps.encryption ? "encryption is on" : "encryption is OFF", ...lines].join("\n") };
+  return {
+    encryption: deps.encryption,
+    sources,
+    text: [deps.encryption ? "encryption is on" : "encryption is OFF", ...lines].join("\n"),
+  };
 }
 
 async function fingerprintOf(deps: KeysDeps, path: string): Promise<string | null> {
@@ -92,12 +117,17 @@ export async function acknowledgeKeys(deps: KeysDeps): Promise<JsonObject> {
     const key = await acknowledgeKey(deps.fileSystem, source.path);
     said.push({ file: key.path, fingerprint: key.fingerprint });
   }
-  const text = said.length === 0 ? "no key file is in use" : said.map((key) => `noted: key ${String(key["fingerprint"])} in ${String(key["file"])} is backed up`).join("\n");
+  const text =
+    said.length === 0
+      ? "no key file is in use"
+      : said.map((key) => `noted: key ${String(key["fingerprint"])} in ${String(key["file"])} is backed up`).join("\n");
   return { acknowledged: said, text };
 }
 
 /** Key files in use that nobody has said to be backed up. */
-export async function listUnacknowledgedKeys(deps: Pick<KeysDeps, "access" | "fileSystem">): Promise<{ path: string; fingerprint: string }[]> {
+export async function listUnacknowledgedKeys(
+  deps: Pick<KeysDeps, "access" | "fileSystem">,
+): Promise<{ path: string; fingerprint: string }[]> {
   const found: { path: string; fingerprint: string }[] = [];
   for (const source of deps.access.sources()) {
     if (source.kind !== "keyfile") continue;
@@ -128,11 +158,23 @@ export async function verifyKeys(deps: KeysDeps, name: string | undefined): Prom
   };
 }
 
-function judge(task: string, verdict: KeyringVerdict | undefined): { task: string; ok: boolean; text: string; detail: JsonObject } {
-  if (verdict === undefined) return { task, ok: true, text: `ok   ${task}: not encrypted`, detail: { encrypted: false } };
+function judge(
+  task: string,
+  verdict: KeyringVerdict | undefined,
+): { task: string; ok: boolean; text: string; detail: JsonObject } {
+  if (verdict === undefined)
+    return { task, ok: true, text: `ok   ${task}: not encrypted`, detail: { encrypted: false } };
   const ok = verdict.authentic === true;
-  const slots = verdict.slots.map((slot) => `       ${slot.type} ${slot.label}: ${slot.verdict}${slot.reason === undefined ? "" : ` (${slot.reason})`}`);
+  const slots = verdict.slots.map(
+    (slot) =>
+      `       ${slot.type} ${slot.label}: ${slot.verdict}${slot.reason === undefined ? "" : ` (${slot.reason})`}`,
+  );
   const head = ok ? `ok   ${task}: opens` : `FAIL ${task}: no configured key opens it`;
   const detail = { encrypted: true, ...(JSON.parse(JSON.stringify(verdict)) as JsonObject) };
-  return { task, ok, text: [head, ...slots, ...verdict.problems.map((problem) => `       ${problem}`)].join("\n"), detail };
+  return {
+    task,
+    ok,
+    text: [head, ...slots, ...verdict.problems.map((problem) => `       ${problem}`)].join("\n"),
+    detail,
+  };
 }

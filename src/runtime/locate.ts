@@ -29,12 +29,18 @@ export function selectTask(tasks: readonly TaskSummaryView[], request: LocateReq
   const byWorkflow = tasks.filter((task) => task.workflow === reference);
   const [first, second] = [...byWorkflow].sort((a, b) => ((a.started_at ?? "") < (b.started_at ?? "") ? 1 : -1));
   if (first === undefined) {
-    throw new SplashdownError("TASK_NOT_FOUND", `no task has the name, id or workflow ${reference}`, { details: { task: reference } });
+    throw new SplashdownError("TASK_NOT_FOUND", `no task has the name, id or workflow ${reference}`, {
+      details: { task: reference },
+    });
   }
   if (second === undefined) return first.task;
   const names = byWorkflow.map((task) => `${task.task} (${task.status})`);
   if (purpose === "act") {
-    throw new SplashdownError("TASK_AMBIGUOUS", `${names.length} tasks of workflow ${reference} fit: ${names.join(", ")}`, { details: { tasks: names } });
+    throw new SplashdownError(
+      "TASK_AMBIGUOUS",
+      `${names.length} tasks of workflow ${reference} fit: ${names.join(", ")}`,
+      { details: { tasks: names } },
+    );
   }
   notice(`${names.length} tasks of workflow ${reference} fit; the newest is taken: ${first.task}`);
   return first.task;

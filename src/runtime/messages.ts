@@ -44,23 +44,38 @@ export async function answerQuestion(services: Services, options: AnswerOptions)
   }
 }
 
-async function selectQuestion(control: ControlDeps, questions: readonly QuestionEntry[], id: string | undefined): Promise<QuestionEntry> {
+async function selectQuestion(
+  control: ControlDeps,
+  questions: readonly QuestionEntry[],
+  id: string | undefined,
+): Promise<QuestionEntry> {
   const task = control.task.name;
   const open = questions.filter((question) => question.status === "open");
   if (id === undefined) {
     const [only, second] = open;
-    if (only === undefined) throw new SplashdownError("QUESTION_NOT_FOUND", `task ${task} has no open question`, { details: { task } });
+    if (only === undefined)
+      throw new SplashdownError("QUESTION_NOT_FOUND", `task ${task} has no open question`, { details: { task } });
     if (second === undefined) return only;
     const ids = open.map((question) => question.id);
-    throw new SplashdownError("USAGE_INVALID", `task ${task} has ${open.length} open questions, name one: ${ids.join(", ")}`, { details: { task, questions: ids } });
+    throw new SplashdownError(
+      "USAGE_INVALID",
+      `task ${task} has ${open.length} open questions, name one: ${ids.join(", ")}`,
+      { details: { task, questions: ids } },
+    );
   }
   const matching = questions.filter((question) => question.id === id || question.step === id);
   const named = matching.find((question) => question.status === "open") ?? matching.at(-1);
-  if (named === undefined) throw new SplashdownError("QUESTION_NOT_FOUND", `task ${task} has no question ${id}`, { details: { task, question: id } });
+  if (named === undefined)
+    throw new SplashdownError("QUESTION_NOT_FOUND", `task ${task} has no question ${id}`, {
+      details: { task, question: id },
+    });
   if (named.status === "open") return named;
   const answer = await loadAnswer(control, named.id);
-  const who = answer === undefined ? (named.answeredBy ?? "somebody") : `${answer.by} at ${answer.at} with ${answer.answer}`;
-  throw new SplashdownError("QUESTION_CLOSED", `question ${named.id} was answered by ${who}`, { details: { task, question: named.id } });
+  const who =
+    answer === undefined ? (named.answeredBy ?? "somebody") : `${answer.by} at ${answer.at} with ${answer.answer}`;
+  throw new SplashdownError("QUESTION_CLOSED", `question ${named.id} was answered by ${who}`, {
+    details: { task, question: named.id },
+  });
 }
 
 function requireOption(question: QuestionEntry, { answer, value }: AnswerOptions): void {
@@ -68,7 +83,9 @@ function requireOption(question: QuestionEntry, { answer, value }: AnswerOptions
   const details: JsonObject = { question: question.id, options: question.options.map((candidate) => candidate.value) };
   if (option === undefined) {
     const known = question.options.map((candidate) => candidate.value).join(", ");
-    throw new SplashdownError("ANSWER_INVALID", `${answer} is not an answer to ${question.id}; it takes ${known}`, { details });
+    throw new SplashdownError("ANSWER_INVALID", `${answer} is not an answer to ${question.id}; it takes ${known}`, {
+      details,
+    });
   }
   if (option.takesValue === true && value === undefined && question.offered === undefined) {
     throw new SplashdownError("ANSWER_INVALID", `${answer} needs the value: add --output JSON`, { details });
@@ -95,7 +112,11 @@ export async function requestOfTask(
     const opened = await openTask(services, task);
     const control: ControlDeps = { ...opened, clock: services.clock, random: services.random, log: services.log };
     const note = request.note === undefined ? {} : { note: request.note };
-    const key = await leaveRequest(control, { kind: request.kind, by: request.by ?? services.environment.user, ...note });
+    const key = await leaveRequest(control, {
+      kind: request.kind,
+      by: request.by ?? services.environment.user,
+      ...note,
+    });
     await awaitTaken(services, task, key);
     const view: RequestView = { task: task.name, request: request.kind, owner: owner ?? {} };
     if (request.kind !== "checkpoint") return view;
@@ -119,7 +140,9 @@ async function awaitTaken({ clock }: Services, task: TaskStore, key: string): Pr
 }
 
 function notRunning(task: TaskStore, why: string): SplashdownError {
-  return new SplashdownError("TASK_NOT_RUNNING", `task ${task.name} cannot be asked: ${why}`, { details: { task: task.name } });
+  return new SplashdownError("TASK_NOT_RUNNING", `task ${task.name} cannot be asked: ${why}`, {
+    details: { task: task.name },
+  });
 }
 
 /** The newest checkpoint taken by request; it is recorded soon after the request was taken. */

@@ -21,7 +21,12 @@ interface Observed {
 function emitTyped(emitter: Emitter, { task, event, state }: Observed): void {
   switch (event.type) {
     case "snapshot_written":
-      emitter.emit("checkpoint_saved", { task, checkpoint_id: event.checkpointId, timestamp: formatTime(event.atMs), file: event.file });
+      emitter.emit("checkpoint_saved", {
+        task,
+        checkpoint_id: event.checkpointId,
+        timestamp: formatTime(event.atMs),
+        file: event.file,
+      });
       return;
     case "snapshot_failed":
       emitter.emit("checkpoint_failed", { task, error: { code: event.error.code, message: event.error.message } });

@@ -70,7 +70,10 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     configured: settings.keys,
     encryption: settings.checkpoint_config.encryption,
     storeFolder,
-    announce: (key) => log.warn(`made key ${key.fingerprint} in ${key.path}; back it up: without it the checkpoints cannot be read (then: splashdown keys ack)`),
+    announce: (key) =>
+      log.warn(
+        `made key ${key.fingerprint} in ${key.path}; back it up: without it the checkpoints cannot be read (then: splashdown keys ack)`,
+      ),
   });
   const services: Services = {
     environment,

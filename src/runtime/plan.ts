@@ -14,7 +14,9 @@ export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
     task: state.task?.name ?? "",
     done: steps.filter((step) => step.status === "completed").map((step) => step.id),
     to_run: listStepPaths(workflow.definition.root).filter((path) => !begun.has(path)),
-    to_rerun: unfinished.filter((step) => !unknown.includes(step)).map((step) => ({ step: step.id, why: describeRerun(step) })),
+    to_rerun: unfinished
+      .filter((step) => !unknown.includes(step))
+      .map((step) => ({ step: step.id, why: describeRerun(step) })),
     unknown: unknown.map((step) => step.id),
     changed: now.changes,
   };

@@ -44,7 +44,11 @@ export function openWith(services: Services, task: TaskStore, vault: TaskVault):
 }
 
 /** Errors: those of `openTask` and of recovery's `readTask`. */
-export async function readState(services: Services, task: TaskStore, until?: number): Promise<OpenedTask & { readonly folded: FoldedTask }> {
+export async function readState(
+  services: Services,
+  task: TaskStore,
+  until?: number,
+): Promise<OpenedTask & { readonly folded: FoldedTask }> {
   const opened = await openTask(services, task);
   const folded = await readTask({ ...opened, ...(until === undefined ? {} : { until }) });
   return { ...opened, folded };
@@ -107,7 +111,9 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
 function describeDamage(folded: FoldedTask): string[] {
   const { history, refused, lost } = folded;
   return [
-    ...history.damage.map(({ segment, line, what }) => `journal ${segment}${line === undefined ? "" : ` line ${line}`}: ${what}`),
+    ...history.damage.map(
+      ({ segment, line, what }) => `journal ${segment}${line === undefined ? "" : ` line ${line}`}: ${what}`,
+    ),
     ...refused.filter(({ isBad }) => isBad).map(({ file, code, reason }) => `${file}: ${code}, ${reason}`),
     ...lost.map(({ from, to }) => `lost records ${from} to ${to ?? "the end"}`),
   ];

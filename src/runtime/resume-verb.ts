@@ -39,7 +39,12 @@ export async function resumeTask(services: Services, options: ResumeOptions): Pr
     if (options.planOnly === true) return standing.plan;
     if (!isOpenEnded(standing.state)) {
       const notices = ["the task has ended; nothing is left to run"];
-      return await viewRun(services, { opened: standing.opened, state: standing.state, how: "finished_before", notices });
+      return await viewRun(services, {
+        opened: standing.opened,
+        state: standing.state,
+        how: "finished_before",
+        notices,
+      });
     }
     if (standing.now.isChanged && options.acceptChanges !== true) return await refuseChange(services, standing);
     await answerFirst(services, standing, options);
@@ -59,9 +64,13 @@ async function readStanding(services: Services, task: TaskStore): Promise<Standi
   const { folded, ...opened } = await readState(services, task);
   const { state } = folded;
   if (state.task === undefined) {
-    throw new SplashdownError("TASK_NOT_RESUMABLE", `task ${task.name} died before anything was recorded; run it again: splashdown run FILE --task ${task.name}`, {
-      details: { task: task.name },
-    });
+    throw new SplashdownError(
+      "TASK_NOT_RESUMABLE",
+      `task ${task.name} died before anything was recorded; run it again: splashdown run FILE --task ${task.name}`,
+      {
+        details: { task: task.name },
+      },
+    );
   }
   const now = await reloadWorkflow(services, state.task);
   return { opened, state, now, plan: planResume(state, now) };
@@ -94,9 +103,15 @@ async function answerFirst(services: Services, { opened, state }: Standing, opti
   const by = services.environment.user;
   if (options.answer !== undefined) {
     const [only, second] = open;
-    if (only === undefined) throw new SplashdownError("QUESTION_NOT_FOUND", `task ${opened.task.name} has no open question`, { details: { task: opened.task.name } });
+    if (only === undefined)
+      throw new SplashdownError("QUESTION_NOT_FOUND", `task ${opened.task.name} has no open question`, {
+        details: { task: opened.task.name },
+      });
     if (second !== undefined) {
-      throw new SplashdownError("USAGE_INVALID", `task ${opened.task.name} has ${open.length} open questions; answer each: splashdown answer ${opened.task.name} QUESTION VALUE`);
+      throw new SplashdownError(
+        "USAGE_INVALID",
+        `task ${opened.task.name} has ${open.length} open questions; answer each: splashdown answer ${opened.task.name} QUESTION VALUE`,
+      );
     }
     const [answer = "", value] = splitAnswer(options.answer);
     await recordAnswer(control, { question: only.id, answer, by, ...(value === undefined ? {} : { value }) });
@@ -124,7 +139,11 @@ interface GoingOn {
   readonly options: Omit<ResumeOptions, "task">;
 }
 
-function goOn(services: Services, { opened, state, now }: Standing, { by, byPerson, options }: GoingOn): Promise<RunView> {
+function goOn(
+  services: Services,
+  { opened, state, now }: Standing,
+  { by, byPerson, options }: GoingOn,
+): Promise<RunView> {
   return conductOn(services, {
     opened,
     by,
@@ -145,14 +164,18 @@ function goOn(services: Services, { opened, state, now }: Standing, { by, byPers
 const TASKS_AT_ONCE = 4;
 
 /** Takes up what crashed and what has fallen due; each task by itself, so that a bad one stops no other. */
-export async function recoverTasks(services: Services, options: { wait?: boolean; signal?: AbortSignal }): Promise<RecoverView> {
+export async function recoverTasks(
+  services: Services,
+  options: { wait?: boolean; signal?: AbortSignal },
+): Promise<RecoverView> {
   const scanned = await scanTasks({ store: services.store, openVault: (task) => services.keys.open(task) });
   const plan = planRecovery(scanned, services.clock.nowMs());
   const results = new Map<string, RecoverView["tasks"][number]>();
   for (const { name, why } of plan.leave) results.set(name, { task: name, action: "left", why });
   const queue = services.settings.recovery_config.auto_recovery ? [...plan.take] : [];
   if (!services.settings.recovery_config.auto_recovery) {
-    for (const { name } of plan.take) results.set(name, { task: name, action: "left", why: "recovery_config.auto_recovery is off" });
+    for (const { name } of plan.take)
+      results.set(name, { task: name, action: "left", why: "recovery_config.auto_recovery is off" });
   }
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
@@ -174,16 +197,17 @@ async function recoverOne(
     if (task === undefined) return { task: name, action: "left", why: "it is not there any more" };
     try {
       const standing = await readStanding(services, task);
-      if (standing.now.isChanged) return { task: name, action: "left", why: `its definition has changed; see: splashdown resume ${name} --plan` };
+      if (standing.now.isChanged)
+        return { task: name, action: "left", why: `its definition has changed; see: splashdown resume ${name} --plan` };
       const result = await goOn(services, standing, { by: "recover", byPerson: false, options });
       return { task: name, action: "taken_up", why: reason, result };
     } finally {
       await task.close();
     }
   } catch (error) {
-    if (isErrorCode(error, "OWNER_ALIVE", "OWNER_UNCLEAR", "OWNER_SUPERSEDED")) return { task: name, action: "left", why: messageOf(error) };
+    if (isErrorCode(error, "OWNER_ALIVE", "OWNER_UNCLEAR", "OWNER_SUPERSEDED"))
+      return { task: name, action: "left", why: messageOf(error) };
     const hint = error instanceof SplashdownError ? ` → ${error.hint}` : "";
     return { task: name, action: "failed", why: `${reason}, but: ${messageOf(error)}${hint}` };
   }
 }
-

@@ -51,7 +51,10 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
   const task = await createPlace(services, name);
   if (task !== undefined) return closing(task, () => conductNew(services, { ...prepared, task }));
   const existing = await services.store.task(name);
-  if (existing === undefined) throw new SplashdownError("TASK_NAME_INVALID", `the name ${name} is taken by something that is no task`, { details: { task: name } });
+  if (existing === undefined)
+    throw new SplashdownError("TASK_NAME_INVALID", `the name ${name} is taken by something that is no task`, {
+      details: { task: name },
+    });
   return closing(existing, async () => {
     const owner = await existing.ownerState();
     const { folded, ...opened } = await readState(services, existing);
@@ -61,7 +64,12 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
     if (status === "running" || status === "unclear" || isInterrupted(folded.state, services.clock.nowMs())) {
       return takeUp(services, { ...opened, state: folded.state }, prepared);
     }
-    return viewRun(services, { opened, state: folded.state, how: "finished_before", notices: describeStanding(name, folded.state) });
+    return viewRun(services, {
+      opened,
+      state: folded.state,
+      how: "finished_before",
+      notices: describeStanding(name, folded.state),
+    });
   });
 }
 
@@ -75,8 +83,10 @@ function isInterrupted(state: TaskState, nowMs: number): boolean {
 
 function describeStanding(name: string, state: TaskState): string[] {
   const status = state.task?.status ?? "running";
-  if (status === "done" || status === "partial") return [`task ${name} has ended; nothing ran. Start afresh with another --task`];
-  if (status === "waiting") return [`task ${name} waits for an answer; nothing ran. After answering: splashdown resume ${name}`];
+  if (status === "done" || status === "partial")
+    return [`task ${name} has ended; nothing ran. Start afresh with another --task`];
+  if (status === "waiting")
+    return [`task ${name} waits for an answer; nothing ran. After answering: splashdown resume ${name}`];
   return [`task ${name} is ${status}; nothing ran. Go on with: splashdown resume ${name}`];
 }
 
@@ -84,9 +94,13 @@ function requireSame(state: TaskState, prepared: Prepared): void {
   const difference = describeDifference(state, prepared);
   if (difference === undefined) return;
   const name = state.task?.name ?? "";
-  throw new SplashdownError("WORKFLOW_MISMATCH", `task ${name} was started with ${difference}; go on with: splashdown resume ${name}, or choose another --task`, {
-    details: { task: name, file: prepared.workflow.file ?? "FILE", difference },
-  });
+  throw new SplashdownError(
+    "WORKFLOW_MISMATCH",
+    `task ${name} was started with ${difference}; go on with: splashdown resume ${name}, or choose another --task`,
+    {
+      details: { task: name, file: prepared.workflow.file ?? "FILE", difference },
+    },
+  );
 }
 
 function describeDifference({ task }: TaskState, { workflow, inputs }: Prepared): string | undefined {
@@ -111,7 +125,8 @@ async function findInterrupted(services: Services, prepared: Prepared): Promise<
     if (task === undefined) continue;
     const { folded, ...opened } = await readState(services, task);
     const { state } = folded;
-    const fits = state.task !== undefined && isInterrupted(state, nowMs) && describeDifference(state, prepared) === undefined;
+    const fits =
+      state.task !== undefined && isInterrupted(state, nowMs) && describeDifference(state, prepared) === undefined;
     if (fits) found.push({ ...opened, state });
     else await task.close();
   }

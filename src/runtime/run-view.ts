@@ -44,5 +44,7 @@ export async function viewRun(services: Services, parts: RunViewParts): Promise<
 
 async function remindOfKeys(services: Services): Promise<string[]> {
   const keys = await listUnacknowledgedKeys({ access: services.keys, fileSystem: services.fileSystem });
-  return keys.map((key) => `key ${key.fingerprint} in ${key.path} is not marked as backed up; copy it, then: splashdown keys ack`);
+  return keys.map(
+    (key) => `key ${key.fingerprint} in ${key.path} is not marked as backed up; copy it, then: splashdown keys ack`,
+  );
 }

@@ -29,7 +29,13 @@ async function summarise(services: Services, entry: ScannedTask): Promise<TaskSu
     ...(details.stepsDone === undefined ? {} : { steps_done: details.stepsDone }),
     ...(problem === undefined
       ? {}
-      : { problem: { code: problem.code, message: problem.message, hint: ERROR_TABLE[problem.code].hint.replace("{task}", entry.name) } }),
+      : {
+          problem: {
+            code: problem.code,
+            message: problem.message,
+            hint: ERROR_TABLE[problem.code].hint.replace("{task}", entry.name),
+          },
+        }),
   };
 }
 

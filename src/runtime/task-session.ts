@@ -64,7 +64,10 @@ const SLEEP_MS_MAX = 60_000;
  *
  * Errors: OWNER_SUPERSEDED, STORE_* when it could not be closed in order; then nothing more was written.
  */
-export async function runSession(options: SessionOptions, first: Extract<EngineInput, { kind: "start" | "resumed" }>): Promise<SessionEnd> {
+export async function runSession(
+  options: SessionOptions,
+  first: Extract<EngineInput, { kind: "start" | "resumed" }>,
+): Promise<SessionEnd> {
   const { services, task, state } = options;
   const self = services.processes().self;
   const hidePresence = await showPresence({ task, clock: services.clock, environment: services.environment, self });
@@ -82,7 +85,15 @@ export async function runSession(options: SessionOptions, first: Extract<EngineI
   }
 }
 
-function openJournal({ services, task, vault, epoch, prev, base, journalBytes }: SessionOptions): Promise<JournalWriter> {
+function openJournal({
+  services,
+  task,
+  vault,
+  epoch,
+  prev,
+  base,
+  journalBytes,
+}: SessionOptions): Promise<JournalWriter> {
   const { clock, log } = services;
   return openJournalWriter({ task, vault, epoch, prev, base, sizeBytes: journalBytes, clock, log });
 }
@@ -177,8 +188,9 @@ class TaskSession {
     const rawBytesMax = config.checkpoint_size_limit_mb * 1024 * 1024;
     const snapshots: PictureSource = createSnapshotSource({ store: task, vault, rawBytesMax });
     const journal = this.#journal;
-    const record = (event: EventOf<"snapshot_written"> | EventOf<"snapshot_failed"> | EventOf<"pruned">): Promise<void> =>
-      this.#runner.recordSnapshot(event);
+    const record = (
+      event: EventOf<"snapshot_written"> | EventOf<"snapshot_failed"> | EventOf<"pruned">,
+    ): Promise<void> => this.#runner.recordSnapshot(event);
     return createCheckpointManager({
       writer: {
         store: task,
@@ -231,7 +243,8 @@ class TaskSession {
 }
 
 function readSignal(reason: unknown): { signal: string; exitStatus: number } {
-  const given = typeof reason === "object" && reason !== null ? (reason as { signal?: unknown; exitStatus?: unknown }) : {};
+  const given =
+    typeof reason === "object" && reason !== null ? (reason as { signal?: unknown; exitStatus?: unknown }) : {};
   return {
     signal: typeof given.signal === "string" ? given.signal : "an abort of the caller",
     exitStatus: typeof given.exitStatus === "number" ? given.exitStatus : EXIT_STATUS.interrupted,

@@ -5,7 +5,13 @@ import type { Splashdown } from "./contract.js";
 import { runDoctor } from "./doctor.js";
 import { streamEvents } from "./event-stream.js";
 import { findTask } from "./finding.js";
-import { diffTwoCheckpoints, listTaskCheckpoints, replayCheckpoint, showCheckpoint, validateCheckpointFile } from "./inspection.js";
+import {
+  diffTwoCheckpoints,
+  listTaskCheckpoints,
+  replayCheckpoint,
+  showCheckpoint,
+  validateCheckpointFile,
+} from "./inspection.js";
 import { acknowledgeKeys, initKeys, showKeys, verifyKeys, type KeysDeps } from "./keys-verbs.js";
 import { answerQuestion, requestOfTask } from "./messages.js";
 import { viewTask } from "./reading.js";
@@ -75,7 +81,8 @@ function createKeysDeps(services: Services): KeysDeps {
 async function openTasks(services: Services, name: string | undefined): Promise<TaskStore[]> {
   if (name !== undefined) {
     const named = await services.store.task(name);
-    if (named === undefined) throw new SplashdownError("TASK_NOT_FOUND", `no task ${name}`, { details: { task: name } });
+    if (named === undefined)
+      throw new SplashdownError("TASK_NOT_FOUND", `no task ${name}`, { details: { task: name } });
     return [named];
   }
   const tasks: TaskStore[] = [];

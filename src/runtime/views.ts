@@ -37,7 +37,11 @@ export function viewQuestion(task: string, question: QuestionEntry): QuestionVie
     id: question.id,
     kind: question.kind,
     text: question.text,
-    options: question.options.map((option) => ({ value: option.value, label: option.label, takes_value: option.takesValue === true })),
+    options: question.options.map((option) => ({
+      value: option.value,
+      label: option.label,
+      takes_value: option.takesValue === true,
+    })),
     ...(question.step === undefined ? {} : { step: question.step }),
     opened_at: formatTime(question.openedAtMs),
     ...(question.expiresAtMs === undefined ? {} : { expires_at: formatTime(question.expiresAtMs) }),
@@ -51,7 +55,9 @@ export function viewQuestion(task: string, question: QuestionEntry): QuestionVie
 }
 
 export function viewOpenQuestions(task: string, state: TaskState): QuestionView[] {
-  return [...state.questions.values()].filter((question) => question.status === "open").map((question) => viewQuestion(task, question));
+  return [...state.questions.values()]
+    .filter((question) => question.status === "open")
+    .map((question) => viewQuestion(task, question));
 }
 
 export function viewStep(step: StepEntry): StepView {
@@ -65,7 +71,9 @@ export function viewStep(step: StepEntry): StepView {
     started_at: formatTime(step.intendedAtMs),
     ...(step.endedAtMs === undefined ? {} : { duration: Math.max(0, step.endedAtMs - step.intendedAtMs) / 1000 }),
     ...(step.confidence === undefined ? {} : { confidence: step.confidence.value }),
-    ...(step.error === undefined ? {} : { error: { code: step.error.code, message: step.error.message, retryable: step.error.retryable } }),
+    ...(step.error === undefined
+      ? {}
+      : { error: { code: step.error.code, message: step.error.message, retryable: step.error.retryable } }),
     ...(step.progress === undefined ? {} : { progress: { ...step.progress } }),
   };
 }
@@ -131,7 +139,13 @@ export function viewValue(ref: ValueRef): JsonValue {
 
 export function viewEvent(n: number, event: EngineEvent): EventView {
   const { atMs, type, ...rest } = event;
-  return { n, at: formatTime(atMs), type, text: describeEvent(event), event: JSON.parse(JSON.stringify(rest)) as JsonObject };
+  return {
+    n,
+    at: formatTime(atMs),
+    type,
+    text: describeEvent(event),
+    event: JSON.parse(JSON.stringify(rest)) as JsonObject,
+  };
 }
 
 type Describers = { readonly [T in EngineEvent["type"]]: (event: Extract<EngineEvent, { type: T }>) => string };
@@ -140,9 +154,11 @@ const percent = (value: number): string => `${Math.round(value * 100)} %`;
 
 const DESCRIBERS: Describers = {
   task_started: (event) => `task ${event.name} started: workflow ${event.definition.name}`,
-  task_resumed: (event) => `${event.crashed ? "taken up after a crash" : "resumed"} by ${event.by} (epoch ${event.epoch})`,
+  task_resumed: (event) =>
+    `${event.crashed ? "taken up after a crash" : "resumed"} by ${event.by} (epoch ${event.epoch})`,
   task_closed: (event) => `task ${event.end}: ${event.reason}`,
-  scope_entered: (event) => (event.phase === undefined ? `${event.path || "workflow"} entered` : `phase ${event.phase} ${event.path} started`),
+  scope_entered: (event) =>
+    event.phase === undefined ? `${event.path || "workflow"} entered` : `phase ${event.phase} ${event.path} started`,
   scope_left: (event) =>
     `${event.path || "workflow"} ${event.outcome}${event.confidence === undefined ? "" : `, confidence ${percent(event.confidence)}`}`,
   iteration_started: (event) => `${event.path}: iteration ${event.iteration}`,
@@ -158,7 +174,8 @@ const DESCRIBERS: Describers = {
   substep_intended: (event) => `${event.step} begins ${event.name}`,
   substep_completed: (event) => `${event.step} finished ${event.name}`,
   milestone_reached: (event) => `${event.step} reached ${event.name}`,
-  progress_reported: (event) => `${event.step}: ${event.message ?? (event.fraction === undefined ? "progress" : percent(event.fraction))}`,
+  progress_reported: (event) =>
+    `${event.step}: ${event.message ?? (event.fraction === undefined ? "progress" : percent(event.fraction))}`,
   decision_made: (event) => `${event.decision.agent} decided: ${event.decision.description}`,
   question_opened: (event) => `question: ${event.question.text}`,
   question_answered: (event) => `${event.by} answered ${event.question}: ${event.answer}`,

@@ -138,7 +138,10 @@ export class Attempt {
 
   #requireOpen(): void {
     if (this.#closed !== undefined) {
-      throw new SplashdownError("CANCELLED", `step ${this.step.path} attempt ${this.step.attempt} is closed: ${this.#closed}`);
+      throw new SplashdownError(
+        "CANCELLED",
+        `step ${this.step.path} attempt ${this.step.attempt} is closed: ${this.#closed}`,
+      );
     }
   }
 
@@ -151,6 +154,7 @@ export class Attempt {
   }
 }
 
-type ReportKind = "spawned" | "milestone" | "substep_intended" | "substep_completed" | "turn" | "tool_intended" | "tool_completed";
+type ReportKind =
+  "spawned" | "milestone" | "substep_intended" | "substep_completed" | "turn" | "tool_intended" | "tool_completed";
 type WithoutIdentity<T> = T extends unknown ? Omit<T, "step" | "attempt"> : never;
 type AttemptReport = WithoutIdentity<Extract<EngineInput, { kind: ReportKind }>>;

@@ -8,10 +8,18 @@ import type { Sanitiser, StepOutcome } from "../ports.js";
 import type { CloseReason } from "./attempt.js";
 
 /** The outcome to decide on. A result that came in spite of a closed attempt counts only as its ending. */
-export function outcomeOfAttempt(outcome: StepOutcome, closed: CloseReason | undefined, sanitiser: Sanitiser): StepOutcome {
+export function outcomeOfAttempt(
+  outcome: StepOutcome,
+  closed: CloseReason | undefined,
+  sanitiser: Sanitiser,
+): StepOutcome {
   if (closed === "timeout") return failed("STEP_TIMEOUT", "the step ran longer than its timeout and was ended");
-  if (closed === "idle") return failed("STEP_TIMEOUT", "the step was silent for longer than its idle_timeout and was ended");
-  if (closed !== undefined) return outcome.status === "completed" && closed === "leaving" ? cleanCompletion(outcome, sanitiser) : { status: "cancelled" };
+  if (closed === "idle")
+    return failed("STEP_TIMEOUT", "the step was silent for longer than its idle_timeout and was ended");
+  if (closed !== undefined)
+    return outcome.status === "completed" && closed === "leaving"
+      ? cleanCompletion(outcome, sanitiser)
+      : { status: "cancelled" };
   if (outcome.status === "completed") return cleanCompletion(outcome, sanitiser);
   return outcome.status === "failed" ? { ...outcome, error: cleanError(outcome.error, sanitiser) } : outcome;
 }
@@ -35,10 +43,14 @@ function cleanCompletion(outcome: Completed, sanitiser: Sanitiser): StepOutcome 
   return {
     ...outcome,
     output: sanitiser.clean(outcome.output),
-    ...(outcome.uncertainties === undefined ? {} : { uncertainties: outcome.uncertainties.map((item) => sanitiser.clean(item)) }),
+    ...(outcome.uncertainties === undefined
+      ? {}
+      : { uncertainties: outcome.uncertainties.map((item) => sanitiser.clean(item)) }),
     ...(outcome.factors === undefined ? {} : { factors: outcome.factors.map((text) => sanitiser.cleanText(text)) }),
     ...(outcome.blockers === undefined ? {} : { blockers: outcome.blockers.map((text) => sanitiser.cleanText(text)) }),
-    ...(outcome.assumptions === undefined ? {} : { assumptions: outcome.assumptions.map((text) => sanitiser.cleanText(text)) }),
+    ...(outcome.assumptions === undefined
+      ? {}
+      : { assumptions: outcome.assumptions.map((text) => sanitiser.cleanText(text)) }),
   };
 }
 

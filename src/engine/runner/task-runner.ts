@@ -234,7 +234,8 @@ export class TaskRunner {
         this.#running.get(attemptKey(event.step, event.attempt))?.close("cancelled");
         return;
       case "step_completed":
-        for (const file of event.saved ?? []) this.#deliver(file.file, async () => textOf(await this.#values.resolve(file.content)));
+        for (const file of event.saved ?? [])
+          this.#deliver(file.file, async () => textOf(await this.#values.resolve(file.content)));
         return;
       case "task_closed":
         this.#ended = true;
@@ -387,15 +388,30 @@ function closingInput(leaving: LeaveRequest | undefined): EngineInput {
   return { kind: "close", end, reason, exitStatus, ...(signal === undefined ? {} : { signal }) };
 }
 
-const IRREVERSIBLE = new Set<EngineEvent["type"]>(["step_intended", "step_spawned", "substep_intended", "tool_intended"]);
+const IRREVERSIBLE = new Set<EngineEvent["type"]>([
+  "step_intended",
+  "step_spawned",
+  "substep_intended",
+  "tool_intended",
+]);
 
 function needsLook(event: EngineEvent): boolean {
-  return IRREVERSIBLE.has(event.type) || (event.type === "step_completed" && event.saved !== undefined && event.saved.length > 0);
+  return (
+    IRREVERSIBLE.has(event.type) ||
+    (event.type === "step_completed" && event.saved !== undefined && event.saved.length > 0)
+  );
 }
 
 /** A durable intent that was never acted on, because the task leaves. */
 function neverStarted(event: EventOf<"step_intended">): EngineInput {
-  return { kind: "outcome", step: event.step, attempt: event.attempt, outcome: { status: "cancelled", acted: false }, durationMs: 0, again: false };
+  return {
+    kind: "outcome",
+    step: event.step,
+    attempt: event.attempt,
+    outcome: { status: "cancelled", acted: false },
+    durationMs: 0,
+    again: false,
+  };
 }
 
 function attemptKey(step: StepId, attempt: number): string {
@@ -410,6 +426,7 @@ function describeError(error: unknown): StepError {
   if (error instanceof SplashdownError) {
     return { code: error.code, message: error.message, retryable: error.retryable, details: error.details };
   }
-  const details: JsonObject = error instanceof Error && error.stack !== undefined ? { stack: error.stack.slice(0, 2000) } : {};
+  const details: JsonObject =
+    error instanceof Error && error.stack !== undefined ? { stack: error.stack.slice(0, 2000) } : {};
   return { code: "STEP_FAILED", message: messageOf(error), retryable: true, details };
 }

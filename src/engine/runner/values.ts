@@ -51,7 +51,9 @@ export class LargeValues {
         return this.#externaliseCompletion(event);
       case "scope_left":
       case "task_closed":
-        return event.output === undefined || isSmallRef(event.output) ? event : { ...event, output: await this.#move(event.output) };
+        return event.output === undefined || isSmallRef(event.output)
+          ? event
+          : { ...event, output: await this.#move(event.output) };
       default:
         return event;
     }
@@ -62,7 +64,9 @@ export class LargeValues {
     if (isSmallRef(event.output) && savedIsSmall) return event;
     const output = await this.#move(event.output);
     if (event.saved === undefined) return { ...event, output };
-    const saved = await Promise.all(event.saved.map(async (file) => ({ ...file, content: await this.#move(file.content) })));
+    const saved = await Promise.all(
+      event.saved.map(async (file) => ({ ...file, content: await this.#move(file.content) })),
+    );
     return { ...event, output, saved };
   }
 

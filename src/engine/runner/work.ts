@@ -9,7 +9,12 @@ import type { StepEntry, TaskState } from "../state.js";
 import type { LargeValues } from "./values.js";
 
 /** Errors: BLOB_CORRUPT when a large value it needs is damaged. */
-export async function assembleWork(state: TaskState, step: StepEntry, definition: StepDefinition, values: LargeValues): Promise<StepWork> {
+export async function assembleWork(
+  state: TaskState,
+  step: StepEntry,
+  definition: StepDefinition,
+  values: LargeValues,
+): Promise<StepWork> {
   const { task } = state;
   if (task === undefined) throw new Error("no task");
   const rendered = objectOf(await values.resolve(step.work));
@@ -66,7 +71,9 @@ function describeStory(state: TaskState): JsonObject {
       iteration: entry.iteration,
       verdict: entry.verdict ?? null,
       score: entry.score ?? null,
-      dimensions: Object.fromEntries(Object.entries(entry.scores).map(([dimension, score]) => [dimension, score.score])),
+      dimensions: Object.fromEntries(
+        Object.entries(entry.scores).map(([dimension, score]) => [dimension, score.score]),
+      ),
       issues: Object.values(entry.scores).flatMap((score) => score.issues.map((issue) => ({ ...issue }))),
     })),
     decisions: state.decisions.map((decision) => ({
@@ -76,7 +83,9 @@ function describeStory(state: TaskState): JsonObject {
       rationale: decision.rationale,
     })),
     confidence: Object.fromEntries(
-      [...state.phases.values()].filter((phase) => phase.confidence !== undefined).map((phase) => [phase.name, phase.confidence as number]),
+      [...state.phases.values()]
+        .filter((phase) => phase.confidence !== undefined)
+        .map((phase) => [phase.name, phase.confidence as number]),
     ),
   };
 }

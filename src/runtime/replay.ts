@@ -1,0 +1,136 @@
+/**
+ * Tells a task's story again from its events, asks today's engine at each choice, and says where it would choose
+ * otherwise. Runs nothing and writes nothing.
+ *
+ * What is asked: at every recorded start, end of a scope, iteration and verdict, what `advance` would choose from the
+ * state just before; at every completion, which target would follow. Times, ids and random numbers are not compared.
+ */
+import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
+import { createBlobShelf } from "../checkpoint/blobs.js";
+import { decide } from "../engine/decide.js";
+import { evolve } from "../engine/evolve.js";
+import type { BlobRef, EngineEvent, EngineEventType } from "../engine/events.js";
+import type { DecideContext, EngineInput } from "../engine/input.js";
+import { createState, type TaskState } from "../engine/state.js";
+import { readHistory } from "../journal/history.js";
+import type { TaskStore } from "../store/contract.js";
+import type { TaskVault } from "../vault/contract.js";
+import type { EventView, ReplayView } from "./contract.js";
+import type { Services } from "./services.js";
+import { viewEvent } from "./views.js";
+
+export interface ReplayOptions {
+  readonly task: TaskStore;
+  readonly vault: TaskVault;
+  readonly until: number;
+}
+
+/** Types that only `advance` chooses, with what is compared of them. */
+const COMPARED: Partial<Record<EngineEventType, readonly string[]>> = {
+  step_intended: ["step", "attempt", "kind", "effects", "onUnknown", "inputHash"],
+  scope_entered: ["path", "visit"],
+  scope_left: ["path", "visit", "outcome", "next"],
+  evaluation_completed: ["path", "iteration", "score", "verdict", "best"],
+};
+
+export async function replayEvents(
+  services: Services,
+  options: ReplayOptions,
+): Promise<Pick<ReplayView, "story" | "differences">> {
+  const { task, vault, until } = options;
+  const asker = new Asker(services, await services.templates(), createBlobShelf({ store: task, vault }));
+  const history = await readHistory({ task, vault });
+  const state = createState();
+  const story: EventView[] = [];
+  const differences: JsonObject[] = [];
+  for (const record of history.records) {
+    const { n } = record.position;
+    if (n > until) break;
+    const event = record.decode();
+    const difference = await asker.compare(state, event);
+    if (difference !== undefined) differences.push({ n, ...difference });
+    story.push(viewEvent(n, event));
+    evolve(state, event);
+  }
+  return { story, differences };
+}
+
+class Asker {
+  readonly #services: Services;
+  readonly #templates: DecideContext["templates"];
+  readonly #shelf: ReturnType<typeof createBlobShelf>;
+  readonly #blobs = new Map<string, JsonValue>();
+
+  constructor(services: Services, templates: DecideContext["templates"], shelf: ReturnType<typeof createBlobShelf>) {
+    this.#services = services;
+    this.#templates = templates;
+    this.#shelf = shelf;
+  }
+
+  /** What today's engine would choose instead of the recorded event; `undefined` when it is the same. */
+  async compare(state: TaskState, recorded: EngineEvent): Promise<JsonObject | undefined> {
+    if (recorded.type === "step_completed") return this.#compareTarget(state, recorded);
+    const fields = COMPARED[recorded.type];
+    if (fields === undefined || state.task === undefined) return undefined;
+    const events = await this.#ask(state, { kind: "advance" }, recorded.atMs);
+    const today = events.find((event) => COMPARED[event.type] !== undefined);
+    const was = project(recorded, fields);
+    const is = today === undefined ? null : project(today, COMPARED[today.type] ?? []);
+    return canonicalJson(was) === canonicalJson(is) ? undefined : { recorded: was, today: is };
+  }
+
+  async #compareTarget(
+    state: TaskState,
+    recorded: Extract<EngineEvent, { type: "step_completed" }>,
+  ): Promise<JsonObject | undefined> {
+    if (recorded.by !== undefined || recorded.next === undefined) return undefined;
+    const output = await this.#resolve(recorded.output);
+    const input: EngineInput = {
+      kind: "outcome",
+      step: recorded.step,
+      attempt: recorded.attempt,
+      outcome: { status: "completed", output },
+      durationMs: recorded.durationMs,
+      again: recorded.again ?? false,
+    };
+    const events = await this.#ask(state, input, recorded.atMs);
+    const today = events.find((event) => event.type === "step_completed");
+    if (today?.next === recorded.next) return undefined;
+    return {
+      recorded: { type: recorded.type, step: recorded.step, next: recorded.next },
+      today: { type: today?.type ?? null, next: today?.next ?? null },
+    };
+  }
+
+  async #ask(state: TaskState, input: EngineInput, nowMs: number): Promise<readonly EngineEvent[]> {
+    for (;;) {
+      const decided = decide(state, input, this.#context(Math.max(nowMs, state.atMs)));
+      if ("events" in decided) return decided.events;
+      for (const ref of decided.needs) this.#blobs.set(ref.key, await this.#shelf.get(ref));
+    }
+  }
+
+  #context(nowMs: number): DecideContext {
+    return {
+      nowMs,
+      random: this.#services.random,
+      blob: (ref: BlobRef) => this.#blobs.get(ref.key),
+      templates: this.#templates,
+      memoryFraction: 0,
+      memoryBytes: 0,
+      sleepMsMax: Infinity,
+    };
+  }
+
+  async #resolve(ref: Extract<EngineEvent, { type: "step_completed" }>["output"]): Promise<JsonValue> {
+    return "inline" in ref ? ref.inline : this.#shelf.get(ref.blob);
+  }
+}
+
+function project(event: EngineEvent, fields: readonly string[]): JsonObject {
+  const record = event as unknown as JsonObject;
+  return Object.fromEntries([
+    ["type", event.type],
+    ...fields.map((field) => [field, record[field] ?? null]),
+  ]) as JsonObject;
+}
