@@ -7,10 +7,10 @@
 import type { JsonObject } from "../base/json.js";
 import type { StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
+import { isOwnVariable, requireSecrets } from "./secrets.js";
 
 const INHERITED = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER", "SHELL", "TERM"];
 const INHERITED_PREFIX = "LC_";
-const OWN_PREFIXES = ["SPLASHDOWN_", "WORKFLOW_CHECKPOINT_"];
 
 /** Shape: `environment` of the rendered step over the secrets it names over the inherited few; the protocol's own last. */
 export function computeEnvironment(deps: PerformerDeps, work: StepWork): Record<string, string> {
@@ -20,7 +20,7 @@ export function computeEnvironment(deps: PerformerDeps, work: StepWork): Record<
     if (isInherited && value !== undefined) environment[name] = value;
   }
   for (const [name, value] of namedVariables(deps, work)) {
-    if (!OWN_PREFIXES.some((prefix) => name.startsWith(prefix))) environment[name] = value;
+    if (!isOwnVariable(name)) environment[name] = value;
     else deps.log.warn(`step ${work.step.path} names the variable ${name}, which is not handed to children`);
   }
   return {
@@ -33,12 +33,7 @@ export function computeEnvironment(deps: PerformerDeps, work: StepWork): Record<
 }
 
 function namedVariables(deps: PerformerDeps, work: StepWork): [string, string][] {
-  const named: [string, string][] = [];
-  for (const name of work.definition.secrets) {
-    const value = deps.environment[name];
-    if (value === undefined) deps.log.warn(`step ${work.step.path} names the secret ${name}, which is not set`);
-    else named.push([name, value]);
-  }
+  const named: [string, string][] = [...requireSecrets(deps, work)];
   const rendered = (work.rendered["environment"] ?? {}) as JsonObject;
   for (const [name, value] of Object.entries(rendered)) {
     if (value !== undefined && value !== null)

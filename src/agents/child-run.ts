@@ -4,7 +4,7 @@ import { SplashdownError, isErrorCode } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { ProcessRef } from "../engine/events.js";
-import type { StepWork } from "../engine/ports.js";
+import type { StepOutcome, StepWork } from "../engine/ports.js";
 import type { Child, ChildResult } from "../process/contract.js";
 import { computeEnvironment } from "./child-environment.js";
 import type { PerformerDeps } from "./contract.js";
@@ -21,14 +21,18 @@ export interface ChildRun {
   readonly signal: AbortSignal;
 }
 
+export type CancelledOutcome = Extract<StepOutcome, { status: "cancelled" }>;
+
+const NEVER_RAN: CancelledOutcome = { status: "cancelled", acted: false };
+
 /**
- * Shape: `undefined` when the run was cancelled; nothing of the tree runs any more then, nor after a result.
+ * Shape: a cancellation says `acted: false` when the program never ran. Nothing of the tree runs afterwards either way.
  * Errors: those of `ProcessHost.spawn` and of `spawned`; VALUE_TOO_LARGE when it wrote too much.
  */
-export async function runChild(deps: PerformerDeps, run: ChildRun): Promise<ChildResult | undefined> {
-  if (run.signal.aborted) return undefined;
+export async function runChild(deps: PerformerDeps, run: ChildRun): Promise<ChildResult | CancelledOutcome> {
+  if (run.signal.aborted) return NEVER_RAN;
   const child = await deps.processes.spawn(specOf(deps, run));
-  if (!(await makeKnown(child, run))) return undefined;
+  if (!(await makeKnown(child, run))) return NEVER_RAN;
   let isCancelled = false;
   const cancel = () => {
     isCancelled = true;
@@ -38,7 +42,7 @@ export async function runChild(deps: PerformerDeps, run: ChildRun): Promise<Chil
   try {
     child.release();
     const result = await child.result;
-    if (isCancelled) return undefined;
+    if (isCancelled) return { status: "cancelled" };
     if (result.stdoutOverflow) throw tooLarge();
     if (result.leftoversEnded) deps.log.warn(`step ${run.work.step.path} left processes behind; they were ended`);
     return result;

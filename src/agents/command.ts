@@ -23,7 +23,7 @@ export async function performCommand(
     signal: AbortSignal.any([signal, refusal.signal]),
   });
   await control.settled();
-  if (result === undefined) return { status: "cancelled" };
+  if ("status" in result) return result;
   if (result.exitCode !== 0) throw exitError(command, result);
   const outcome = parseReport(parseStdout(result.stdout));
   await requireDeclaredOutput(deps, work, outcome.output);

@@ -22,7 +22,7 @@ export async function performFunction(
   work: StepWork,
   { sink, signal }: { readonly sink: StepSink; readonly signal: AbortSignal },
 ): Promise<StepOutcome> {
-  if (signal.aborted) return { status: "cancelled" };
+  if (signal.aborted) return { status: "cancelled", acted: false };
   const run = await loadFunction(deps, work);
   const open = openFunctionContext(work, sink, signal);
   const running = Promise.resolve().then(() => run(open.context));

@@ -14,7 +14,7 @@ import { isJsonObject, type JsonValue } from "../base/json.js";
 import type { ScorerStep } from "../definition/workflow.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { ChildResult } from "../process/contract.js";
-import { exitError, requireCommand, runChild } from "./child-run.js";
+import { exitError, requireCommand, runChild, type CancelledOutcome } from "./child-run.js";
 import type { PerformerDeps } from "./contract.js";
 import { cutText, outputInvalid } from "./failure.js";
 import { callModel, findDurableAnswer } from "./model-call.js";
@@ -41,10 +41,10 @@ export async function performScorer(
   attempt: { readonly sink: StepSink; readonly signal: AbortSignal },
 ): Promise<StepOutcome> {
   const score = await computeScore({ deps, work, ...attempt }, (work.definition as ScorerStep).scorer);
-  return score === undefined ? { status: "cancelled" } : { status: "completed", output: formatScore(score) };
+  return "status" in score ? score : { status: "completed", output: formatScore(score) };
 }
 
-function computeScore(scoring: Scoring, scorer: ScorerStep["scorer"]): Promise<Score | undefined> {
+function computeScore(scoring: Scoring, scorer: ScorerStep["scorer"]): Promise<Score | CancelledOutcome> {
   switch (scorer.by) {
     case "command":
       return scoreByCommand(scoring);
@@ -59,7 +59,7 @@ function computeScore(scoring: Scoring, scorer: ScorerStep["scorer"]): Promise<S
   }
 }
 
-async function scoreByCommand({ deps, work, sink, signal }: Scoring): Promise<Score | undefined> {
+async function scoreByCommand({ deps, work, sink, signal }: Scoring): Promise<Score | CancelledOutcome> {
   const command = requireCommand(work.rendered["command"]);
   const { dimension } = work.definition as ScorerStep;
   const result = await runChild(deps, {
@@ -69,7 +69,7 @@ async function scoreByCommand({ deps, work, sink, signal }: Scoring): Promise<Sc
     spawned: (process) => sink.spawned(process),
     signal,
   });
-  if (result === undefined) return undefined;
+  if ("status" in result) return result;
   const said = parseScoreText(result.stdout.toString("utf8"));
   if (said !== undefined) return parseScore(said);
   if (result.exitCode === undefined || result.exitCode >= EXIT_CANNOT_RUN) throw exitError(command, result);

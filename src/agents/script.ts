@@ -33,7 +33,7 @@ export async function performScript(
     spawned: (process) => sink.spawned(process),
     signal,
   });
-  if (result === undefined) return { status: "cancelled" };
+  if ("status" in result) return result;
   const stdout = result.stdout.toString("utf8");
   const fields = parseObject(stdout);
   if (work.definition.outputSchema !== undefined) {

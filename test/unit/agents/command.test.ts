@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
 import type { JsonObject } from "../../../src/base/json.js";
 import { validateSpecialistMessage } from "../../../src/schema/generated/specialist-protocol.js";
+import { FakeClock } from "../../support/fake-clock.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
 import { isRunning } from "../../support/process-probe.js";
 import { until } from "../../support/real-clock.js";
@@ -79,7 +80,7 @@ describe("a command specialist's environment", () => {
     const own = openPerformerRoom({ environment });
     const outcome = await own.perform(
       shell(script, {
-        definition: { secrets: ["TOKEN", "SPLASHDOWN_KEY", "WORKFLOW_CHECKPOINT_DSN", "MISSING"] },
+        definition: { secrets: ["TOKEN"] },
         rendered: { environment: { MODE: "fast", COUNT: 3, HOME: "/tmp", SPLASHDOWN_STEP: "forged" } },
       }),
     );
@@ -99,8 +100,43 @@ describe("a command specialist's environment", () => {
         "TOKEN=t0ken",
       ],
     });
-    expect(own.warnings).toHaveLength(4);
-    expect(own.warnings).toContain("step root/work names the secret MISSING, which is not set");
+    expect(own.warnings).toEqual([
+      "step root/work names the variable SPLASHDOWN_STEP, which is not handed to children",
+    ]);
+    await own.close();
+  });
+
+  it.each([
+    ["SPLASHDOWN_KEY", "which is splashdown's own and is handed to nobody"],
+    ["WORKFLOW_CHECKPOINT_DSN", "which is splashdown's own and is handed to nobody"],
+    ["MISSING", "set the environment variable of that name, then resume"],
+  ])("A5: a step that names the secret %s does not run", async (name, text) => {
+    const own = openPerformerRoom({ environment });
+    const sink = createRecordingSink();
+    expect(await own.perform(shell("true", { definition: { secrets: [name] } }), { sink })).toMatchObject({
+      status: "failed",
+      error: { code: "INPUT_INVALID", message: expect.stringContaining(text) as string, retryable: false },
+    });
+    expect(sink.calls).toEqual([]);
+    await own.close();
+  });
+
+  it("has secrets in place of their placeholders, in arguments, variables and input alike", async () => {
+    const own = openPerformerRoom({ environment });
+    const script = 'printf \'["%s","%s","%s",\' "$1" "$HEADER" "$2"; cat; echo ]';
+    const outcome = await own.perform(
+      createStepWork("command", {
+        definition: { secrets: ["TOKEN"] },
+        input: { auth: ["key {{ secrets.TOKEN }}"] },
+        rendered: {
+          command: ["sh", "-c", script, "-", "x{{ secrets.TOKEN }}", "{{ secrets.OTHER }}"],
+          environment: { HEADER: "Bearer {{ secrets.TOKEN }}" },
+        },
+      }),
+    );
+    const { output } = outcome as { output: [string, string, string, JsonObject] };
+    expect(output.slice(0, 3)).toEqual(["xt0ken", "Bearer t0ken", "{{ secrets.OTHER }}"]);
+    expect(output[3]["input"]).toEqual({ auth: ["key t0ken"] });
     await own.close();
   });
 });
@@ -294,12 +330,16 @@ describe("a command that is started", () => {
     const closed = new SplashdownError("CANCELLED", "closed");
     expect(await room.perform(shell("true"), { sink: createRecordingSink(() => closed) })).toEqual({
       status: "cancelled",
+      acted: false,
     });
   });
 
   it("is not even spawned under a signal that has fired", async () => {
     const sink = createRecordingSink();
-    expect(await room.perform(shell("true"), { sink, signal: AbortSignal.abort() })).toEqual({ status: "cancelled" });
+    expect(await room.perform(shell("true"), { sink, signal: AbortSignal.abort() })).toEqual({
+      status: "cancelled",
+      acted: false,
+    });
     expect(sink.calls).toEqual([]);
   });
 
@@ -327,41 +367,58 @@ describe("a command that is started", () => {
 });
 
 describe("a probe", () => {
-  const ask = (script: string) =>
-    room.performer.probe(
-      createStepWork("command", { rendered: { probe: ["sh", "-c", script] } }),
-      new AbortController().signal,
-    );
+  const { signal } = new AbortController();
+  const ask = (probe: readonly string[], parts: WorkParts = {}) =>
+    room.performer.probe(createStepWork("command", { ...parts, definition: { probe, ...parts.definition } }), signal);
+  const script = (text: string) => ask(["sh", "-c", text]);
 
   it("says done with an output", async () => {
-    expect(await ask("echo '{\"paid\": true}'")).toEqual({ done: true, output: { paid: true } });
+    expect(await script("echo '{\"paid\": true}'")).toEqual({ done: true, output: { paid: true } });
   });
 
   it("says not done with 3", async () => {
-    expect(await ask("exit 3")).toEqual({ done: false });
+    expect(await script("exit 3")).toEqual({ done: false });
   });
 
-  it.each(["exit 1", "kill -s KILL $$", "echo maybe"])("does not know: %s", async (script) => {
-    expect(await ask(script)).toBeUndefined();
-    expect(room.warnings).toHaveLength(1);
+  it.each(["exit 1", "kill -s KILL $$", "echo maybe", "head -c 70000000 /dev/zero"])(
+    "does not know: %s",
+    async (text) => {
+      expect(await script(text)).toBeUndefined();
+      expect(room.warnings).toHaveLength(1);
+    },
+  );
+
+  it("does not know when there is no program, no probe, a name that is missing, or no time", async () => {
+    expect(await ask(["no-such-program-here"])).toBeUndefined();
+    expect(await ask(["echo", "{{ nothing.here }}"])).toBeUndefined();
+    expect(room.warnings).toHaveLength(2);
+    expect(await room.performer.probe(createStepWork("command"), signal)).toBeUndefined();
+    const clock = new FakeClock();
+    const own = openPerformerRoom({ clock });
+    const answer = own.performer.probe(createStepWork("command", { definition: { probe: ["sleep", "600"] } }), signal);
+    await until("the probe has its limit", () => clock.pendingCount > 0);
+    await clock.advance(60_000);
+    expect(await answer).toBeUndefined();
+    expect(own.warnings).toEqual(["the probe of step root/work does not know: it did not end in time"]);
+    await own.close();
   });
 
-  it("does not know when there is no program, and when there is no probe", async () => {
-    const { performer } = room;
-    const { signal } = new AbortController();
-    const missing = createStepWork("command", { definition: { probe: ["no-such-program-here"] } });
-    expect(await performer.probe(missing, signal)).toBeUndefined();
-    expect(await performer.probe(createStepWork("command"), signal)).toBeUndefined();
-  });
-
-  it("needs no rendering when it has no templates, and is a mistake of ours when it has", async () => {
-    const { performer } = room;
-    const { signal } = new AbortController();
-    expect(await performer.probe(createStepWork("command", { definition: { probe: ["true"] } }), signal)).toEqual({
-      done: true,
-      output: null,
+  it("sees in its templates what the step saw", async () => {
+    const probe = [
+      "printf",
+      '"%s %s %s %s"',
+      "{{ workflow.input.n }}",
+      "{{ step.idempotency_key }}",
+      "{{ other.output.id }}",
+      "{{ secrets.TOKEN }}",
+    ];
+    const own = openPerformerRoom({ environment: { PATH: "/usr/bin:/bin", TOKEN: "t0ken" } });
+    const work = createStepWork("command", {
+      definition: { probe, secrets: ["TOKEN"] },
+      inputs: { n: 4 },
+      outputs: { other: { id: 7 } },
     });
-    const unrendered = createStepWork("command", { definition: { probe: ["test", "{{ x }}"] } });
-    await expect(performer.probe(unrendered, signal)).rejects.toMatchObject({ code: "INTERNAL" });
+    expect(await own.performer.probe(work, signal)).toEqual({ done: true, output: "4 key-1 7 t0ken" });
+    await own.close();
   });
 });

@@ -274,7 +274,10 @@ describe("a function whose attempt is over", () => {
 
   it("does not begin under a signal that has fired", async () => {
     const ran: number[] = [];
-    expect(await perform(() => ran.push(1), { signal: AbortSignal.abort() })).toEqual({ status: "cancelled" });
+    expect(await perform(() => ran.push(1), { signal: AbortSignal.abort() })).toEqual({
+      status: "cancelled",
+      acted: false,
+    });
     expect(ran).toEqual([]);
   });
 });

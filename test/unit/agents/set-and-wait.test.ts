@@ -59,6 +59,11 @@ describe("a set step", () => {
     });
   });
 
+  it("keeps the placeholder of a secret, because its value is stored", async () => {
+    const definition = { value: "{{ secrets.TOKEN }}", outputType: "auto", secrets: ["TOKEN"] };
+    expect(await set(definition, "{{ secrets.TOKEN }}")).toMatchObject({ output: "{{ secrets.TOKEN }}" });
+  });
+
   it("sets several values, each read by its own template", async () => {
     const definition = { values: { a: "{{ x }}", b: "{{ x }}{{ y }}" }, outputType: "auto" };
     const outcome = await room.perform(
