@@ -11,6 +11,7 @@ export interface Environment {
   /** A variable's value; an empty one counts as absent. */
   readonly get: (name: string) => string | undefined;
   readonly all: Readonly<Record<string, string>>;
+  readonly homeFolder: string;
   readonly configFolder: string;
   readonly stateFolder: string;
   readonly workingFolder: string;
@@ -36,6 +37,7 @@ export function createEnvironment(all: Readonly<Record<string, string>>, working
   return {
     get: (name) => (all[name] === "" ? undefined : all[name]),
     all,
+    homeFolder: home,
     configFolder: all["SPLASHDOWN_CONFIG_DIR"] || join(all["XDG_CONFIG_HOME"] || join(home, ".config"), "splashdown"),
     stateFolder:
       all["SPLASHDOWN_STATE_DIR"] || join(all["XDG_STATE_HOME"] || join(home, ".local", "state"), "splashdown"),

@@ -5,7 +5,7 @@
  * are any; else `SPLASHDOWN_KEY_FILE`, `SPLASHDOWN_KEY` and `SPLASHDOWN_PASSPHRASE`, else the user's default key file,
  * which a first run makes where that protects (vault/default-key.ts).
  */
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { isErrorCode, SplashdownError } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { Log } from "../base/log.js";
@@ -116,7 +116,7 @@ export class KeyAccess {
     const key = await ensureDefaultKeyFile({
       fileSystem,
       configFolder: environment.configFolder,
-      projectFolder: environment.workingFolder,
+      ...(isAtOrAbove(environment.workingFolder, environment.homeFolder) ? {} : { projectFolder: environment.workingFolder }),
       hasForeignSealedData: await this.#hasForeignSealedData(),
       random,
       ...(storeFolder === undefined ? {} : { storeFolder }),
@@ -156,6 +156,11 @@ export class KeyAccess {
     if (source.kind !== "keyfile") return source;
     return { kind: "keyfile", path: resolve(this.#deps.environment.workingFolder, source.path) };
   }
+}
+
+/** Whoever works in the home folder, or above it, has no project there that a key could lie in. */
+function isAtOrAbove(folder: string, home: string): boolean {
+  return !relative(folder, home).startsWith("..");
 }
 
 /** The task's uuid as the first readable segment header states it; `undefined` when there is none. */
