@@ -123,13 +123,13 @@ describe("a command specialist's environment", () => {
 
   it("has secrets in place of their placeholders, in arguments, variables and input alike", async () => {
     const own = openPerformerRoom({ environment });
-    const script = 'printf \'["%s","%s","%s",\' "$1" "$HEADER" "$2"; cat; echo ]';
+    const echo = 'printf \'["%s","%s","%s",\' "$1" "$HEADER" "$2"; cat; echo ]';
     const outcome = await own.perform(
       createStepWork("command", {
         definition: { secrets: ["TOKEN"] },
         input: { auth: ["key {{ secrets.TOKEN }}"] },
         rendered: {
-          command: ["sh", "-c", script, "-", "x{{ secrets.TOKEN }}", "{{ secrets.OTHER }}"],
+          command: ["sh", "-c", echo, "-", "x{{ secrets.TOKEN }}", "{{ secrets.OTHER }}"],
           environment: { HEADER: "Bearer {{ secrets.TOKEN }}" },
         },
       }),
