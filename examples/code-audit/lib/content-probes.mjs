@@ -2,7 +2,7 @@
  * Owns small looks into content, each a function from bytes or text to what was seen. Reads nothing itself.
  */
 import { gunzipSync } from "node:zlib";
-import { Buffer } from "node:buffer";
+import { Buffer, isUtf8 } from "node:buffer";
 import { formatPath } from "./byte-paths.mjs";
 import { recogniseMagic } from "./magic-bytes.mjs";
 import { redactSecrets } from "./secret-patterns.mjs";
@@ -72,35 +72,22 @@ function mixing(text) {
   );
 }
 
-/** The offset of the first byte that is no UTF-8, or -1. */
+/** The offset of the first byte that is no UTF-8, or -1; a character cut by the end of the bytes is no fault. */
 export function firstInvalidByte(bytes) {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let low = 0;
-  let high = bytes.length;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    try {
-      decoder.decode(bytes.subarray(0, middle), { stream: true });
-      decoder.decode();
-      low = middle;
-    } catch {
-      if (isCutCharacter(bytes, middle)) low = middle;
-      else high = middle - 1;
-    }
+  for (let at = 0; at < bytes.length;) {
+    const length = characterLength(bytes[at]);
+    if (at + length > bytes.length) return -1;
+    if (length > 1 ? !isUtf8(bytes.subarray(at, at + length)) : bytes[at] >= 0x80) return at;
+    at += length;
   }
-  return low < bytes.length ? low : -1;
+  return -1;
 }
 
-function isCutCharacter(bytes, end) {
-  for (let back = 1; back <= 3 && back < end; back++) {
-    try {
-      new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, end - back));
-      return bytes[end - back] >= 0xc2 && (back === 1 || (bytes[end - 1] & 0xc0) === 0x80);
-    } catch {
-      continue;
-    }
-  }
-  return false;
+/** How many bytes a character has that begins with this byte; 1 also for bytes that begin none. */
+function characterLength(byte) {
+  if (byte >= 0xf0 && byte <= 0xf4) return 4;
+  if (byte >= 0xe0 && byte < 0xf0) return 3;
+  return byte >= 0xc2 && byte < 0xe0 ? 2 : 1;
 }
 
 /** What an archive's first bytes tell of its content. */

@@ -75,9 +75,12 @@ export async function runWithChannel(tool: string, request: object): Promise<{ s
     for await (const part of stream) parts.push(part);
     return Buffer.concat(parts).toString("utf8");
   };
-  child.stdin.end(JSON.stringify(request));
+  child.stdin?.end(JSON.stringify(request));
   const channel = child.stdio[3] as unknown as AsyncIterable<Uint8Array>;
-  const [stdout, text] = await Promise.all([collect(child.stdout), collect(channel)]);
+  const [stdout, text] = await Promise.all([
+    collect(child.stdout as unknown as AsyncIterable<Uint8Array>),
+    collect(channel),
+  ]);
   const lines = text.split("\n").filter((line) => line !== "");
   return { stdout, lines: lines.map((line) => JSON.parse(line) as ControlLine) };
 }

@@ -44,7 +44,7 @@ describe("duplicates", () => {
       "one.js": text,
       "two.js": text,
       "three.js": text,
-      "loop.js": `${"  again(and, again);\n".repeat(20)}`,
+      "loop.js": "  again(and, again);\n".repeat(20),
     });
     const { output } = runSpecialist("duplicates", folder);
     expect(output.identical_files).toMatchObject({ total: 1, files: 2, lines: 16 });

@@ -15,6 +15,7 @@ import {
   runSpecialist,
 } from "./audit-tools.js";
 
+const MAKE_FIFO = "mkfifo";
 const rootOnly = process.getuid?.() === 0;
 
 describe("names", () => {
@@ -51,7 +52,7 @@ describe("names", () => {
     const paths = outputs["inventory"].largest_files.map(({ path }: Json) => path);
     expect(paths).toContain("new\\u{a}line.js");
     expect(paths).toContain("b\\xff\\xfe.js");
-    const report = JSON.parse(runRaw("report", { inputs: { folder }, outputs })) as Json;
+    const report = JSON.parse(runRaw("report", { inputs: { folder }, outputs }));
     expect(report.output.markdown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     expect(runSpecialist("score-evidence", folder, { outputs })).toMatchObject({ score: 100, issues: [] });
     expect(runSpecialist("score-completeness", folder, { outputs })).toMatchObject({ score: 100, issues: [] });
@@ -64,7 +65,7 @@ describe("hostile trees", () => {
     symlinkSync(".", join(folder, "loop"));
     symlinkSync("/etc/passwd", join(folder, "outside"));
     symlinkSync("nowhere", join(folder, "dangling"));
-    expect(spawnSync("mkfifo", [join(folder, "fifo")]).status).toBe(0);
+    expect(spawnSync(MAKE_FIFO, [join(folder, "fifo")]).status).toBe(0);
     const server = createServer().listen(join(folder, "sock"));
     await new Promise((resolve) => server.once("listening", resolve));
     try {
@@ -111,7 +112,7 @@ describe("hostile trees", () => {
       gid: 65_534,
     });
     expect(status).toBe(0);
-    const { output, confidence, uncertainties } = JSON.parse(stdout) as Json;
+    const { output, confidence, uncertainties } = JSON.parse(stdout);
     expect(output.totals.files).toBe(2);
     expect(output.classes.unreadable.files).toBe(1);
     expect(output.walked.unreadable_folders.items).toEqual([

@@ -54,7 +54,7 @@ describe("resume", () => {
     const { lines } = await runWithChannel("hotspots", request);
     const [milestone] = milestonesOf(lines);
     const feedback = ["hotspots: look at every file (coverage 40 %)"];
-    const resumed = JSON.parse(runRaw("hotspots", { ...request, feedback, ...resumeAt(milestone) })) as Json;
+    const resumed = JSON.parse(runRaw("hotspots", { ...request, feedback, ...resumeAt(milestone) }));
     expect(resumed.output.coverage).toMatchObject({ eligible: 10, examined: 10 });
   });
 
