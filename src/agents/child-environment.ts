@@ -4,9 +4,11 @@
  * A5: whatever a step names, a variable that holds a key of ours is left out. All names of ours begin with SPLASHDOWN_ or
  * with WORKFLOW_CHECKPOINT_; of those a child sees only the four below.
  */
+import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
 import type { StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
+import { isVariableName } from "../process/launcher.js";
 import { isOwnVariable, requireSecrets } from "./secrets.js";
 
 const INHERITED = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER", "SHELL", "TERM"];
@@ -20,6 +22,7 @@ export function computeEnvironment(deps: PerformerDeps, work: StepWork): Record<
     if (isInherited && value !== undefined) environment[name] = value;
   }
   for (const [name, value] of namedVariables(deps, work)) {
+    requireVariableName(work, name);
     if (!isOwnVariable(name)) environment[name] = value;
     else deps.log.warn(`step ${work.step.path} names the variable ${name}, which is not handed to children`);
   }
@@ -40,4 +43,11 @@ function namedVariables(deps: PerformerDeps, work: StepWork): [string, string][]
       named.push([name, typeof value === "string" ? value : JSON.stringify(value)]);
   }
   return named;
+}
+
+/** A variable that the definition names must arrive. Errors: VALUE_UNSUPPORTED. */
+function requireVariableName(work: StepWork, name: string): void {
+  if (isVariableName(name)) return;
+  const text = `step ${work.step.path} names the variable ${JSON.stringify(name)}, and no shell can hand on that name`;
+  throw new SplashdownError("VALUE_UNSUPPORTED", text, { details: { name, step: work.step.path } });
 }

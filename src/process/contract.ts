@@ -19,7 +19,7 @@ export interface ChildSpec {
   readonly program: string;
   readonly arguments: readonly string[];
   readonly folder?: string;
-  /** The whole environment of the child; nothing is inherited. */
+  /** The whole environment of the child; nothing is inherited. Names that no shell can hold (`a.b`) are left out. */
   readonly environment: Readonly<Record<string, string>>;
   /** Written to the child's stdin, which is then closed; absent: stdin is empty. */
   readonly input?: string | Uint8Array;
@@ -56,8 +56,8 @@ export interface ProcessHost {
   /**
    * Spawns into a new process group; the child waits for `release`.
    *
-   * Errors: PROGRAM_NOT_FOUND (also a missing folder, a file that may not be executed), VALUE_UNSUPPORTED (a NUL, or a
-   * name of an environment variable that no shell can pass on), VALUE_TOO_LARGE (more than the system takes), STORE_BUSY.
+   * Errors: PROGRAM_NOT_FOUND (also a missing folder, a file that may not be executed), VALUE_UNSUPPORTED (a NUL),
+   * VALUE_TOO_LARGE (more than the system takes), STORE_BUSY.
    */
   spawn(spec: ChildSpec): Promise<Child>;
   /** True when that very process (not a later one with its number) still exists, or any member of its group does. */

@@ -136,7 +136,7 @@ async function startLauncher(spec: ChildSpec, launch: Launch): Promise<ChildProc
   const child = spawn(launch.file, launch.arguments, {
     cwd: spec.folder,
     detached: true,
-    env: { ...spec.environment },
+    env: launch.environment,
     stdio: [
       spec.input === undefined ? "ignore" : "pipe",
       "pipe",

@@ -6,8 +6,8 @@
  * is gone: nothing is executed. User text reaches it only as arguments, which no shell interprets.
  *
  * /bin/sh starts in a millisecond where Node takes forty. Its price, known and paid: it sets PWD (taken back here unless
- * the caller gave one), drops variables whose names are no identifiers (refused here, loudly), and where /bin/sh is
- * bash the child also sees `_` and SHLVL.
+ * the caller gave one), loses variables whose names are no identifiers (left out here, so that it does not depend on the
+ * shell), and where /bin/sh is bash the child also sees `_` and SHLVL.
  */
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
@@ -27,12 +27,19 @@ const SHELL = "/bin/sh";
 const LAUNCHER_NAME = "splashdown-launcher";
 const DEFAULT_PATH = "/usr/bin:/bin";
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** True for a name that a child's environment can hold. */
+export function isVariableName(name: string): boolean {
+  return VARIABLE_NAME.test(name);
+}
+
 const EXIT_NOT_EXECUTABLE = 126;
 const EXIT_NOT_FOUND = 127;
 
 export interface Launch {
   readonly file: string;
   readonly arguments: readonly string[];
+  readonly environment: Record<string, string>;
 }
 
 /**
@@ -52,7 +59,11 @@ export async function prepareLaunch(spec: ChildSpec): Promise<Launch> {
     `exec ${GATE_DESCRIPTOR}<&-`,
     'exec "$@"',
   ].join("\n");
-  return { file: SHELL, arguments: ["-c", script, LAUNCHER_NAME, program, ...spec.arguments] };
+  return {
+    file: SHELL,
+    arguments: ["-c", script, LAUNCHER_NAME, program, ...spec.arguments],
+    environment: Object.fromEntries(Object.entries(spec.environment).filter(([name]) => isVariableName(name))),
+  };
 }
 
 /**
@@ -66,17 +77,6 @@ export function isFailedLaunch(result: ChildResult): boolean {
 }
 
 function requireSpeakable(spec: ChildSpec): void {
-  for (const name of Object.keys(spec.environment)) {
-    if (!VARIABLE_NAME.test(name)) {
-      throw new SplashdownError(
-        "VALUE_UNSUPPORTED",
-        `an environment variable cannot be named ${JSON.stringify(name)}`,
-        {
-          details: { program: spec.program, name },
-        },
-      );
-    }
-  }
   const texts = [spec.program, ...spec.arguments, ...Object.values(spec.environment)];
   if (texts.some((text) => text.includes("\0"))) {
     throw new SplashdownError(

@@ -121,6 +121,13 @@ describe("a command specialist's environment", () => {
     await own.close();
   });
 
+  it("must be able to hold every variable that the step names", async () => {
+    expect(await room.perform(shell("true", { rendered: { environment: { "a.b": "1" } } }))).toMatchObject({
+      status: "failed",
+      error: { code: "VALUE_UNSUPPORTED", retryable: false, details: { name: "a.b" } },
+    });
+  });
+
   it("has secrets in place of their placeholders, in arguments, variables and input alike", async () => {
     const own = openPerformerRoom({ environment });
     const echo = 'printf \'["%s","%s","%s",\' "$1" "$HEADER" "$2"; cat; echo ]';
