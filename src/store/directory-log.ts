@@ -29,7 +29,7 @@ export interface DirectoryLogParts {
   readonly folders: SafeFolders;
   /** The journal folder. */
   readonly folder: string;
-  /** The task's folders down to the journal's, outermost first; an epoch counts when all of their names are durable. */
+  /** The task's folders, outermost first; all are checked before a claim. The journal's own is the last. */
   readonly path: readonly string[];
   readonly isWindows: boolean;
 }
@@ -53,7 +53,7 @@ export class DirectoryLog {
     const { folder, folders, path } = this.#parts;
     return withStoreErrors({ action: "claiming", path: folder }, async () => {
       for (const level of path) await folders.requireFolder(level);
-      await folders.settlePath(path);
+      await folders.settle(folder);
       for (let tries = 0; tries < CLAIM_TRIES_MAX; tries += 1) {
         const epoch = (await this.#highestEpoch()) + 1;
         if (epoch > EPOCH_MAX) throw unsafePlace(folder, "has no epoch left");

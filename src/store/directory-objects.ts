@@ -29,8 +29,6 @@ export interface DirectoryObjectsParts {
   readonly random: RandomSource;
   /** The checkpoints folder. */
   readonly folder: string;
-  /** The task's folders down to the checkpoints', outermost first; an object counts when all of their names are durable. */
-  readonly path: readonly string[];
 }
 
 type PutOutcome = "created" | "exists" | "swept";
@@ -47,7 +45,6 @@ export class DirectoryObjects {
     requireObjectSize(key, bytes);
     const path = this.#pathOf(key);
     return withStoreErrors({ action: "creating", path }, async () => {
-      await this.#parts.folders.settlePath(this.#parts.path);
       for (const level of this.#levelsOf(key)) await this.#parts.folders.ensureFolder(level);
       for (let tries = 0; tries < PUT_TRIES_MAX; tries += 1) {
         const outcome = (await this.#exists(path)) ? "exists" : await this.#create(path, bytes);

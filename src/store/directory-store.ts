@@ -1,8 +1,9 @@
 /**
  * The store in a folder: one folder per task, nothing else (`file:PATH`).
  *
- * A task exists when its `checkpoints/journal` does: that folder is made last and exclusively, so an interrupted
- * creation leaves no task, and the next creation of that name finishes what it finds.
+ * A task exists when its `checkpoints/journal` does: that folder is made last and exclusively, when the names of all
+ * others are durable. So an interrupted creation leaves no task, the next creation of that name finishes what it finds,
+ * and whoever finds a task need make only the journal's own name durable; its claim does.
  * The root is the user's own choice: it may be a link and have any mode. Everything below it is ours and is checked.
  */
 import { dirname, join } from "node:path";
@@ -170,7 +171,7 @@ export class DirectoryStore implements Store {
       await this.#fileSystem.mkdir(path);
     } catch (error) {
       const errno = errnoOf(error);
-      if (errno === "EEXIST") return path === this.#root ? this.#folders.settlePath([]) : undefined;
+      if (errno === "EEXIST") return path === this.#root ? this.#folders.settleRoot() : undefined;
       if (errno !== "ENOENT" || dirname(path) === path) throw error;
       await this.#ensureRoot(dirname(path));
       return this.#ensureRoot(path);

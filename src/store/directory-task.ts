@@ -72,7 +72,7 @@ export class DirectoryTask implements TaskStore {
       path: [paths.task, paths.checkpoints, paths.journal],
       isWindows: store.platform === "win32",
     });
-    this.#objects = new DirectoryObjects({ ...shared, path: [paths.task, paths.checkpoints] });
+    this.#objects = new DirectoryObjects(shared);
     this.#reserve = new ReserveFile({ ...shared, sizeBytes: store.reserveBytes ?? LIMITS.ballastBytes });
     this.#presence = new OwnerPresence({ ...shared, machine, presence });
   }

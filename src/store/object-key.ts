@@ -6,7 +6,7 @@
 import { assert } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
 
-export const OBJECT_KEY_BYTES_MAX = 255;
+const OBJECT_KEY_BYTES_MAX = 255;
 
 /** One part of a key: no leading dot, no trailing dot (Windows drops it), nothing that a shell or a URL would read. */
 const PART = /^[A-Za-z0-9_~-](?:[A-Za-z0-9._~-]*[A-Za-z0-9_~-])?$/;

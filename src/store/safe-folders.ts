@@ -66,8 +66,8 @@ export class SafeFolders {
     return created;
   }
 
-  /** Makes the names of the root and of the folders on the way to a place durable, outermost first. */
-  async settlePath(levels: readonly string[]): Promise<void> {
+  /** Makes the root's name durable as far as we may: what it lies in need not be ours to sync. */
+  async settleRoot(): Promise<void> {
     const { root } = this.#parts;
     try {
       await this.settle(root);
@@ -75,7 +75,6 @@ export class SafeFolders {
       if (!hasErrno(error, NOT_OURS)) throw error;
       this.#durable.add(root);
     }
-    for (const level of levels) await this.settle(level);
   }
 
   /** Makes the folder's own name durable, once per process. */

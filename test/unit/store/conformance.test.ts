@@ -6,7 +6,7 @@ import type { Store, TaskStore } from "../../../src/store/contract.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
 import { createSocketPresence } from "../../../src/store/socket-presence.js";
 import type { StoreContext } from "../../conformance/store-case.js";
-import { STORE_GROUPS, STORE_METHODS, STORE_SUITE, TASK_METHODS } from "../../conformance/store-suite.js";
+import { MISSING_METHODS, STORE_GROUPS, STORE_METHODS, STORE_SUITE, TASK_METHODS } from "../../conformance/store-suite.js";
 import { DiskModel } from "../../support/disk-model.js";
 import { ModelFileSystem } from "../../support/model-file-system.js";
 import { realClock } from "../../support/real-clock.js";
@@ -123,5 +123,6 @@ describe("the store suite", () => {
   it("has called every method of the contract", () => {
     const expected = [...STORE_METHODS.map((name) => `store.${name}`), ...TASK_METHODS.map((name) => `task.${name}`)];
     expect([...called].sort()).toEqual(expected.sort());
+    expect(MISSING_METHODS).toEqual([]);
   });
 });
