@@ -6,7 +6,13 @@ import type { Store, TaskStore } from "../../../src/store/contract.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
 import { createSocketPresence } from "../../../src/store/socket-presence.js";
 import type { StoreContext } from "../../conformance/store-case.js";
-import { MISSING_METHODS, STORE_GROUPS, STORE_METHODS, STORE_SUITE, TASK_METHODS } from "../../conformance/store-suite.js";
+import {
+  MISSING_METHODS,
+  STORE_GROUPS,
+  STORE_METHODS,
+  STORE_SUITE,
+  TASK_METHODS,
+} from "../../conformance/store-suite.js";
 import { DiskModel } from "../../support/disk-model.js";
 import { ModelFileSystem } from "../../support/model-file-system.js";
 import { realClock } from "../../support/real-clock.js";
