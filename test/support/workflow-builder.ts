@@ -1,0 +1,119 @@
+/** Normalised definitions for tests of the engine, with the loader's defaults filled in. */
+import type {
+  CommandStep,
+  DagScope,
+  MachineScope,
+  ModelStep,
+  NodeDefinition,
+  ParallelScope,
+  PhaseScope,
+  PhasesScope,
+  ScopeDefinition,
+  ScorerStep,
+  SetStep,
+  StepDefinition,
+  WaitStep,
+  WorkflowDefinition,
+} from "../../src/definition/workflow.js";
+
+type Options<T> = Partial<Omit<T, "node" | "scope" | "kind" | "name" | "path" | "children">>;
+
+const base = { dependsOn: [], routes: [], path: "" };
+const step = {
+  ...base,
+  node: "step" as const,
+  input: {},
+  effects: "none" as const,
+  retry: { maxAttempts: 1, backoff: "exponential" as const, delayMs: 1_000, delayMsMax: 60_000, jitter: 0 },
+  criticality: "standard" as const,
+  risky: false,
+  saveAs: {},
+  secrets: [],
+  fingerprint: "f0",
+};
+
+/** A model step: no effects, so it is rerun after a crash. */
+export function model(name: string, options: Options<ModelStep> = {}): ModelStep {
+  return { ...step, kind: "model", name, provider: "scripted", prompt: "go", ...options };
+}
+
+/** A command step: external unless told otherwise. */
+export function command(name: string, options: Options<CommandStep> = {}): CommandStep {
+  return { ...step, kind: "command", name, command: ["do", name], environment: {}, effects: "external", ...options };
+}
+
+/** A function step of which nothing is known: external, and it has no child that waits for `spawned`. */
+export function undeclared(name: string, options: Partial<StepDefinition> = {}): StepDefinition {
+  return { ...step, kind: "function", name, function: `f.mjs#${name}`, effects: "external", ...options } as StepDefinition;
+}
+
+export function set(name: string, options: Options<SetStep> = {}): SetStep {
+  return { ...step, kind: "set", name, outputType: "auto", ...options };
+}
+
+export function wait(name: string, duration: string | number, options: Options<WaitStep> = {}): WaitStep {
+  return { ...step, kind: "wait", name, duration, ...options };
+}
+
+export function scorer(dimension: string, options: Options<ScorerStep> = {}): ScorerStep {
+  return { ...step, kind: "scorer", name: dimension, dimension, scorer: { by: "command", command: ["score"], environment: {} }, ...options };
+}
+
+export function machine(name: string, children: readonly NodeDefinition[], options: Options<MachineScope> = {}): MachineScope {
+  return { ...base, node: "scope", scope: "machine", name, entry: children[0]?.name ?? "", children, ...options };
+}
+
+export function parallel(name: string, children: readonly NodeDefinition[], options: Options<ParallelScope> = {}): ParallelScope {
+  return { ...base, node: "scope", scope: "parallel", name, failureMode: "fail_fast", maxConcurrent: 100, children, ...options };
+}
+
+export function dag(name: string, children: readonly NodeDefinition[], options: Options<DagScope> = {}): DagScope {
+  return { ...base, node: "scope", scope: "dag", name, failureMode: "fail_fast", maxConcurrent: 100, children, ...options };
+}
+
+export function phases(name: string, children: readonly PhaseScope[], options: Options<PhasesScope> = {}): PhasesScope {
+  return { ...base, node: "scope", scope: "phases", name, children, ...options };
+}
+
+export const BANDS = { proceed: 0.85, flag: 0.75, spawnOne: 0.65, spawnSeveral: 0.5 };
+
+export function phase(number: number, name: string, children: readonly StepDefinition[], options: Options<PhaseScope> = {}): PhaseScope {
+  return {
+    ...base,
+    node: "scope",
+    scope: "phase",
+    number,
+    name,
+    children,
+    maxConcurrent: 100,
+    confidence: { minimum: 0.75, bands: BANDS, spawnMax: 2 },
+    restart: { maxAttempts: 0, otherwise: "fail" },
+    ...options,
+  };
+}
+
+/** The whole workflow; paths are filled in from the names. */
+export function workflow(root: ScopeDefinition, options: Partial<WorkflowDefinition> = {}): WorkflowDefinition {
+  return {
+    schema: 1,
+    name: "test",
+    inputs: {},
+    output: {},
+    limits: { maxIterations: 1_000_000 },
+    onFailure: "pause",
+    atlas: { mode: "rules" },
+    metadata: {},
+    settings: {},
+    fingerprint: "w0",
+    ...options,
+    root: place(root, root.name) as ScopeDefinition,
+  };
+}
+
+function place(node: NodeDefinition, path: string): NodeDefinition {
+  if (node.node === "step") return { ...node, path };
+  const placed = { ...node, path, children: node.children.map((child) => place(child, `${path}/${child.name}`)) } as ScopeDefinition;
+  if (placed.scope !== "phase" || placed.evaluate === undefined) return placed;
+  const scorers = placed.evaluate.scorers.map((item) => ({ ...item, path: `${path}/$evaluate/${item.dimension}` }));
+  return { ...placed, evaluate: { ...placed.evaluate, scorers } };
+}
