@@ -2,14 +2,15 @@
  * A checkpoint's content, taken at one moment by reference and written out as JSON text later, piece by piece.
  *
  * Owns: the picture of the task in the words of the seeds (agents, decisions, metrics, confidence, outputs). The state
- * for the restart is the engine's (state-codec.ts there); decisions stand in the picture only and are put back on reading.
+ * for the restart is the engine's (state-codec.ts there); decisions and outputs stand in the picture only and are put
+ * back on reading.
  *
  * C6: `capture` copies references, whatever the size of what they lead to.
  * Source: seed 003 (checkpoint file format), DESIGN section 7.
  */
 import type { CheckpointId } from "../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import type { Decision, EventOf, SavedFile } from "../engine/events.js";
+import type { Decision, EventOf, SavedFile, ValueRef } from "../engine/events.js";
 import { captureState, type CapturedState, encodeCaptured } from "../engine/state-codec.js";
 import type { EvaluationEntry, PhaseEntry, StepEntry, TaskEntry, TaskState, Totals } from "../engine/state.js";
 import type {
@@ -25,6 +26,8 @@ export const PAYLOAD_SCHEMA = 1;
 /** Channel keys under which a program without the engine keeps the states of its agents (standalone.ts). */
 export const AGENT_KEY_PREFIX = "agent:";
 
+export type OutputEntry = TaskState["outputs"] extends ReadonlyMap<string, infer Entry> ? Entry : never;
+
 export interface SnapshotCapture {
   readonly event: EventOf<"checkpoint_recorded">;
   /** Journal record of the checkpoint's event. */
@@ -38,7 +41,9 @@ export interface SnapshotCapture {
   readonly decisions: readonly Decision[];
   readonly deliverables: readonly SavedFile[];
   readonly channel: readonly (readonly [string, JsonValue])[];
-  /** Everything but the decisions. */
+  /** In order; the value of a step's own output is the same object as with the step. */
+  readonly outputs: readonly (readonly [string, OutputEntry])[];
+  /** Everything but decisions and outputs. */
   readonly state: CapturedState;
 }
 
@@ -57,7 +62,8 @@ export function capture(state: TaskState, event: EventOf<"checkpoint_recorded">)
     decisions: [...state.decisions],
     deliverables: [...state.deliverables.values()],
     channel: [...state.channel],
-    state: captureState({ ...state, decisions: [] }),
+    outputs: [...state.outputs],
+    state: captureState({ ...state, decisions: [], outputs: new Map() }),
   };
 }
 
@@ -69,12 +75,23 @@ export function* encodePayload(taken: SnapshotCapture): Generator<string> {
   yield* joinItems(taken.decisions, (decision) => JSON.stringify(encodeDecision(decision)));
   yield `],"metrics":${JSON.stringify(describeMetrics(taken.totals))}`;
   yield `,"confidence":${JSON.stringify(describeConfidence(taken.phases))},"outputs":[`;
+  yield* encodeOutputs(taken);
+  yield '],"deliverables":[';
   yield* joinItems(taken.deliverables, (file) =>
     JSON.stringify({ file: file.file, size: file.sizeBytes, sha256: file.sha256 }),
   );
   yield '],\n"state":';
   yield* encodeCaptured(taken.state);
   yield "}";
+}
+
+/** A step's own output is not written twice. */
+function* encodeOutputs(taken: SnapshotCapture): Generator<string> {
+  const ofSteps = new Map<string, ValueRef>();
+  for (const step of taken.steps) if (step.output !== undefined) ofSteps.set(step.id, step.output);
+  yield* joinItems(taken.outputs, ([path, { by, value }]) =>
+    JSON.stringify(ofSteps.get(by) === value ? { path, by } : { path, by, value }),
+  );
 }
 
 function* joinItems<T>(items: readonly T[], format: (item: T) => string): Generator<string> {
@@ -93,7 +110,10 @@ function* joinMembers(members: Iterable<readonly [string, CheckpointAgent]>): Ge
   }
 }
 
-type PayloadHead = Omit<CheckpointPayload, "agents" | "decisions" | "metrics" | "confidence" | "outputs" | "state">;
+type PayloadHead = Omit<
+  CheckpointPayload,
+  "agents" | "decisions" | "metrics" | "confidence" | "outputs" | "deliverables" | "state"
+>;
 
 function describeHead(taken: SnapshotCapture): PayloadHead {
   const { event, task } = taken;

@@ -18,7 +18,7 @@ import type { CheckpointId } from "../base/ids.js";
 import { LIMITS } from "../base/limits.js";
 import type { Log } from "../base/log.js";
 import type { EventOf } from "../engine/events.js";
-import type { CheckpointHook } from "../engine/ports.js";
+import type { BlobShelf, CheckpointHook } from "../engine/ports.js";
 import type { TaskState } from "../engine/state.js";
 import { capture, labelOf, type SnapshotCapture } from "./capture.js";
 import type { CheckpointJournal, SnapshotEvent } from "./contract.js";
@@ -26,6 +26,7 @@ import { findLargest, formatLargest, LARGEST_NAMED, type SizedPath } from "./lar
 import { createPace } from "./pace.js";
 import { isAlwaysWritten, isWithinBudget } from "./policy.js";
 import type { SnapshotRetention } from "./retention.js";
+import { spillLargest } from "./spill.js";
 import { type SnapshotWriterOptions, writeSnapshot, type WrittenSnapshot } from "./writer.js";
 
 export interface CheckpointManagerOptions {
@@ -38,6 +39,8 @@ export interface CheckpointManagerOptions {
   readonly onEvent: (event: SnapshotEvent) => Promise<void>;
   /** Absent: files are kept for ever. */
   readonly retention?: SnapshotRetention;
+  /** Where values go that make a checkpoint larger than its limit; absent: such a checkpoint fails. */
+  readonly blobs?: BlobShelf;
   /** Told of every file written, for metrics and typed events. */
   readonly onWritten?: (written: WrittenSnapshot, taken: SnapshotCapture) => void;
   /** Told of a large file, once and at every doubling. */
@@ -171,7 +174,9 @@ class SnapshotQueue implements CheckpointManager {
       ledger.latestBytes = sizeBytes;
       return isRequired || this.#failuresInARow > 0 || this.#fits(sizeBytes);
     };
-    const written = await writeSnapshot(taken, { position, prev: ledger.prev }, { ...writer, admits });
+    const write = (content: SnapshotCapture): Promise<WrittenSnapshot | undefined> =>
+      writeSnapshot(content, { position, prev: ledger.prev }, { ...writer, admits });
+    const written = await this.#spillingWhenOver(taken, write);
     if (written === undefined) {
       this.counts.skipped += 1;
       return;
@@ -183,6 +188,25 @@ class SnapshotQueue implements CheckpointManager {
     this.#options.onWritten?.(written, taken);
     await this.#options.onEvent(this.#describe(taken, written));
     await this.#noteSize(taken, written);
+  }
+
+  /** Over the size limit the largest values go out, and it is tried once more. */
+  async #spillingWhenOver(
+    taken: SnapshotCapture,
+    write: (content: SnapshotCapture) => Promise<WrittenSnapshot | undefined>,
+  ): Promise<WrittenSnapshot | undefined> {
+    const { blobs, writer, log } = this.#options;
+    try {
+      return await write(taken);
+    } catch (error) {
+      if (blobs === undefined || !isErrorCode(error, "VALUE_TOO_LARGE")) throw error;
+    }
+    const pace = createPace(writer.clock, writer.breathe);
+    const { taken: smaller, spilled } = await spillLargest(taken, { blobs, rawBytesMax: writer.rawBytesMax, pace });
+    log.warn(
+      `${labelOf(taken.event)} is over its size limit; kept outside: ${formatLargest(spilled.slice(0, LARGEST_NAMED))}`,
+    );
+    return write(smaller);
   }
 
   /** A large file is told once, and again when it has doubled. */

@@ -5,11 +5,17 @@
  * engine's. The text was authenticated before it comes here.
  */
 import { messageOf, SplashdownError } from "../base/errors.js";
+import type { StepId } from "../base/ids.js";
+import type { ValueRef } from "../engine/events.js";
 import { decodeState } from "../engine/state-codec.js";
 import type { TaskState } from "../engine/state.js";
 import type { CheckpointHeader } from "../schema/generated/checkpoint-header.js";
-import { type CheckpointPayload, validateCheckpointPayload } from "../schema/generated/checkpoint-state.js";
-import { decodeDecision, PAYLOAD_SCHEMA } from "./capture.js";
+import {
+  type CheckpointOutput,
+  type CheckpointPayload,
+  validateCheckpointPayload,
+} from "../schema/generated/checkpoint-state.js";
+import { decodeDecision, type OutputEntry, PAYLOAD_SCHEMA } from "./capture.js";
 
 /** The payload without the engine's state. */
 export type CheckpointPicture = Omit<CheckpointPayload, "state">;
@@ -44,7 +50,7 @@ export function decodePicture(text: Buffer, header: CheckpointHeader): Checkpoin
 }
 
 /**
- * The picture's decisions put back into the engine's state.
+ * The picture's decisions and outputs put back into the engine's state.
  *
  * Errors: as `decodePicture`, and what the engine's codec finds.
  */
@@ -55,10 +61,18 @@ export function decodePayload(text: Buffer, header: CheckpointHeader): TaskState
   if (!line.startsWith(STATE_START) || !line.endsWith("}")) throw corrupt("the payload has no state");
   const state = decodeState(line.slice(STATE_START.length, -1));
   for (const decision of picture.decisions) state.decisions.push(decodeDecision(decision));
+  for (const output of picture.outputs) state.outputs.set(output.path, restoreOutput(output, state));
   if (state.position !== header.journal.n)
     throw corrupt(`the state stands at record ${state.position}, the header says ${header.journal.n}`);
   requireChain(state, header);
   return state;
+}
+
+function restoreOutput(output: CheckpointOutput, state: TaskState): OutputEntry {
+  const value =
+    output.value === undefined ? state.steps.get(output.by as StepId)?.output : (output.value as unknown as ValueRef);
+  if (value === undefined) throw corrupt(`the output of ${output.path} is of a step ${output.by} that has none`);
+  return Object.freeze({ value, by: output.by });
 }
 
 function requireSameCheckpoint(picture: CheckpointPicture, header: CheckpointHeader): void {

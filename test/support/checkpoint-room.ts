@@ -57,6 +57,8 @@ export function createStep(n: number, extra: Partial<StepEntry> = {}): StepEntry
     phase: 1,
     status: "completed",
     attempt: 1,
+    failures: 0,
+    restarts: 0,
     work: { inline: { command: ["node", "tool.mjs", String(n)] } },
     inputHash: "a".repeat(64),
     idempotencyKey: "b".repeat(64),
@@ -100,6 +102,7 @@ export function addSteps(state: TaskState, count: number, textChars = 20): void 
   for (let n = first; n < first + count; n += 1) {
     const step = createStep(n, { output: { inline: { text: textOf(n, textChars) } } });
     state.steps.set(step.id, step);
+    if (step.output !== undefined) state.outputs.set(step.path, Object.freeze({ value: step.output, by: step.id }));
     state.position += 2;
   }
 }

@@ -28,8 +28,10 @@ export interface CheckpointPayload {
   readonly decisions: readonly CheckpointDecision[];
   readonly metrics: CheckpointMetrics;
   readonly confidence: CheckpointConfidence;
-  /** Deliverables so far, by reference. */
+  /** The latest output by path, in order. Nowhere else in the file; a step's own output stands with the step. */
   readonly outputs: readonly CheckpointOutput[];
+  /** Files written so far. */
+  readonly deliverables: readonly CheckpointDeliverable[];
   /** The engine's state; its form is the engine's own. */
   readonly state: { readonly [key: string]: unknown };
 }
@@ -82,17 +84,26 @@ export interface CheckpointConfidence {
 }
 
 export interface CheckpointOutput {
+  readonly path: string;
+  /** Identity of the step, or path of the scope, that gave it. */
+  readonly by: string;
+  /** Absent where it is the output of the step. */
+  readonly value?: { readonly [key: string]: unknown };
+}
+
+export interface CheckpointDeliverable {
   readonly file: string;
   readonly size: number;
   readonly sha256: string;
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/checkpoint-state.schema.json","type":"object","additionalProperties":false,"required":["version","checkpoint_id","workflow_id","timestamp","phase","status","agents","decisions","metrics","confidence","outputs","state"],"properties":{"version":{"const":"1.0"},"checkpoint_id":{"type":"string","format":"uuid"},"workflow_id":{"type":"string","format":"uuid"},"task":{"type":"string"},"workflow":{"type":"string"},"timestamp":{"$ref":"#/$defs/timestamp"},"phase":{"type":"integer","minimum":0},"status":{"enum":["in_progress","paused","failed","completed"]},"resumable":{"type":"boolean"},"trigger":{"type":"string"},"note":{"type":"string"},"metadata":{"type":"object"},"agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/agent"}},"decisions":{"type":"array","items":{"$ref":"#/$defs/decision"}},"metrics":{"$ref":"#/$defs/metrics"},"confidence":{"$ref":"#/$defs/confidence"},"outputs":{"type":"array","items":{"$ref":"#/$defs/output"}},"state":{"type":"object"}},"$defs":{"timestamp":{"type":"string","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},"agent":{"type":"object","additionalProperties":false,"required":["status","state"],"properties":{"status":{"enum":["launched","active","completed","failed","blocked"]},"name":{"type":"string"},"confidence":{"type":"number"},"last_decision":{"type":"string"},"output_ref":{"type":"string"},"blockers":{"type":"array","items":{"type":"string"}},"state":{"type":"string"}}},"decision":{"type":"object","additionalProperties":false,"required":["id","timestamp","agent","type","description","rationale","alternatives_considered"],"properties":{"id":{"type":"string"},"timestamp":{"$ref":"#/$defs/timestamp"},"agent":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"rationale":{"type":"string"},"alternatives_considered":{"type":"array","items":{"type":"string"}},"confidence":{"type":"number"},"subject":{"type":"string"},"facts":{"type":"object"}}},"metrics":{"type":"object","additionalProperties":false,"required":["elapsed_time","api_calls","tokens_used","memory_peak","steps","iterations","cost_micro_usd","unpriced_calls"],"properties":{"elapsed_time":{"type":"number"},"api_calls":{"type":"integer"},"tokens_used":{"type":"integer"},"memory_peak":{"type":"number"},"steps":{"type":"integer"},"iterations":{"type":"integer"},"cost_micro_usd":{"type":"integer"},"unpriced_calls":{"type":"integer"}}},"confidence":{"type":"object","additionalProperties":false,"required":["phases"],"properties":{"overall":{"type":"number"},"phases":{"type":"object","additionalProperties":{"type":"number"}}}},"output":{"type":"object","additionalProperties":false,"required":["file","size","sha256"],"properties":{"file":{"type":"string"},"size":{"type":"integer"},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/checkpoint-state.schema.json","type":"object","additionalProperties":false,"required":["version","checkpoint_id","workflow_id","timestamp","phase","status","agents","decisions","metrics","confidence","outputs","deliverables","state"],"properties":{"version":{"const":"1.0"},"checkpoint_id":{"type":"string","format":"uuid"},"workflow_id":{"type":"string","format":"uuid"},"task":{"type":"string"},"workflow":{"type":"string"},"timestamp":{"$ref":"#/$defs/timestamp"},"phase":{"type":"integer","minimum":0},"status":{"enum":["in_progress","paused","failed","completed"]},"resumable":{"type":"boolean"},"trigger":{"type":"string"},"note":{"type":"string"},"metadata":{"type":"object"},"agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/agent"}},"decisions":{"type":"array","items":{"$ref":"#/$defs/decision"}},"metrics":{"$ref":"#/$defs/metrics"},"confidence":{"$ref":"#/$defs/confidence"},"outputs":{"type":"array","items":{"$ref":"#/$defs/output"}},"deliverables":{"type":"array","items":{"$ref":"#/$defs/deliverable"}},"state":{"type":"object"}},"$defs":{"timestamp":{"type":"string","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},"agent":{"type":"object","additionalProperties":false,"required":["status","state"],"properties":{"status":{"enum":["launched","active","completed","failed","blocked"]},"name":{"type":"string"},"confidence":{"type":"number"},"last_decision":{"type":"string"},"output_ref":{"type":"string"},"blockers":{"type":"array","items":{"type":"string"}},"state":{"type":"string"}}},"decision":{"type":"object","additionalProperties":false,"required":["id","timestamp","agent","type","description","rationale","alternatives_considered"],"properties":{"id":{"type":"string"},"timestamp":{"$ref":"#/$defs/timestamp"},"agent":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"rationale":{"type":"string"},"alternatives_considered":{"type":"array","items":{"type":"string"}},"confidence":{"type":"number"},"subject":{"type":"string"},"facts":{"type":"object"}}},"metrics":{"type":"object","additionalProperties":false,"required":["elapsed_time","api_calls","tokens_used","memory_peak","steps","iterations","cost_micro_usd","unpriced_calls"],"properties":{"elapsed_time":{"type":"number"},"api_calls":{"type":"integer"},"tokens_used":{"type":"integer"},"memory_peak":{"type":"number"},"steps":{"type":"integer"},"iterations":{"type":"integer"},"cost_micro_usd":{"type":"integer"},"unpriced_calls":{"type":"integer"}}},"confidence":{"type":"object","additionalProperties":false,"required":["phases"],"properties":{"overall":{"type":"number"},"phases":{"type":"object","additionalProperties":{"type":"number"}}}},"output":{"type":"object","additionalProperties":false,"required":["path","by"],"properties":{"path":{"type":"string"},"by":{"type":"string"},"value":{"type":"object"}}},"deliverable":{"type":"object","additionalProperties":false,"required":["file","size","sha256"],"properties":{"file":{"type":"string"},"size":{"type":"integer"},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}}}};
 const schema32 = {"type":"string","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"};
 const schema33 = {"type":"object","additionalProperties":false,"required":["status","state"],"properties":{"status":{"enum":["launched","active","completed","failed","blocked"]},"name":{"type":"string"},"confidence":{"type":"number"},"last_decision":{"type":"string"},"output_ref":{"type":"string"},"blockers":{"type":"array","items":{"type":"string"}},"state":{"type":"string"}}};
 const schema36 = {"type":"object","additionalProperties":false,"required":["elapsed_time","api_calls","tokens_used","memory_peak","steps","iterations","cost_micro_usd","unpriced_calls"],"properties":{"elapsed_time":{"type":"number"},"api_calls":{"type":"integer"},"tokens_used":{"type":"integer"},"memory_peak":{"type":"number"},"steps":{"type":"integer"},"iterations":{"type":"integer"},"cost_micro_usd":{"type":"integer"},"unpriced_calls":{"type":"integer"}}};
 const schema37 = {"type":"object","additionalProperties":false,"required":["phases"],"properties":{"overall":{"type":"number"},"phases":{"type":"object","additionalProperties":{"type":"number"}}}};
-const schema38 = {"type":"object","additionalProperties":false,"required":["file","size","sha256"],"properties":{"file":{"type":"string"},"size":{"type":"integer"},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}};
+const schema38 = {"type":"object","additionalProperties":false,"required":["path","by"],"properties":{"path":{"type":"string"},"by":{"type":"string"},"value":{"type":"object"}}};
+const schema39 = {"type":"object","additionalProperties":false,"required":["file","size","sha256"],"properties":{"file":{"type":"string"},"size":{"type":"integer"},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}};
 const func1 = Object.prototype.hasOwnProperty;
 const formats0 = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const pattern4 = new RegExp("^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", "u");
@@ -482,8 +493,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(data.state === undefined){
-const err11 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+if(data.deliverables === undefined){
+const err11 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "deliverables"},message:"must have required property '"+"deliverables"+"'"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -492,9 +503,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-for(const key0 in data){
-if(!(func1.call(schema31.properties, key0))){
-const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(data.state === undefined){
+const err12 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -503,10 +513,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-if(data.version !== undefined){
-if("1.0" !== data.version){
-const err13 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/const",keyword:"const",params:{allowedValue: "1.0"},message:"must be equal to constant"};
+for(const key0 in data){
+if(!(func1.call(schema31.properties, key0))){
+const err13 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -516,11 +525,9 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data.checkpoint_id !== undefined){
-let data1 = data.checkpoint_id;
-if(typeof data1 === "string"){
-if(!(formats0.test(data1))){
-const err14 = {instancePath:instancePath+"/checkpoint_id",schemaPath:"#/properties/checkpoint_id/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""};
+if(data.version !== undefined){
+if("1.0" !== data.version){
+const err14 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/const",keyword:"const",params:{allowedValue: "1.0"},message:"must be equal to constant"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -530,8 +537,11 @@ vErrors.push(err14);
 errors++;
 }
 }
-else {
-const err15 = {instancePath:instancePath+"/checkpoint_id",schemaPath:"#/properties/checkpoint_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.checkpoint_id !== undefined){
+let data1 = data.checkpoint_id;
+if(typeof data1 === "string"){
+if(!(formats0.test(data1))){
+const err15 = {instancePath:instancePath+"/checkpoint_id",schemaPath:"#/properties/checkpoint_id/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -541,11 +551,8 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.workflow_id !== undefined){
-let data2 = data.workflow_id;
-if(typeof data2 === "string"){
-if(!(formats0.test(data2))){
-const err16 = {instancePath:instancePath+"/workflow_id",schemaPath:"#/properties/workflow_id/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""};
+else {
+const err16 = {instancePath:instancePath+"/checkpoint_id",schemaPath:"#/properties/checkpoint_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -555,8 +562,11 @@ vErrors.push(err16);
 errors++;
 }
 }
-else {
-const err17 = {instancePath:instancePath+"/workflow_id",schemaPath:"#/properties/workflow_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.workflow_id !== undefined){
+let data2 = data.workflow_id;
+if(typeof data2 === "string"){
+if(!(formats0.test(data2))){
+const err17 = {instancePath:instancePath+"/workflow_id",schemaPath:"#/properties/workflow_id/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -566,9 +576,8 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.task !== undefined){
-if(typeof data.task !== "string"){
-const err18 = {instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err18 = {instancePath:instancePath+"/workflow_id",schemaPath:"#/properties/workflow_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -578,9 +587,9 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data.workflow !== undefined){
-if(typeof data.workflow !== "string"){
-const err19 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.task !== undefined){
+if(typeof data.task !== "string"){
+const err19 = {instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -590,11 +599,9 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.timestamp !== undefined){
-let data5 = data.timestamp;
-if(typeof data5 === "string"){
-if(!pattern4.test(data5)){
-const err20 = {instancePath:instancePath+"/timestamp",schemaPath:"#/$defs/timestamp/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""};
+if(data.workflow !== undefined){
+if(typeof data.workflow !== "string"){
+const err20 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -604,8 +611,11 @@ vErrors.push(err20);
 errors++;
 }
 }
-else {
-const err21 = {instancePath:instancePath+"/timestamp",schemaPath:"#/$defs/timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.timestamp !== undefined){
+let data5 = data.timestamp;
+if(typeof data5 === "string"){
+if(!pattern4.test(data5)){
+const err21 = {instancePath:instancePath+"/timestamp",schemaPath:"#/$defs/timestamp/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -615,10 +625,8 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.phase !== undefined){
-let data6 = data.phase;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err22 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err22 = {instancePath:instancePath+"/timestamp",schemaPath:"#/$defs/timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -627,9 +635,11 @@ vErrors.push(err22);
 }
 errors++;
 }
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-const err23 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data.phase !== undefined){
+let data6 = data.phase;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err23 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -638,12 +648,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-}
-if(data.status !== undefined){
-let data7 = data.status;
-if(!((((data7 === "in_progress") || (data7 === "paused")) || (data7 === "failed")) || (data7 === "completed"))){
-const err24 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema31.properties.status.enum},message:"must be equal to one of the allowed values"};
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+const err24 = {instancePath:instancePath+"/phase",schemaPath:"#/properties/phase/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -653,9 +660,11 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data.resumable !== undefined){
-if(typeof data.resumable !== "boolean"){
-const err25 = {instancePath:instancePath+"/resumable",schemaPath:"#/properties/resumable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+if(data.status !== undefined){
+let data7 = data.status;
+if(!((((data7 === "in_progress") || (data7 === "paused")) || (data7 === "failed")) || (data7 === "completed"))){
+const err25 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema31.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -665,9 +674,9 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.trigger !== undefined){
-if(typeof data.trigger !== "string"){
-const err26 = {instancePath:instancePath+"/trigger",schemaPath:"#/properties/trigger/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.resumable !== undefined){
+if(typeof data.resumable !== "boolean"){
+const err26 = {instancePath:instancePath+"/resumable",schemaPath:"#/properties/resumable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -677,9 +686,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.note !== undefined){
-if(typeof data.note !== "string"){
-const err27 = {instancePath:instancePath+"/note",schemaPath:"#/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.trigger !== undefined){
+if(typeof data.trigger !== "string"){
+const err27 = {instancePath:instancePath+"/trigger",schemaPath:"#/properties/trigger/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -689,15 +698,27 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data.metadata !== undefined){
-let data11 = data.metadata;
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-const err28 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.note !== undefined){
+if(typeof data.note !== "string"){
+const err28 = {instancePath:instancePath+"/note",schemaPath:"#/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err28];
 }
 else {
 vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.metadata !== undefined){
+let data11 = data.metadata;
+if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
+const err29 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
 }
 errors++;
 }
@@ -709,17 +730,7 @@ for(const key1 in data12){
 let data13 = data12[key1];
 if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
 if(data13.status === undefined){
-const err29 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/agent/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-if(data13.state === undefined){
-const err30 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/agent/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+const err30 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/agent/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -728,9 +739,8 @@ vErrors.push(err30);
 }
 errors++;
 }
-for(const key2 in data13){
-if(!(((((((key2 === "status") || (key2 === "name")) || (key2 === "confidence")) || (key2 === "last_decision")) || (key2 === "output_ref")) || (key2 === "blockers")) || (key2 === "state"))){
-const err31 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/agent/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(data13.state === undefined){
+const err31 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/agent/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -739,11 +749,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-}
-if(data13.status !== undefined){
-let data14 = data13.status;
-if(!(((((data14 === "launched") || (data14 === "active")) || (data14 === "completed")) || (data14 === "failed")) || (data14 === "blocked"))){
-const err32 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/status",schemaPath:"#/$defs/agent/properties/status/enum",keyword:"enum",params:{allowedValues: schema33.properties.status.enum},message:"must be equal to one of the allowed values"};
+for(const key2 in data13){
+if(!(((((((key2 === "status") || (key2 === "name")) || (key2 === "confidence")) || (key2 === "last_decision")) || (key2 === "output_ref")) || (key2 === "blockers")) || (key2 === "state"))){
+const err32 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/agent/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -753,9 +761,10 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data13.name !== undefined){
-if(typeof data13.name !== "string"){
-const err33 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/name",schemaPath:"#/$defs/agent/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data13.status !== undefined){
+let data14 = data13.status;
+if(!(((((data14 === "launched") || (data14 === "active")) || (data14 === "completed")) || (data14 === "failed")) || (data14 === "blocked"))){
+const err33 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/status",schemaPath:"#/$defs/agent/properties/status/enum",keyword:"enum",params:{allowedValues: schema33.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -765,10 +774,9 @@ vErrors.push(err33);
 errors++;
 }
 }
-if(data13.confidence !== undefined){
-let data16 = data13.confidence;
-if(!((typeof data16 == "number") && (isFinite(data16)))){
-const err34 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/confidence",schemaPath:"#/$defs/agent/properties/confidence/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data13.name !== undefined){
+if(typeof data13.name !== "string"){
+const err34 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/name",schemaPath:"#/$defs/agent/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -778,9 +786,10 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data13.last_decision !== undefined){
-if(typeof data13.last_decision !== "string"){
-const err35 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/last_decision",schemaPath:"#/$defs/agent/properties/last_decision/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data13.confidence !== undefined){
+let data16 = data13.confidence;
+if(!((typeof data16 == "number") && (isFinite(data16)))){
+const err35 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/confidence",schemaPath:"#/$defs/agent/properties/confidence/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -790,14 +799,26 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data13.output_ref !== undefined){
-if(typeof data13.output_ref !== "string"){
-const err36 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_ref",schemaPath:"#/$defs/agent/properties/output_ref/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data13.last_decision !== undefined){
+if(typeof data13.last_decision !== "string"){
+const err36 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/last_decision",schemaPath:"#/$defs/agent/properties/last_decision/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err36];
 }
 else {
 vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data13.output_ref !== undefined){
+if(typeof data13.output_ref !== "string"){
+const err37 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_ref",schemaPath:"#/$defs/agent/properties/output_ref/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
 }
 errors++;
 }
@@ -808,19 +829,7 @@ if(Array.isArray(data19)){
 const len0 = data19.length;
 for(let i0=0; i0<len0; i0++){
 if(typeof data19[i0] !== "string"){
-const err37 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/blockers/" + i0,schemaPath:"#/$defs/agent/properties/blockers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err37];
-}
-else {
-vErrors.push(err37);
-}
-errors++;
-}
-}
-}
-else {
-const err38 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/blockers",schemaPath:"#/$defs/agent/properties/blockers/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err38 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/blockers/" + i0,schemaPath:"#/$defs/agent/properties/blockers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -830,9 +839,9 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data13.state !== undefined){
-if(typeof data13.state !== "string"){
-const err39 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/state",schemaPath:"#/$defs/agent/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err39 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/blockers",schemaPath:"#/$defs/agent/properties/blockers/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -842,9 +851,9 @@ vErrors.push(err39);
 errors++;
 }
 }
-}
-else {
-const err40 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/agent/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data13.state !== undefined){
+if(typeof data13.state !== "string"){
+const err40 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/state",schemaPath:"#/$defs/agent/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -856,12 +865,24 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err41 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/agent/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err41];
 }
 else {
 vErrors.push(err41);
+}
+errors++;
+}
+}
+}
+else {
+const err42 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
 }
 errors++;
 }
@@ -878,21 +899,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err42 = {instancePath:instancePath+"/decisions",schemaPath:"#/properties/decisions/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err42];
-}
-else {
-vErrors.push(err42);
-}
-errors++;
-}
-}
-if(data.metrics !== undefined){
-let data24 = data.metrics;
-if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
-if(data24.elapsed_time === undefined){
-const err43 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "elapsed_time"},message:"must have required property '"+"elapsed_time"+"'"};
+const err43 = {instancePath:instancePath+"/decisions",schemaPath:"#/properties/decisions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -901,8 +908,12 @@ vErrors.push(err43);
 }
 errors++;
 }
-if(data24.api_calls === undefined){
-const err44 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "api_calls"},message:"must have required property '"+"api_calls"+"'"};
+}
+if(data.metrics !== undefined){
+let data24 = data.metrics;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.elapsed_time === undefined){
+const err44 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "elapsed_time"},message:"must have required property '"+"elapsed_time"+"'"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -911,8 +922,8 @@ vErrors.push(err44);
 }
 errors++;
 }
-if(data24.tokens_used === undefined){
-const err45 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "tokens_used"},message:"must have required property '"+"tokens_used"+"'"};
+if(data24.api_calls === undefined){
+const err45 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "api_calls"},message:"must have required property '"+"api_calls"+"'"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -921,8 +932,8 @@ vErrors.push(err45);
 }
 errors++;
 }
-if(data24.memory_peak === undefined){
-const err46 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "memory_peak"},message:"must have required property '"+"memory_peak"+"'"};
+if(data24.tokens_used === undefined){
+const err46 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "tokens_used"},message:"must have required property '"+"tokens_used"+"'"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -931,8 +942,8 @@ vErrors.push(err46);
 }
 errors++;
 }
-if(data24.steps === undefined){
-const err47 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
+if(data24.memory_peak === undefined){
+const err47 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "memory_peak"},message:"must have required property '"+"memory_peak"+"'"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -941,8 +952,8 @@ vErrors.push(err47);
 }
 errors++;
 }
-if(data24.iterations === undefined){
-const err48 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "iterations"},message:"must have required property '"+"iterations"+"'"};
+if(data24.steps === undefined){
+const err48 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -951,8 +962,8 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(data24.cost_micro_usd === undefined){
-const err49 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "cost_micro_usd"},message:"must have required property '"+"cost_micro_usd"+"'"};
+if(data24.iterations === undefined){
+const err49 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "iterations"},message:"must have required property '"+"iterations"+"'"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -961,8 +972,8 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data24.unpriced_calls === undefined){
-const err50 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "unpriced_calls"},message:"must have required property '"+"unpriced_calls"+"'"};
+if(data24.cost_micro_usd === undefined){
+const err50 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "cost_micro_usd"},message:"must have required property '"+"cost_micro_usd"+"'"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -971,9 +982,8 @@ vErrors.push(err50);
 }
 errors++;
 }
-for(const key3 in data24){
-if(!((((((((key3 === "elapsed_time") || (key3 === "api_calls")) || (key3 === "tokens_used")) || (key3 === "memory_peak")) || (key3 === "steps")) || (key3 === "iterations")) || (key3 === "cost_micro_usd")) || (key3 === "unpriced_calls"))){
-const err51 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(data24.unpriced_calls === undefined){
+const err51 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "unpriced_calls"},message:"must have required property '"+"unpriced_calls"+"'"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -982,11 +992,9 @@ vErrors.push(err51);
 }
 errors++;
 }
-}
-if(data24.elapsed_time !== undefined){
-let data25 = data24.elapsed_time;
-if(!((typeof data25 == "number") && (isFinite(data25)))){
-const err52 = {instancePath:instancePath+"/metrics/elapsed_time",schemaPath:"#/$defs/metrics/properties/elapsed_time/type",keyword:"type",params:{type: "number"},message:"must be number"};
+for(const key3 in data24){
+if(!((((((((key3 === "elapsed_time") || (key3 === "api_calls")) || (key3 === "tokens_used")) || (key3 === "memory_peak")) || (key3 === "steps")) || (key3 === "iterations")) || (key3 === "cost_micro_usd")) || (key3 === "unpriced_calls"))){
+const err52 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -996,10 +1004,10 @@ vErrors.push(err52);
 errors++;
 }
 }
-if(data24.api_calls !== undefined){
-let data26 = data24.api_calls;
-if(!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))){
-const err53 = {instancePath:instancePath+"/metrics/api_calls",schemaPath:"#/$defs/metrics/properties/api_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data24.elapsed_time !== undefined){
+let data25 = data24.elapsed_time;
+if(!((typeof data25 == "number") && (isFinite(data25)))){
+const err53 = {instancePath:instancePath+"/metrics/elapsed_time",schemaPath:"#/$defs/metrics/properties/elapsed_time/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -1009,10 +1017,10 @@ vErrors.push(err53);
 errors++;
 }
 }
-if(data24.tokens_used !== undefined){
-let data27 = data24.tokens_used;
-if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
-const err54 = {instancePath:instancePath+"/metrics/tokens_used",schemaPath:"#/$defs/metrics/properties/tokens_used/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data24.api_calls !== undefined){
+let data26 = data24.api_calls;
+if(!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))){
+const err54 = {instancePath:instancePath+"/metrics/api_calls",schemaPath:"#/$defs/metrics/properties/api_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -1022,10 +1030,10 @@ vErrors.push(err54);
 errors++;
 }
 }
-if(data24.memory_peak !== undefined){
-let data28 = data24.memory_peak;
-if(!((typeof data28 == "number") && (isFinite(data28)))){
-const err55 = {instancePath:instancePath+"/metrics/memory_peak",schemaPath:"#/$defs/metrics/properties/memory_peak/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data24.tokens_used !== undefined){
+let data27 = data24.tokens_used;
+if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
+const err55 = {instancePath:instancePath+"/metrics/tokens_used",schemaPath:"#/$defs/metrics/properties/tokens_used/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -1035,10 +1043,10 @@ vErrors.push(err55);
 errors++;
 }
 }
-if(data24.steps !== undefined){
-let data29 = data24.steps;
-if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
-const err56 = {instancePath:instancePath+"/metrics/steps",schemaPath:"#/$defs/metrics/properties/steps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data24.memory_peak !== undefined){
+let data28 = data24.memory_peak;
+if(!((typeof data28 == "number") && (isFinite(data28)))){
+const err56 = {instancePath:instancePath+"/metrics/memory_peak",schemaPath:"#/$defs/metrics/properties/memory_peak/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -1048,10 +1056,10 @@ vErrors.push(err56);
 errors++;
 }
 }
-if(data24.iterations !== undefined){
-let data30 = data24.iterations;
-if(!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))){
-const err57 = {instancePath:instancePath+"/metrics/iterations",schemaPath:"#/$defs/metrics/properties/iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data24.steps !== undefined){
+let data29 = data24.steps;
+if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
+const err57 = {instancePath:instancePath+"/metrics/steps",schemaPath:"#/$defs/metrics/properties/steps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -1061,10 +1069,10 @@ vErrors.push(err57);
 errors++;
 }
 }
-if(data24.cost_micro_usd !== undefined){
-let data31 = data24.cost_micro_usd;
-if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
-const err58 = {instancePath:instancePath+"/metrics/cost_micro_usd",schemaPath:"#/$defs/metrics/properties/cost_micro_usd/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data24.iterations !== undefined){
+let data30 = data24.iterations;
+if(!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))){
+const err58 = {instancePath:instancePath+"/metrics/iterations",schemaPath:"#/$defs/metrics/properties/iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -1074,10 +1082,10 @@ vErrors.push(err58);
 errors++;
 }
 }
-if(data24.unpriced_calls !== undefined){
-let data32 = data24.unpriced_calls;
-if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
-const err59 = {instancePath:instancePath+"/metrics/unpriced_calls",schemaPath:"#/$defs/metrics/properties/unpriced_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data24.cost_micro_usd !== undefined){
+let data31 = data24.cost_micro_usd;
+if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
+const err59 = {instancePath:instancePath+"/metrics/cost_micro_usd",schemaPath:"#/$defs/metrics/properties/cost_micro_usd/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -1087,9 +1095,10 @@ vErrors.push(err59);
 errors++;
 }
 }
-}
-else {
-const err60 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data24.unpriced_calls !== undefined){
+let data32 = data24.unpriced_calls;
+if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
+const err60 = {instancePath:instancePath+"/metrics/unpriced_calls",schemaPath:"#/$defs/metrics/properties/unpriced_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -1099,11 +1108,9 @@ vErrors.push(err60);
 errors++;
 }
 }
-if(data.confidence !== undefined){
-let data33 = data.confidence;
-if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
-if(data33.phases === undefined){
-const err61 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/required",keyword:"required",params:{missingProperty: "phases"},message:"must have required property '"+"phases"+"'"};
+}
+else {
+const err61 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -1112,9 +1119,12 @@ vErrors.push(err61);
 }
 errors++;
 }
-for(const key4 in data33){
-if(!((key4 === "overall") || (key4 === "phases"))){
-const err62 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+}
+if(data.confidence !== undefined){
+let data33 = data.confidence;
+if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
+if(data33.phases === undefined){
+const err62 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/required",keyword:"required",params:{missingProperty: "phases"},message:"must have required property '"+"phases"+"'"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -1123,16 +1133,27 @@ vErrors.push(err62);
 }
 errors++;
 }
-}
-if(data33.overall !== undefined){
-let data34 = data33.overall;
-if(!((typeof data34 == "number") && (isFinite(data34)))){
-const err63 = {instancePath:instancePath+"/confidence/overall",schemaPath:"#/$defs/confidence/properties/overall/type",keyword:"type",params:{type: "number"},message:"must be number"};
+for(const key4 in data33){
+if(!((key4 === "overall") || (key4 === "phases"))){
+const err63 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err63];
 }
 else {
 vErrors.push(err63);
+}
+errors++;
+}
+}
+if(data33.overall !== undefined){
+let data34 = data33.overall;
+if(!((typeof data34 == "number") && (isFinite(data34)))){
+const err64 = {instancePath:instancePath+"/confidence/overall",schemaPath:"#/$defs/confidence/properties/overall/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
 }
 errors++;
 }
@@ -1143,19 +1164,7 @@ if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
 for(const key5 in data35){
 let data36 = data35[key5];
 if(!((typeof data36 == "number") && (isFinite(data36)))){
-const err64 = {instancePath:instancePath+"/confidence/phases/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/confidence/properties/phases/additionalProperties/type",keyword:"type",params:{type: "number"},message:"must be number"};
-if(vErrors === null){
-vErrors = [err64];
-}
-else {
-vErrors.push(err64);
-}
-errors++;
-}
-}
-}
-else {
-const err65 = {instancePath:instancePath+"/confidence/phases",schemaPath:"#/$defs/confidence/properties/phases/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err65 = {instancePath:instancePath+"/confidence/phases/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/confidence/properties/phases/additionalProperties/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -1167,12 +1176,24 @@ errors++;
 }
 }
 else {
-const err66 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err66 = {instancePath:instancePath+"/confidence/phases",schemaPath:"#/$defs/confidence/properties/phases/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err66];
 }
 else {
 vErrors.push(err66);
+}
+errors++;
+}
+}
+}
+else {
+const err67 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
 }
 errors++;
 }
@@ -1184,18 +1205,8 @@ const len2 = data37.length;
 for(let i2=0; i2<len2; i2++){
 let data38 = data37[i2];
 if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-if(data38.file === undefined){
-const err67 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/required",keyword:"required",params:{missingProperty: "file"},message:"must have required property '"+"file"+"'"};
-if(vErrors === null){
-vErrors = [err67];
-}
-else {
-vErrors.push(err67);
-}
-errors++;
-}
-if(data38.size === undefined){
-const err68 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/required",keyword:"required",params:{missingProperty: "size"},message:"must have required property '"+"size"+"'"};
+if(data38.path === undefined){
+const err68 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1204,8 +1215,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(data38.sha256 === undefined){
-const err69 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'"};
+if(data38.by === undefined){
+const err69 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/required",keyword:"required",params:{missingProperty: "by"},message:"must have required property '"+"by"+"'"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1215,7 +1226,7 @@ vErrors.push(err69);
 errors++;
 }
 for(const key6 in data38){
-if(!(((key6 === "file") || (key6 === "size")) || (key6 === "sha256"))){
+if(!(((key6 === "path") || (key6 === "by")) || (key6 === "value"))){
 const err70 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err70];
@@ -1226,9 +1237,9 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data38.file !== undefined){
-if(typeof data38.file !== "string"){
-const err71 = {instancePath:instancePath+"/outputs/" + i2+"/file",schemaPath:"#/$defs/output/properties/file/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data38.path !== undefined){
+if(typeof data38.path !== "string"){
+const err71 = {instancePath:instancePath+"/outputs/" + i2+"/path",schemaPath:"#/$defs/output/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1238,10 +1249,9 @@ vErrors.push(err71);
 errors++;
 }
 }
-if(data38.size !== undefined){
-let data40 = data38.size;
-if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
-const err72 = {instancePath:instancePath+"/outputs/" + i2+"/size",schemaPath:"#/$defs/output/properties/size/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data38.by !== undefined){
+if(typeof data38.by !== "string"){
+const err72 = {instancePath:instancePath+"/outputs/" + i2+"/by",schemaPath:"#/$defs/output/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1251,11 +1261,10 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data38.sha256 !== undefined){
-let data41 = data38.sha256;
-if(typeof data41 === "string"){
-if(!pattern6.test(data41)){
-const err73 = {instancePath:instancePath+"/outputs/" + i2+"/sha256",schemaPath:"#/$defs/output/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(data38.value !== undefined){
+let data41 = data38.value;
+if(!(data41 && typeof data41 == "object" && !Array.isArray(data41))){
+const err73 = {instancePath:instancePath+"/outputs/" + i2+"/value",schemaPath:"#/$defs/output/properties/value/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1265,8 +1274,9 @@ vErrors.push(err73);
 errors++;
 }
 }
+}
 else {
-const err74 = {instancePath:instancePath+"/outputs/" + i2+"/sha256",schemaPath:"#/$defs/output/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err74 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1278,7 +1288,7 @@ errors++;
 }
 }
 else {
-const err75 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err75 = {instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1288,9 +1298,15 @@ vErrors.push(err75);
 errors++;
 }
 }
-}
-else {
-const err76 = {instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.deliverables !== undefined){
+let data42 = data.deliverables;
+if(Array.isArray(data42)){
+const len3 = data42.length;
+for(let i3=0; i3<len3; i3++){
+let data43 = data42[i3];
+if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
+if(data43.file === undefined){
+const err76 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/required",keyword:"required",params:{missingProperty: "file"},message:"must have required property '"+"file"+"'"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1299,11 +1315,8 @@ vErrors.push(err76);
 }
 errors++;
 }
-}
-if(data.state !== undefined){
-let data42 = data.state;
-if(!(data42 && typeof data42 == "object" && !Array.isArray(data42))){
-const err77 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data43.size === undefined){
+const err77 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/required",keyword:"required",params:{missingProperty: "size"},message:"must have required property '"+"size"+"'"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1312,15 +1325,123 @@ vErrors.push(err77);
 }
 errors++;
 }
-}
-}
-else {
-const err78 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data43.sha256 === undefined){
+const err78 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'"};
 if(vErrors === null){
 vErrors = [err78];
 }
 else {
 vErrors.push(err78);
+}
+errors++;
+}
+for(const key7 in data43){
+if(!(((key7 === "file") || (key7 === "size")) || (key7 === "sha256"))){
+const err79 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+}
+if(data43.file !== undefined){
+if(typeof data43.file !== "string"){
+const err80 = {instancePath:instancePath+"/deliverables/" + i3+"/file",schemaPath:"#/$defs/deliverable/properties/file/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+}
+if(data43.size !== undefined){
+let data45 = data43.size;
+if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
+const err81 = {instancePath:instancePath+"/deliverables/" + i3+"/size",schemaPath:"#/$defs/deliverable/properties/size/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+}
+if(data43.sha256 !== undefined){
+let data46 = data43.sha256;
+if(typeof data46 === "string"){
+if(!pattern6.test(data46)){
+const err82 = {instancePath:instancePath+"/deliverables/" + i3+"/sha256",schemaPath:"#/$defs/deliverable/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+errors++;
+}
+}
+else {
+const err83 = {instancePath:instancePath+"/deliverables/" + i3+"/sha256",schemaPath:"#/$defs/deliverable/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+errors++;
+}
+}
+}
+else {
+const err84 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+}
+}
+else {
+const err85 = {instancePath:instancePath+"/deliverables",schemaPath:"#/properties/deliverables/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
+}
+errors++;
+}
+}
+if(data.state !== undefined){
+let data47 = data.state;
+if(!(data47 && typeof data47 == "object" && !Array.isArray(data47))){
+const err86 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err86];
+}
+else {
+vErrors.push(err86);
+}
+errors++;
+}
+}
+}
+else {
+const err87 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err87];
+}
+else {
+vErrors.push(err87);
 }
 errors++;
 }
