@@ -45,6 +45,8 @@ export interface TemplateReference {
   readonly path: readonly string[];
   /** It may be missing: it stands under `default` or is tested with `is defined` in the same template. */
   readonly guarded: boolean;
+  /** It is evaluated whenever the template is: it stands in no branch. */
+  readonly certain: boolean;
   readonly offset: number;
 }
 
@@ -276,9 +278,8 @@ export function listConditionReferences(text: Condition): readonly TemplateRefer
 
 function referencesOf(chains: readonly Chain[]): readonly TemplateReference[] {
   const tested = new Set(chains.filter((chain) => chain.guarded).map((chain) => chain.root));
-  return chains.map(({ root, path, guarded: own, start }) => ({
-    root,
-    path,
+  return chains.map(({ root, path, guarded: own, certain, start }) => ({
+    ...{ root, path, certain },
     guarded: own || tested.has(root),
     offset: start,
   }));

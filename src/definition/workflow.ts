@@ -107,6 +107,8 @@ export interface ModelStep extends StepBase {
   readonly systemPrompt?: Template;
   readonly prompt: Template;
   readonly tools?: readonly string[];
+  /** Options the provider may understand (session_key, reasoning, …), as written. */
+  readonly options?: JsonObject;
 }
 export interface SetStep extends StepBase {
   readonly kind: "set";

@@ -1,0 +1,26 @@
+/** What every builder of a definition shares. */
+import type { FaultList, FaultPath } from "./fault.js";
+import type { NodeDefinition } from "./workflow.js";
+
+export interface BuildContext {
+  readonly faults: FaultList;
+  /** Provider and model of steps that name none. */
+  readonly provider: string;
+  readonly model: string | undefined;
+  /** Digests of function code: by file as written in the workflow, or by `@path`. */
+  readonly codeDigests: ReadonlyMap<string, string>;
+  /** Where each node stands in the file, filled by the builders. */
+  readonly places: Map<NodeDefinition, FaultPath>;
+  /** Names of steps of kinds that do not run here: told once, not at every place that names them. */
+  readonly absent: Set<string>;
+}
+
+/** Where a node is being built. */
+export interface NodeSite {
+  /** Place in the file. */
+  readonly at: FaultPath;
+  /** Path of the scope around it. */
+  readonly parent: string;
+  /** Children of a machine have routes, and say nothing to be model steps. */
+  readonly isRouted: boolean;
+}

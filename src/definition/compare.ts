@@ -1,0 +1,135 @@
+/** Compares two definitions of a task: which steps' finished work stays valid when a workflow was edited. */
+import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
+import type { NodeDefinition, ScopeDefinition, StepDefinition, WorkflowDefinition } from "./workflow.js";
+
+/** Shape: paths in the order of the new definition, those of removed steps in the order of the old one. */
+export interface DefinitionComparison {
+  /** True when both behave alike; then everything else is empty but `unchanged`. */
+  readonly equal: boolean;
+  readonly changed: readonly string[];
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Steps that do the same under another path; in neither `added` nor `removed`. */
+  readonly renamed: readonly { readonly from: string; readonly to: string }[];
+  readonly unchanged: readonly string[];
+  /** The tree, the order, routes, evaluation or confidence rules differ. */
+  readonly structure: boolean;
+  /** Limits, inputs, final output, failure rules, settings or the patience of a step differ. */
+  readonly policy: boolean;
+}
+
+/** Compares by path and fingerprint, never by position. */
+export function compareDefinitions(old: WorkflowDefinition, next: WorkflowDefinition): DefinitionComparison {
+  const [before, after] = [indexSteps(old), indexSteps(next)];
+  const kept = [...after.keys()].filter((path) => before.has(path));
+  const isSame = (path: string): boolean => before.get(path)?.fingerprint === after.get(path)?.fingerprint;
+  const gone = [...before.keys()].filter((path) => !after.has(path));
+  const fresh = [...after.keys()].filter((path) => !before.has(path));
+  const renamed = pairRenamed(gone, fresh, before, after);
+  const isRenamed = (path: string): boolean => renamed.some(({ from, to }) => from === path || to === path);
+  return {
+    equal: old.fingerprint === next.fingerprint,
+    changed: kept.filter((path) => !isSame(path)),
+    added: fresh.filter((path) => !isRenamed(path)),
+    removed: gone.filter((path) => !isRenamed(path)),
+    renamed,
+    unchanged: kept.filter(isSame),
+    structure: canonicalJson(structureOf(old.root)) !== canonicalJson(structureOf(next.root)),
+    policy: canonicalJson(policyOf(old, before)) !== canonicalJson(policyOf(next, after)),
+  };
+}
+
+type Steps = ReadonlyMap<string, StepDefinition>;
+
+function indexSteps(definition: WorkflowDefinition): Map<string, StepDefinition> {
+  const steps = new Map<string, StepDefinition>();
+  const visit = (node: NodeDefinition): void => {
+    if (node.node === "step") {
+      steps.set(node.path, node);
+      return;
+    }
+    for (const child of node.children) visit(child);
+    if (node.scope !== "phase") return;
+    if (node.spawn !== undefined) steps.set(node.spawn.path, node.spawn);
+    for (const scorer of node.evaluate?.scorers ?? []) steps.set(scorer.path, scorer);
+  };
+  visit(definition.root);
+  return steps;
+}
+
+/** A step counts as renamed when exactly one that is gone and one that is new do the same. */
+function pairRenamed(
+  gone: readonly string[],
+  fresh: readonly string[],
+  before: Steps,
+  after: Steps,
+): { from: string; to: string }[] {
+  return fresh.flatMap((to) => {
+    const fingerprint = after.get(to)?.fingerprint;
+    const from = gone.filter((path) => before.get(path)?.fingerprint === fingerprint);
+    const others = fresh.filter((path) => after.get(path)?.fingerprint === fingerprint);
+    const [only] = from;
+    return only !== undefined && from.length === 1 && others.length === 1 ? [{ from: only, to }] : [];
+  });
+}
+
+function structureOf(node: NodeDefinition): JsonObject {
+  const own = {
+    name: node.name,
+    dependsOn: [...node.dependsOn].sort(),
+    routes: node.routes as unknown as JsonValue,
+    onError: node.onError ?? null,
+  };
+  return node.node === "step" ? own : { ...own, ...scopeStructureOf(node) };
+}
+
+function scopeStructureOf(scope: ScopeDefinition): JsonObject {
+  const children = scope.children.map(structureOf);
+  switch (scope.scope) {
+    case "machine":
+      return { scope: scope.scope, entry: scope.entry, children: byName(children) };
+    case "phases":
+      return { scope: scope.scope, children };
+    case "phase": {
+      const { evaluate, spawn } = scope;
+      const rules =
+        evaluate === undefined
+          ? null
+          : ({ ...evaluate, scorers: evaluate.scorers.map((one) => one.dimension) } as unknown as JsonObject);
+      return {
+        scope: scope.scope,
+        children: byName(children),
+        confidence: scope.confidence as unknown as JsonObject,
+        evaluate: rules,
+        spawn: spawn?.name ?? null,
+        restart: scope.restart,
+      };
+    }
+    default:
+      return { scope: scope.scope, failureMode: scope.failureMode, children: byName(children) };
+  }
+}
+
+/** The order in which siblings are written means nothing but among phases. */
+function byName(children: readonly JsonObject[]): JsonObject[] {
+  return [...children].sort((left, right) => (String(left["name"]) < String(right["name"]) ? -1 : 1));
+}
+
+function policyOf(definition: WorkflowDefinition, steps: Steps): JsonObject {
+  const { limits, inputs, output, onFailure, onUnknown, settings, scriptedAnswers, atlas } = definition;
+  const patience = [...steps].map(([path, step]) => {
+    const { effects, onUnknown: own, probe, retry, timeoutMs, idleTimeoutMs, criticality, risky } = step;
+    return [path, { effects, onUnknown: own, probe, retry, timeoutMs, idleTimeoutMs, criticality, risky }] as const;
+  });
+  return {
+    limits,
+    inputs,
+    output,
+    onFailure,
+    onUnknown,
+    settings,
+    scriptedAnswers,
+    atlas,
+    patience: Object.fromEntries(patience),
+  } as unknown as JsonObject;
+}

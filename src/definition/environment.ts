@@ -1,0 +1,49 @@
+/**
+ * Replaces `${VAR}` and `${VAR:-default}` in the texts of a file, keys excepted.
+ *
+ * `$${VAR}` stays `${VAR}`. A name with dots, such as `${workflow.name}`, is filled from `names` first; `{TASK}` is not
+ * touched here. Source: CONDUCTOR-YAML 1.8, DESIGN section 10.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import type { FaultList, FaultPath } from "./fault.js";
+
+/** Looks up one environment variable; the real environment is known to runtime only. */
+export type EnvironmentLookup = (name: string) => string | undefined;
+
+export interface SubstitutionOptions {
+  readonly environment: EnvironmentLookup;
+  /** Values of dotted names, such as `workflow.name`. */
+  readonly names?: Readonly<Record<string, string>>;
+  readonly faults: FaultList;
+}
+
+const PATTERN = /\$(\$)?\{([A-Za-z_][\w.]*)(?::-((?:[^{}]|\{[^{}]*\})*))?\}/g;
+const DEPTH_MAX = 10;
+
+/** The value with every text replaced. Errors: none; a variable that is not set is a fault. */
+export function substituteEnvironment(value: JsonValue, options: SubstitutionOptions, path: FaultPath = []): JsonValue {
+  if (typeof value === "string") return value.includes("${") ? substituteText(value, options, path) : value;
+  if (Array.isArray(value)) return value.map((item: JsonValue, index) => substituteEnvironment(item, options, [...path, index]));
+  if (!isJsonObject(value)) return value;
+  const result: Record<string, JsonValue> = {};
+  for (const [key, item] of Object.entries(value as JsonObject)) {
+    if (item !== undefined) result[key] = substituteEnvironment(item, options, [...path, key]);
+  }
+  return result;
+}
+
+function substituteText(text: string, options: SubstitutionOptions, path: FaultPath, depth = 0): string {
+  return text.replace(PATTERN, (whole: string, escaped: string | undefined, name: string, otherwise: string | undefined) => {
+    if (escaped !== undefined) return whole.slice(1);
+    const found = options.names?.[name] ?? (name.includes(".") ? undefined : options.environment(name));
+    if (found !== undefined && (found !== "" || otherwise === undefined)) return found;
+    if (otherwise !== undefined) return depth < DEPTH_MAX ? substituteText(otherwise, options, path, depth + 1) : otherwise;
+    if (found === "") return "";
+    options.faults.add({
+      path,
+      message: `the environment variable ${name} is not set`,
+      suggestion: `set it, write \${${name}:-default}, or $\${${name}} for the text itself`,
+    });
+    return whole;
+  });
+}

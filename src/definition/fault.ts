@@ -1,0 +1,131 @@
+/**
+ * Faults of a definition or settings file: found all in one pass, shown with place and suggestion.
+ *
+ * D4: a loader throws once, with every fault; its first line is the first fault of the file.
+ */
+import { SplashdownError } from "../base/errors.js";
+import type { ErrorCode } from "../base/error-table.js";
+import type { JsonObject } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+
+/** Units: line and column count from 1; both absent for an object given in a program. */
+export interface DefinitionFault {
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+  /** Where in the value: `phases[0].specialists[1].prompt`. */
+  readonly path: string;
+  readonly message: string;
+  readonly suggestion?: string;
+  /** The line of the file, for the caret. */
+  readonly excerpt?: string;
+  /** Length of what the caret marks. */
+  readonly width?: number;
+}
+
+/** Where a value stands in a file. */
+export interface SourcePlace {
+  readonly file?: string;
+  readonly line: number;
+  readonly column: number;
+  readonly excerpt: string;
+  readonly width: number;
+}
+
+/** Knows the place of keys and values; absent for objects of programs. */
+export interface PlaceFinder {
+  placeOf(path: FaultPath, of: "key" | "value"): SourcePlace | undefined;
+}
+
+export type FaultPath = readonly (string | number)[];
+
+export interface FaultNote {
+  readonly path: FaultPath;
+  readonly message: string;
+  readonly suggestion?: string;
+  /** Points at the key, not at the value. */
+  readonly atKey?: boolean;
+}
+
+/** Collects faults of one loading. */
+export class FaultList {
+  readonly faults: DefinitionFault[] = [];
+  readonly #places: PlaceFinder;
+  readonly #seen = new Set<string>();
+
+  constructor(places: PlaceFinder = { placeOf: () => undefined }) {
+    this.#places = places;
+  }
+
+  add(note: FaultNote): void {
+    const place = this.#places.placeOf(note.path, note.atKey === true ? "key" : "value");
+    this.addPlaced({
+      ...place,
+      path: formatPath(note.path),
+      message: note.message,
+      ...(note.suggestion === undefined ? {} : { suggestion: note.suggestion }),
+    });
+  }
+
+  addPlaced(fault: DefinitionFault): void {
+    const identity = JSON.stringify([fault.path, fault.line, fault.message]);
+    if (this.#seen.has(identity) || this.faults.length >= LIMITS.workflowFaultsMax) return;
+    this.#seen.add(identity);
+    this.faults.push(fault);
+  }
+
+  /** Faults in the order of the file. */
+  sorted(): DefinitionFault[] {
+    return [...this.faults].sort((left, right) => (left.line ?? 0) - (right.line ?? 0) || (left.column ?? 0) - (right.column ?? 0));
+  }
+
+  /** Throws when there is a fault. Errors: the code given, with all faults in `details.faults`. */
+  raise(code: ErrorCode, file: string | undefined): void {
+    if (this.faults.length > 0) throw createFaultError(code, this.sorted(), file);
+  }
+}
+
+/** One error for all faults; its message lists them, the first line is the first fault. */
+export function createFaultError(code: ErrorCode, faults: readonly DefinitionFault[], file: string | undefined): SplashdownError {
+  return new SplashdownError(code, faults.map(formatFault).join("\n"), {
+    details: { ...(file === undefined ? {} : { file }), faults: faults.map((fault) => ({ ...fault }) as unknown as JsonObject) },
+  });
+}
+
+/** `phases[0].specialists[1].prompt`; `$` for the whole file. */
+export function formatPath(path: FaultPath): string {
+  let text = "";
+  for (const part of path) {
+    if (typeof part === "number") text += `[${part}]`;
+    else if (/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(part)) text += text === "" ? part : `.${part}`;
+    else text += `[${JSON.stringify(part)}]`;
+  }
+  return text === "" ? "$" : text;
+}
+
+function formatFault(fault: DefinitionFault): string {
+  const place = fault.line === undefined ? (fault.file ?? "") : `${fault.file ?? "workflow"}:${fault.line}:${fault.column ?? 1}`;
+  const where = [place, fault.path === "$" ? "" : fault.path].filter((part) => part !== "").join(" ");
+  const suggestion = fault.suggestion === undefined ? "" : ` (${fault.suggestion})`;
+  return `${where === "" ? "" : `${where}: `}${fault.message}${suggestion}`;
+}
+
+/**
+ * Faults for people: each with its line of the file and a caret.
+ *
+ * Shape: no trailing newline; faults in the order given.
+ */
+export function formatFaults(faults: readonly DefinitionFault[]): string {
+  return faults.map(formatWithCaret).join("\n\n");
+}
+
+function formatWithCaret(fault: DefinitionFault): string {
+  const lines = [formatFault({ ...fault, suggestion: undefined })];
+  if (fault.excerpt !== undefined && fault.line !== undefined) {
+    const number = String(fault.line).padStart(5);
+    const before = fault.excerpt.slice(0, (fault.column ?? 1) - 1).replace(/[^\t]/g, " ");
+    lines.push(`${number} | ${fault.excerpt}`, `${" ".repeat(5)} | ${before}${"^".repeat(Math.max(fault.width ?? 1, 1))}`);
+  }
+  if (fault.suggestion !== undefined) lines.push(`      = ${fault.suggestion}`);
+  return lines.join("\n");
+}

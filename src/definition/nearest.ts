@@ -1,0 +1,42 @@
+/** Finds the name a person most likely meant. */
+
+/** Longer names are not compared: nobody mistypes them by two letters only. */
+const NAME_MAX = 60;
+
+/**
+ * The candidate nearest to a name; `undefined` when none is near.
+ *
+ * Units: at most one edit per three letters, at least one; swapped neighbours count once.
+ */
+export function findNearest(name: string, candidates: Iterable<string>): string | undefined {
+  const wanted = normalise(name);
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const distance = normalise(candidate) === wanted ? 0 : computeDistance(wanted, normalise(candidate));
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+function normalise(name: string): string {
+  return name.slice(0, NAME_MAX).replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_").toLowerCase();
+}
+
+/** Edits between two texts: insert, delete, replace, swap neighbours. */
+function computeDistance(left: string, right: string): number {
+  if (Math.abs(left.length - right.length) > NAME_MAX / 3) return NAME_MAX;
+  let [before, last] = [[] as number[], Array.from({ length: right.length + 1 }, (_item, index) => index)];
+  for (let row = 1; row <= left.length; row += 1) {
+    const next = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const isSame = left[row - 1] === right[column - 1];
+      let cost = Math.min((last[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1, (last[column - 1] ?? 0) + (isSame ? 0 : 1));
+      const isSwap = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      if (isSwap) cost = Math.min(cost, (before[column - 2] ?? 0) + 1);
+      next.push(cost);
+    }
+    [before, last] = [last, next];
+  }
+  return last[right.length] ?? 0;
+}

@@ -1,0 +1,214 @@
+/**
+ * Checks names and order of a built definition: duplicates, unknown targets, cycles, steps that nothing leads to.
+ *
+ * D6: what passes here can be run to its end: every route, dependency and entry names a sibling, every child of a
+ * machine can be reached, no dependency goes in a circle.
+ */
+import type { FaultList, FaultPath } from "./fault.js";
+import { findCycle, findReachable } from "./graph.js";
+import { findNearest } from "./nearest.js";
+import type {
+  DagScope,
+  MachineScope,
+  NodeDefinition,
+  ParallelScope,
+  PhaseScope,
+  PhasesScope,
+  ScopeDefinition,
+} from "./workflow.js";
+
+export interface CheckContext {
+  readonly faults: FaultList;
+  readonly places: ReadonlyMap<NodeDefinition, FaultPath>;
+  readonly absent: ReadonlySet<string>;
+  /** False while other faults may be the reason that something seems unreachable. */
+  readonly isComplete: boolean;
+}
+
+const END = "$end";
+
+/** Checks a scope and everything below it. */
+export function checkOrder(scope: ScopeDefinition, context: CheckContext): void {
+  checkNames(scope, context);
+  switch (scope.scope) {
+    case "machine":
+      checkMachine(scope, context);
+      break;
+    case "dag":
+    case "phase":
+      checkDependencies(scope, context);
+      break;
+    case "parallel":
+    case "phases":
+      for (const child of scope.children) refuseDependencies(child, scope, context);
+  }
+  if (scope.scope !== "machine") for (const child of scope.children) refuseRoutes(child, scope, context);
+  for (const child of scope.children) if (child.node === "scope") checkOrder(child, context);
+}
+
+function placeOf(node: NodeDefinition, context: CheckContext, ...rest: (string | number)[]): FaultPath {
+  return [...(context.places.get(node) ?? []), ...rest];
+}
+
+function checkNames(scope: ScopeDefinition, context: CheckContext): void {
+  const seen = new Map<string, NodeDefinition>();
+  const children: readonly NodeDefinition[] =
+    scope.scope === "phase" && scope.spawn !== undefined ? [...scope.children, scope.spawn] : scope.children;
+  for (const child of children) {
+    if (child.name === "") {
+      context.faults.add({ path: placeOf(child, context), message: "a step has no name", suggestion: "add name" });
+    } else if (seen.has(child.name)) {
+      context.faults.add({
+        path: placeOf(child, context, "name"),
+        message: `two steps have the name ${child.name}`,
+        suggestion: "names are unique among siblings",
+      });
+    }
+    seen.set(child.name, child);
+  }
+}
+
+function suggestName(name: string, known: readonly string[]): { suggestion?: string } {
+  const nearest = findNearest(name, known);
+  if (nearest !== undefined) return { suggestion: `did you mean ${nearest}?` };
+  return known.length === 0
+    ? {}
+    : { suggestion: `known: ${known.slice(0, 12).join(", ")}${known.length > 12 ? ", …" : ""}` };
+}
+
+function checkMachine(scope: MachineScope, context: CheckContext): void {
+  const names = scope.children.map((child) => child.name);
+  const at = context.places.get(scope);
+  if (!names.includes(scope.entry) && scope.children.length > 0 && !context.absent.has(scope.entry)) {
+    const path = at === undefined ? ["workflow", "entry_point"] : [...at, "entry_point"];
+    context.faults.add({
+      path,
+      message: `the entry point ${scope.entry} does not exist`,
+      ...suggestName(scope.entry, names),
+    });
+  }
+  for (const child of scope.children) checkRoutes(child, [...names, END], context);
+  for (const child of scope.children) {
+    if (child.dependsOn.length === 0) continue;
+    context.faults.add({
+      path: placeOf(child, context, "depends_on"),
+      message: "depends_on has no meaning among steps joined by routes",
+      suggestion: "write routes, or list the steps under steps",
+      atKey: true,
+    });
+  }
+  if (context.isComplete) checkReachable(scope, names, context);
+}
+
+function checkRoutes(child: NodeDefinition, targets: readonly string[], context: CheckContext): void {
+  child.routes.forEach((route, index) => {
+    if (!targets.includes(route.to) && !context.absent.has(route.to)) {
+      const suggestion = route.to === "self" ? { suggestion: `write ${child.name}` } : suggestName(route.to, targets);
+      context.faults.add({
+        path: placeOf(child, context, "routes", index, "to"),
+        message: `there is no step ${route.to} to go to`,
+        ...suggestion,
+      });
+    }
+    const isLast = index === child.routes.length - 1;
+    if (route.when === undefined && !isLast) {
+      context.faults.add({
+        path: placeOf(child, context, "routes", index),
+        message: "a route without when always matches, so those after it never do",
+        suggestion: "move it to the end",
+      });
+    }
+  });
+  if (child.onError !== undefined && !targets.includes(child.onError) && !context.absent.has(child.onError)) {
+    context.faults.add({
+      path: placeOf(child, context, "on_error"),
+      message: `there is no step ${child.onError} to go to`,
+      ...suggestName(child.onError, targets),
+    });
+  }
+}
+
+/** Targets of each child: routes, the way after an error, else the end. */
+export function routeEdges(scope: MachineScope): Map<string, readonly string[]> {
+  return new Map(
+    scope.children.map((child) => [
+      child.name,
+      [...child.routes.map((route) => route.to), ...(child.onError === undefined ? [] : [child.onError])].filter(
+        (name) => name !== END,
+      ),
+    ]),
+  );
+}
+
+function checkReachable(scope: MachineScope, names: readonly string[], context: CheckContext): void {
+  if (!names.includes(scope.entry)) return;
+  const reached = findReachable([scope.entry], routeEdges(scope));
+  for (const child of scope.children) {
+    if (reached.has(child.name)) continue;
+    context.faults.add({
+      path: placeOf(child, context, "name"),
+      message: `no route leads to ${child.name}`,
+      suggestion: `add a route to it, or remove it`,
+    });
+  }
+}
+
+function checkDependencies(scope: DagScope | PhaseScope, context: CheckContext): void {
+  const names: readonly string[] = scope.children.map((child) => child.name);
+  for (const child of scope.children) {
+    const at = context.places.get(child);
+    child.dependsOn.forEach((name, index) => {
+      if ((names.includes(name) && name !== child.name) || context.absent.has(name)) return;
+      const message =
+        name === child.name ? `${name} depends on itself` : `${child.name} depends on ${name}, which is not there`;
+      const others = names.filter((one) => one !== child.name);
+      context.faults.add({
+        path: [...(at ?? []), "depends_on", index],
+        message,
+        ...(name === child.name ? { suggestion: "remove it" } : suggestName(name, others)),
+      });
+    });
+  }
+  const edges = new Map(
+    scope.children.map((child) => [child.name, child.dependsOn.filter((name) => name !== child.name)]),
+  );
+  const cycle = findCycle(names, edges);
+  if (cycle === undefined) return;
+  const first = scope.children.find((child) => child.name === cycle[0]);
+  context.faults.add({
+    path: first === undefined ? [] : placeOf(first, context, "depends_on"),
+    message: `the dependencies go in a circle: ${cycle.join(" → ")}`,
+    suggestion: "remove one of them",
+  });
+}
+
+function refuseDependencies(child: NodeDefinition, scope: ParallelScope | PhasesScope, context: CheckContext): void {
+  if (child.dependsOn.length === 0) return;
+  const why = scope.scope === "parallel" ? "members of a group run side by side" : "phases run in order";
+  context.faults.add({
+    path: placeOf(child, context, "depends_on"),
+    message: `depends_on has no meaning here: ${why}`,
+    suggestion: "remove it",
+    atKey: true,
+  });
+}
+
+function refuseRoutes(child: NodeDefinition, scope: ScopeDefinition, context: CheckContext): void {
+  const suggestion = scope.scope === "dag" || scope.scope === "phase" ? "write depends_on" : "remove it";
+  if (child.routes.length > 0) {
+    context.faults.add({
+      path: placeOf(child, context, "routes"),
+      message: "routes have a meaning only among agents",
+      suggestion,
+      atKey: true,
+    });
+  }
+  if (child.onError !== undefined) {
+    context.faults.add({
+      path: placeOf(child, context, "on_error"),
+      message: "on_error has a meaning only among agents",
+      suggestion: "remove it",
+      atKey: true,
+    });
+  }
+}

@@ -1,0 +1,242 @@
+/** Builds one step of any kind from its checked form. */
+import { unreachable } from "../base/errors.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import type { Step } from "../schema/generated/workflow.js";
+import type { BuildContext, NodeSite } from "./build-context.js";
+import { EFFECTS } from "./defaults.js";
+import { fingerprintStep } from "./fingerprint.js";
+import { buildOutputSchema, buildRetry, buildSaveAs, listCommand, parseDurationMs, textMap } from "./plain-parts.js";
+import type { GroupKind, NodeKind } from "./step-kinds.js";
+import type { RouteDefinition, StepDefinition, TemplateValue } from "./workflow.js";
+
+export type LeafKind = Exclude<NodeKind, GroupKind>;
+
+/** What a step has of every kind, but for its fingerprint. */
+type Common = Omit<Extract<StepDefinition, { kind: "wait" }>, "kind" | "duration" | "reason" | "fingerprint">;
+
+/** Builds a step. Faults of its parts go to the context. */
+export function buildStep(step: Step, kind: LeafKind, site: NodeSite, context: BuildContext): StepDefinition {
+  const common = buildCommon(step, kind, site, context);
+  const built = buildKind(step, kind, { common, site, context });
+  const code = built.kind === "function" ? context.codeDigests.get(built.function.split("#")[0] ?? "") : undefined;
+  const signed: StepDefinition = { ...built, fingerprint: fingerprintStep(built, code) };
+  context.places.set(signed, site.at);
+  return signed;
+}
+
+/** A part that is there only when its value is. */
+function optional<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
+}
+
+/** Routes as the engine knows them; `when: true` is no condition. */
+export function buildRoutes(routes: Step["routes"]): RouteDefinition[] {
+  return (routes ?? []).map(({ to, when, output }) => ({
+    to,
+    ...optional("when", when === undefined || when === true ? undefined : String(when)),
+    ...optional("output", output as Readonly<Record<string, string>> | undefined),
+  }));
+}
+
+/** A list of names; one name may stand alone. */
+export function listNames(names: readonly string[] | string | undefined): readonly string[] {
+  return typeof names === "string" ? [names] : [...(names ?? [])];
+}
+
+function buildCommon(step: Step, kind: LeafKind, site: NodeSite, context: BuildContext): Common {
+  const { at } = site;
+  if (step.timeout !== undefined && step.timeout_seconds !== undefined) {
+    context.faults.add({
+      path: [...at, "timeout_seconds"],
+      message: "timeout and timeout_seconds mean the same",
+      suggestion: "keep one",
+      atKey: true,
+    });
+  }
+  const timeout = step.timeout ?? step.timeout_seconds;
+  const isMap = step.input !== undefined && !Array.isArray(step.input);
+  return {
+    node: "step",
+    name: step.name ?? "",
+    path: `${site.parent}/${step.name ?? ""}`,
+    ...optional("description", step.description),
+    dependsOn: listNames(step.depends_on),
+    routes: buildRoutes(step.routes),
+    ...optional("onError", step.on_error),
+    input: isMap ? (step.input as Readonly<Record<string, TemplateValue>>) : {},
+    effects: step.effects ?? EFFECTS[kind],
+    ...optional("onUnknown", step.on_unknown),
+    ...optional("probe", step.probe === undefined ? undefined : listCommand(step.probe as JsonValue)),
+    retry: buildRetry(step.retry),
+    ...optional("timeoutMs", timeout === undefined ? undefined : parseDurationMs(timeout)),
+    ...optional("idleTimeoutMs", step.idle_timeout === undefined ? undefined : parseDurationMs(step.idle_timeout)),
+    criticality: step.criticality ?? "standard",
+    risky: step.risky ?? false,
+    saveAs: buildSaveAs(step.save_as, [...at, "save_as"], context.faults),
+    secrets: step.secrets ?? [],
+    ...optional("outputSchema", step.output === undefined ? undefined : buildOutputSchema(step.output)),
+  };
+}
+
+interface Parts {
+  readonly common: Common;
+  readonly site: NodeSite;
+  readonly context: BuildContext;
+}
+
+type Unsigned<T> = T extends StepDefinition ? Omit<T, "fingerprint"> : never;
+
+function buildKind(step: Step, kind: LeafKind, parts: Parts): Unsigned<StepDefinition> {
+  switch (kind) {
+    case "command":
+    case "script":
+      return buildCommand(step, kind, parts);
+    case "function":
+      return { ...parts.common, kind, function: checkFunction(step, parts) };
+    case "model":
+      return buildModel(step, parts);
+    case "set":
+      return buildSet(step, parts);
+    case "wait":
+      return buildWait(step, parts);
+    default:
+      return unreachable(kind);
+  }
+}
+
+function buildCommand(
+  step: Step,
+  kind: "command" | "script",
+  { common, site, context }: Parts,
+): Unsigned<StepDefinition> {
+  const { at } = site;
+  const command = listCommand(step.command as JsonValue | undefined, step.args);
+  if (step.command === undefined || command[0]?.trim() === "") {
+    context.faults.add({
+      path: at,
+      message: `the step ${common.name} has no command`,
+      suggestion: "write command: [program, argument, …]",
+    });
+  }
+  if (
+    kind === "command" &&
+    typeof step.command === "string" &&
+    step.args === undefined &&
+    /\s/.test(step.command.trim()) &&
+    !step.command.includes("{{")
+  ) {
+    const parts = step.command.trim().split(/\s+/);
+    context.faults.add({
+      path: [...at, "command"],
+      message: "a command is a list: no shell splits it",
+      suggestion: `write [${parts.join(", ")}]`,
+    });
+  }
+  for (const [one, other] of [
+    ["env", "environment"],
+    ["working_dir", "folder"],
+  ] as const) {
+    if (step[one] !== undefined && step[other] !== undefined)
+      context.faults.add({
+        path: [...at, other],
+        message: `${one} and ${other} mean the same`,
+        suggestion: "keep one",
+        atKey: true,
+      });
+  }
+  const environment = textMap(step.env ?? step.environment);
+  const folder = optional("folder", step.working_dir ?? step.folder);
+  if (kind === "script") return { ...common, kind, command, environment, ...folder, ...optional("stdin", step.stdin) };
+  if (step.stdin !== undefined) {
+    context.faults.add({
+      path: [...at, "stdin"],
+      message: "a command step gets its input as JSON on stdin",
+      suggestion: "use input, or type: script",
+      atKey: true,
+    });
+  }
+  return { ...common, kind, command, environment, ...folder };
+}
+
+function checkFunction(step: Step, { common, site, context }: Parts): string {
+  const text = step.function ?? "";
+  const isFile = /^[^#\s][^#]*#[A-Za-z_$][\w$]*$/.test(text);
+  if (!isFile && !text.startsWith("@")) {
+    context.faults.add({
+      path: [...site.at, "function"],
+      message: `the step ${common.name} needs a function as file#name, it has ${JSON.stringify(text)}`,
+      suggestion: "write ./work.mjs#name",
+    });
+  }
+  return text;
+}
+
+/** Options that a provider may understand; they are part of what the step does. */
+const OPTION_KEYS = [
+  "output_mode",
+  "context_tier",
+  "session_key",
+  "reasoning",
+  "skills",
+  "plugins",
+  "max_session_seconds",
+  "max_agent_iterations",
+  "working_dir",
+] as const;
+
+function buildModel(step: Step, { common, site, context }: Parts): Unsigned<StepDefinition> {
+  const options: Record<string, JsonValue> = {};
+  for (const key of OPTION_KEYS) if (step[key] !== undefined) options[key] = step[key] as JsonValue;
+  if (!site.isRouted && step.prompt === undefined) {
+    context.faults.add({ path: site.at, message: `the step ${common.name} has no prompt`, suggestion: "add prompt" });
+  }
+  return {
+    ...common,
+    kind: "model",
+    provider: step.provider ?? context.provider,
+    ...optional("model", step.model ?? context.model),
+    ...optional("systemPrompt", step.system_prompt),
+    prompt: step.prompt ?? "",
+    ...optional("tools", step.tools),
+    ...(Object.keys(options).length === 0 ? {} : { options: options as JsonObject }),
+  };
+}
+
+function buildSet(step: Step, { common, site, context }: Parts): Unsigned<StepDefinition> {
+  const hasValue = Object.hasOwn(step, "value");
+  if (hasValue === (step.values !== undefined)) {
+    context.faults.add({ path: site.at, message: `the step ${common.name} needs exactly one of value and values` });
+  }
+  if (!hasValue && step.output_type !== undefined) {
+    context.faults.add({
+      path: [...site.at, "output_type"],
+      message: "output_type goes with value only",
+      suggestion: "remove it",
+      atKey: true,
+    });
+  }
+  return {
+    ...common,
+    kind: "set",
+    ...(hasValue ? { value: step.value as TemplateValue } : {}),
+    ...optional("values", step.values as Readonly<Record<string, TemplateValue>> | undefined),
+    outputType: step.output_type ?? "auto",
+  };
+}
+
+function buildWait(step: Step, { common, site, context }: Parts): Unsigned<StepDefinition> {
+  const { duration } = step;
+  const isTemplate = typeof duration === "string" && duration.includes("{{");
+  const milliseconds = duration === undefined || isTemplate ? undefined : parseDurationMs(duration);
+  const isWrong =
+    duration === undefined ||
+    (!isTemplate && (milliseconds === undefined || milliseconds <= 0 || milliseconds > 86_400_000));
+  if (isWrong) {
+    context.faults.add({
+      path: duration === undefined ? site.at : [...site.at, "duration"],
+      message: `the step ${common.name} needs a duration of more than nothing and at most 24h`,
+      suggestion: "write seconds, or a text such as 500ms, 30s, 5m, 2h",
+    });
+  }
+  return { ...common, kind: "wait", duration: duration ?? 1, ...optional("reason", step.reason) };
+}

@@ -1,0 +1,145 @@
+/**
+ * Which kind a step is, and what each kind may say.
+ *
+ * A kind is added here: its row in `KEYS`, its way to be recognised in `SIGNS` or `TYPES`, then its branch in
+ * step-builder.ts. What other versions of this language know and this one does not is in `LATER`.
+ */
+import type { Step } from "../schema/generated/workflow.js";
+import type { FaultList, FaultPath } from "./fault.js";
+import { findNearest } from "./nearest.js";
+import type { StepKind } from "./workflow.js";
+
+export type GroupKind = "dag" | "machine" | "parallel" | "phases";
+export type NodeKind = Exclude<StepKind, "scorer"> | GroupKind;
+type StepKey = keyof Step & string;
+
+/** Keys that only some kinds may have; all other keys of a step are for every kind. */
+const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
+  command: ["command", "args", "env", "environment", "working_dir", "folder", "stdin", "probe"],
+  script: ["command", "args", "env", "environment", "working_dir", "folder", "stdin", "probe"],
+  function: ["function", "probe"],
+  model: [
+    ...(["provider", "model", "system_prompt", "prompt", "tools", "output_mode", "context_tier", "session_key", "reasoning"] as const),
+    ...(["skills", "plugins", "max_session_seconds", "max_agent_iterations", "working_dir", "dialog", "validator", "sandbox"] as const),
+  ],
+  set: ["value", "values", "output_type"],
+  wait: ["duration", "reason"],
+  dag: ["steps", "failure_mode", "max_concurrent"],
+  machine: ["agents", "entry_point"],
+  parallel: ["parallel", "failure_mode", "max_concurrent"],
+  phases: ["phases"],
+};
+
+const OWNED = new Set<string>(Object.values(KEYS).flat());
+
+/** Values of `type`. */
+const TYPES: Readonly<Record<string, NodeKind>> = {
+  agent: "model",
+  model: "model",
+  command: "command",
+  script: "script",
+  function: "function",
+  set: "set",
+  wait: "wait",
+  dag: "dag",
+  machine: "machine",
+  parallel: "parallel",
+  phases: "phases",
+};
+
+/** Without `type`, the first key that is there tells the kind. */
+const SIGNS: readonly (readonly [StepKey, NodeKind])[] = [
+  ["steps", "dag"],
+  ["agents", "machine"],
+  ["parallel", "parallel"],
+  ["phases", "phases"],
+  ["function", "function"],
+  ["command", "command"],
+  ["value", "set"],
+  ["values", "set"],
+  ["duration", "wait"],
+  ["prompt", "model"],
+  ["system_prompt", "model"],
+  ["model", "model"],
+  ["provider", "model"],
+];
+
+/** Kinds of the language that this version does not run, and the keys that show them. */
+const LATER: Readonly<Record<string, readonly StepKey[]>> = {
+  human_gate: ["options"],
+  questions: ["questions", "source", "allow_back", "allow_skip", "allow_skip_all", "allow_abort", "abort_route"],
+  workflow: ["workflow", "input_mapping", "max_depth"],
+  terminate: ["status", "output_template"],
+  for_each: ["for_each"],
+  http: ["url", "method"],
+  mcp: ["server", "tool"],
+};
+/** Keys of model steps that would change what happens and are not there yet. */
+const LATER_KEYS: readonly StepKey[] = ["dialog", "validator", "sandbox"];
+
+/** The message for a part of the language that this version does not run. */
+export function describeLater(what: string): string {
+  return `${what} is not in this version`;
+}
+
+export interface KindQuestion {
+  readonly step: Step;
+  readonly path: FaultPath;
+  /** A step that says nothing is a model step in Conductor's files. */
+  readonly isRouted: boolean;
+  readonly faults: FaultList;
+}
+
+/** The kind of a step; `undefined` with a fault when it has none that runs here. */
+export function findKind(question: KindQuestion): NodeKind | undefined {
+  const { step, path, faults } = question;
+  const later = findLater(step);
+  if (later !== undefined) {
+    faults.add({ path: [...path, later.key], message: describeLater(`a step of type ${later.kind}`), suggestion: "use a command, function, script, set, wait or model step", atKey: true });
+    return undefined;
+  }
+  for (const key of LATER_KEYS) if (step[key] !== undefined) faults.add({ path: [...path, key], message: describeLater(key), suggestion: "remove it", atKey: true });
+  const kind = step.type === undefined ? findBySign(question) : findByType(question, step.type);
+  if (kind !== undefined) refuseForeignKeys(question, kind);
+  return kind;
+}
+
+function findLater(step: Step): { kind: string; key: string } | undefined {
+  if (step.type !== undefined) return Object.hasOwn(LATER, step.type) ? { kind: step.type, key: "type" } : undefined;
+  for (const [kind, keys] of Object.entries(LATER)) {
+    const key = keys.find((one) => step[one] !== undefined);
+    if (key !== undefined) return { kind, key };
+  }
+  return undefined;
+}
+
+function findByType({ path, faults }: KindQuestion, type: string): NodeKind | undefined {
+  const kind = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
+  if (kind !== undefined) return kind;
+  const nearest = findNearest(type, [...Object.keys(TYPES), ...Object.keys(LATER)]);
+  const suggestion = nearest === undefined ? `known: ${Object.keys(TYPES).join(", ")}` : `did you mean ${nearest}?`;
+  faults.add({ path: [...path, "type"], message: `there is no type of step ${JSON.stringify(type)}`, suggestion });
+  return undefined;
+}
+
+function findBySign({ step, path, isRouted, faults }: KindQuestion): NodeKind | undefined {
+  const sign = SIGNS.find(([key]) => step[key] !== undefined);
+  if (sign !== undefined) return sign[1];
+  if (isRouted) return "model";
+  faults.add({ path, message: `the step ${step.name ?? ""} says nothing to do`, suggestion: "give it a command, function, prompt, value or duration" });
+  return undefined;
+}
+
+function refuseForeignKeys({ step, path, faults }: KindQuestion, kind: NodeKind): void {
+  const own = new Set<string>(KEYS[kind]);
+  for (const key of Object.keys(step)) {
+    if (!OWNED.has(key) || own.has(key)) continue;
+    const kinds = Object.entries(KEYS).filter(([, keys]) => (keys as readonly string[]).includes(key));
+    faults.add({
+      path: [...path, key],
+      message: `${key} has no meaning for a ${kind} step`,
+      suggestion: `it belongs to: ${kinds.map(([name]) => name).join(", ")}`,
+      atKey: true,
+    });
+  }
+}

@@ -1,0 +1,287 @@
+/**
+ * Judges the shape of a file against its schema, in words for people, and mends a copy so that later checks go on.
+ *
+ * Owns: unknown, misplaced and missing keys, wrong types, values out of range. A mended copy serves only to find more
+ * faults; nothing is ever run from it.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { parsePointer, type SchemaDefect, type Verdict } from "../schema/validator.js";
+import { valueAt } from "./document.js";
+import { type FaultList, type FaultPath, formatPath } from "./fault.js";
+import { findNearest } from "./nearest.js";
+import { describeAt, listKeysAt, listTypesAt, type SchemaName } from "./schema-map.js";
+
+/**
+ * The value without its empty keys where the schema wants something else: Conductor takes null for absent.
+ *
+ * Shape: the same value when there is none.
+ */
+export function dropEmptyKeys(value: JsonValue, verdict: Verdict<unknown>): JsonValue {
+  if (verdict.ok) return value;
+  const empty = verdict.defects
+    .filter((defect) => defect.keyword === "type")
+    .map((defect) => pathOf(value, defect.path));
+  const paths = empty.filter((path) => typeof path.at(-1) === "string" && valueAt(value, path) === null);
+  if (paths.length === 0) return value;
+  const copy = structuredClone(value) as JsonValue;
+  for (const path of paths) delete (valueAt(copy, path.slice(0, -1)) as Record<string, JsonValue>)[String(path.at(-1))];
+  return copy;
+}
+
+/** Keys that people bring along from elsewhere, and what is written here. */
+const FOREIGN_KEYS: Readonly<Record<string, string>> = {
+  on: "routes have `when`, failures have `on_error`",
+  needs: "write depends_on",
+  after: "write depends_on",
+  next: "write routes: [{to: NAME}]",
+  condition: "write when, inside a route",
+  if: "write when, inside a route",
+  script: "write type: script and command",
+  run: "write command: [program, argument]",
+  cmd: "write command: [program, argument]",
+  context_mode: "write context: {mode: accumulate} in workflow",
+  "<<": "merge keys are not part of YAML 1.2; write the keys out or use one alias",
+  inputs: "write input, inside workflow",
+};
+
+/** The path of a defect as the document knows it: numbers for items of lists. */
+function pathOf(root: JsonValue, pointer: string): (string | number)[] {
+  const path: (string | number)[] = [];
+  for (const part of parsePointer(pointer)) path.push(Array.isArray(valueAt(root, path)) ? Number(part) : part);
+  return path;
+}
+
+/**
+ * Adds a fault for each defect of a verdict.
+ *
+ * Shape: the answer is the value without what was wrong; `undefined` when there was nothing wrong.
+ */
+export function noteDefects(
+  verdict: Verdict<unknown>,
+  root: JsonValue,
+  schema: SchemaName,
+  faults: FaultList,
+): JsonValue | undefined {
+  if (verdict.ok) return undefined;
+  const mended = structuredClone(root) as JsonValue;
+  for (const defect of [...verdict.defects].reverse()) mend(mended, defect, pathOf(root, defect.path), schema);
+  for (const defect of verdict.defects) noteDefect(defect, { root, schema, faults });
+  return dropHoles(mended);
+}
+
+interface Judging {
+  readonly root: JsonValue;
+  readonly schema: SchemaName;
+  readonly faults: FaultList;
+}
+
+function noteDefect(defect: SchemaDefect, judging: Judging): void {
+  const path = pathOf(judging.root, defect.path);
+  const extra = defect.params["additionalProperty"] ?? defect.params["unevaluatedProperty"];
+  if (typeof extra === "string") return noteUnknownKey([...path, extra], judging);
+  const missing = defect.params["missingProperty"];
+  if (typeof missing === "string") {
+    judging.faults.add({
+      path,
+      message: `${path.length === 0 ? "the file" : lastName(path)} has no ${missing}`,
+      suggestion: `add ${missing}`,
+      atKey: true,
+    });
+    return;
+  }
+  const value = valueAt(judging.root, path);
+  judging.faults.add({ path, ...describeDefect(defect, path, value, judging) });
+}
+
+function noteUnknownKey(path: FaultPath, { schema, faults, root }: Judging): void {
+  const key = String(path.at(-1));
+  const above = path.slice(0, -1);
+  const place = above.length === 0 ? "the file" : formatPath(above);
+  faults.add({
+    path,
+    message: `unknown key ${JSON.stringify(key)} in ${place}`,
+    suggestion: suggestKey(key, above, schema, root),
+    atKey: true,
+  });
+}
+
+function suggestKey(key: string, above: FaultPath, schema: SchemaName, root: JsonValue): string {
+  const here = listKeysAt(schema, above);
+  const upper = findUpper(key, above, schema);
+  if (upper !== undefined) return upper;
+  const lower = findLower(key, above, schema, root);
+  if (lower !== undefined) return lower;
+  const foreign = Object.hasOwn(FOREIGN_KEYS, key) ? FOREIGN_KEYS[key] : undefined;
+  if (foreign !== undefined) return foreign;
+  const nearest = findNearest(key, here);
+  if (nearest !== undefined) return `did you mean ${nearest}?`;
+  return here.length === 0
+    ? "remove it"
+    : `known here: ${here.slice(0, 20).join(", ")}${here.length > 20 ? ", …" : ""}`;
+}
+
+/** The key is known further up: indented too deep. */
+function findUpper(key: string, above: FaultPath, schema: SchemaName): string | undefined {
+  for (let size = above.length - 1; size >= 0; size -= 1) {
+    if (!listKeysAt(schema, above.slice(0, size)).includes(key)) continue;
+    const levels = above.slice(size).filter((part) => typeof part === "string").length;
+    const distance = levels === 1 ? "one level up" : "further up";
+    return `it belongs ${distance}, into ${size === 0 ? "the file itself" : formatPath(above.slice(0, size))}`;
+  }
+  return undefined;
+}
+
+/** The key is known one level down, in a map or the items of a list that are there or could be. */
+function findLower(key: string, above: FaultPath, schema: SchemaName, root: JsonValue): string | undefined {
+  const value = valueAt(root, above);
+  const keys = [...listKeysAt(schema, above)];
+  const present = keys.filter((name) => isJsonObject(value) && Object.hasOwn(value, name));
+  for (const name of [...present, ...keys]) {
+    const inMap = listKeysAt(schema, [...above, name]).includes(key);
+    const inItems = listKeysAt(schema, [...above, name, 0]).includes(key);
+    if (inMap || inItems) return `it belongs one level down, into ${inMap ? name : `an item of ${name}`}`;
+  }
+  return undefined;
+}
+
+/** The last key of a path, with the index of an item: the whole path stands before the message anyway. */
+function lastName(path: FaultPath): string {
+  const at = path.findLastIndex((part) => typeof part === "string");
+  return formatPath(path.slice(Math.max(at, 0)));
+}
+
+interface Words {
+  readonly message: string;
+  readonly suggestion?: string;
+}
+
+function describeDefect(
+  defect: SchemaDefect,
+  path: FaultPath,
+  value: JsonValue | undefined,
+  { schema }: Judging,
+): Words {
+  const name = lastName(path);
+  switch (defect.keyword) {
+    case "type":
+      return describeType(name, value, listTypesAt(schema, path));
+    case "enum":
+      return describeEnum(name, value, defect.params["allowedValues"]);
+    case "maximum":
+    case "minimum":
+    case "exclusiveMinimum":
+      return describeRange(name, value, defect);
+    case "pattern":
+      return describePattern(name, value, describeAt(schema, path));
+    default:
+      return { message: `${name} ${defect.message}` };
+  }
+}
+
+function describePattern(name: string, value: JsonValue | undefined, description: string | undefined): Words {
+  if (name.endsWith("name"))
+    return {
+      message: `${name} ${JSON.stringify(value)} is not a usable name`,
+      suggestion: "a name has no / or # and does not begin with $",
+    };
+  return {
+    message: `${name} ${JSON.stringify(value)} does not fit`,
+    ...(description === undefined ? {} : { suggestion: description }),
+  };
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a map",
+  null: "null",
+};
+
+function typeName(value: JsonValue | undefined): string {
+  if (value === null || value === undefined) return "empty";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a map";
+  return `${typeof value === "string" ? "the text" : typeof value === "number" ? "the number" : ""} ${JSON.stringify(value)}`.trim();
+}
+
+function describeType(name: string, value: JsonValue | undefined, types: readonly string[]): Words {
+  const expected = types.map((type) => TYPE_NAMES[type] ?? type).join(" or ");
+  const suggestion = suggestValue(value, types);
+  return {
+    message: `${name} must be ${expected === "" ? "something else" : expected}, it is ${typeName(value)}`,
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}
+
+function suggestValue(value: JsonValue | undefined, types: readonly string[]): string | undefined {
+  const isNumeric = types.includes("number") || types.includes("integer");
+  if (typeof value === "string" && types.includes("boolean")) {
+    const word = value.toLowerCase();
+    if (["yes", "on", "y", "true"].includes(word)) return `write true: ${value} is a text in YAML 1.2`;
+    if (["no", "off", "n", "false"].includes(word)) return `write false: ${value} is a text in YAML 1.2`;
+  }
+  if (typeof value === "string" && isNumeric && value.trim() !== "" && Number.isFinite(Number(value)))
+    return `write ${Number(value)} without quotes`;
+  if ((typeof value === "number" || typeof value === "boolean") && types.includes("string"))
+    return `write "${value}" in quotes`;
+  if (types.includes("array") && value !== null && !Array.isArray(value)) return "begin each item with a dash";
+  return undefined;
+}
+
+function describeEnum(name: string, value: JsonValue | undefined, allowed: unknown): Words {
+  const choices = Array.isArray(allowed) ? allowed.map(String) : [];
+  const nearest = typeof value === "string" ? findNearest(value, choices) : undefined;
+  return {
+    message: `${name} must be one of ${choices.join(", ")}, it is ${typeName(value)}`,
+    ...(nearest === undefined ? {} : { suggestion: `did you mean ${nearest}?` }),
+  };
+}
+
+function describeRange(name: string, value: JsonValue | undefined, defect: SchemaDefect): Words {
+  const limit = Number(defect.params["limit"]);
+  const number = Number(value);
+  if (defect.keyword === "maximum" && limit === 1 && number > 1 && number <= 100) {
+    return {
+      message: `${name} is ${number}, but confidence is counted from 0 to 1`,
+      suggestion: `write ${Number((number / 100).toFixed(4))}`,
+    };
+  }
+  const words = { maximum: "at most", minimum: "at least", exclusiveMinimum: "more than" }[defect.keyword] ?? "within";
+  return { message: `${name} must be ${words} ${limit}, it is ${typeName(value)}` };
+}
+
+/** Stands where an item of a list was taken out, until `dropHoles`. */
+const HOLE = Symbol("hole");
+
+function mend(root: JsonValue, defect: SchemaDefect, path: FaultPath, schema: SchemaName): void {
+  const extra = defect.params["additionalProperty"] ?? defect.params["unevaluatedProperty"];
+  if (typeof extra === "string") {
+    const owner = valueAt(root, path);
+    if (isJsonObject(owner)) mendKey(owner as Record<string, JsonValue>, extra, listKeysAt(schema, path));
+    return;
+  }
+  if (defect.params["missingProperty"] !== undefined) return;
+  const owner: unknown = valueAt(root, path.slice(0, -1));
+  const last = path.at(-1);
+  if (Array.isArray(owner) && typeof last === "number") (owner as unknown[])[last] = HOLE;
+  else if (isJsonObject(owner)) delete (owner as Record<string, JsonValue>)[String(last)];
+}
+
+/** A mistyped key is taken for the one that was meant. */
+function mendKey(owner: Record<string, JsonValue>, key: string, known: readonly string[]): void {
+  const nearest = findNearest(key, known);
+  const value = owner[key];
+  if (nearest !== undefined && value !== undefined && !Object.hasOwn(owner, nearest)) owner[nearest] = value;
+  delete owner[key];
+}
+
+function dropHoles(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) {
+    return (value as readonly unknown[]).filter((item) => item !== HOLE).map((item) => dropHoles(item as JsonValue));
+  }
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value as JsonObject).map(([key, item]) => [key, dropHoles(item ?? null)]));
+}

@@ -1,0 +1,216 @@
+/** Builds the normalised definition from a file whose shape has been checked, and checks what a schema cannot. */
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import type { Limits, WorkflowFile, WorkflowHeader } from "../schema/generated/workflow.js";
+import type { BuildContext, NodeSite } from "./build-context.js";
+import {
+  ITERATIONS_OF_ROUTES,
+  ITERATIONS_OTHERWISE,
+  MAX_CONCURRENT,
+  PROVIDER_OF_ROUTES,
+  PROVIDER_OTHERWISE,
+  ROOT_NAME,
+} from "./defaults.js";
+import type { FaultList } from "./fault.js";
+import { fingerprintWorkflow } from "./fingerprint.js";
+import { checkInputDefault } from "./inputs.js";
+import { listKeysAt } from "./schema-map.js";
+import { checkOrder } from "./order-check.js";
+import { parseDurationMs } from "./plain-parts.js";
+import { checkReferences } from "./reference-check.js";
+import { buildAll, buildMachine, buildPhases, frameOf } from "./scope-builder.js";
+import { describeLater } from "./step-kinds.js";
+import type { InputDefinition, LimitsDefinition, OnFailure, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
+import { findNearest } from "./nearest.js";
+import { collectSettings } from "./workflow-settings.js";
+
+export interface BuildOptions {
+  readonly faults: FaultList;
+  readonly codeDigests: ReadonlyMap<string, string>;
+  readonly scriptedAnswers: JsonObject | undefined;
+  /** False when the file was mended: what seems unreachable may only be mistyped. */
+  readonly isComplete: boolean;
+}
+
+/** Builds the definition. Errors: none; faults go to the list, and then the definition must not be used. */
+export function buildWorkflow(file: WorkflowFile, options: BuildOptions): WorkflowDefinition {
+  const { faults } = options;
+  const header = file.workflow;
+  const isRouted = file.agents !== undefined;
+  const context: BuildContext = {
+    faults,
+    provider: providerOf(header, isRouted),
+    model: header.runtime?.default_model,
+    codeDigests: options.codeDigests,
+    places: new Map(),
+    absent: listForEach(file),
+  };
+  checkForm(file, faults);
+  checkRuntime(header, isRouted, faults);
+  const root = buildRoot(file, context);
+  const definition: Omit<WorkflowDefinition, "fingerprint"> = {
+    schema: 1,
+    name: header.name,
+    ...(header.description === undefined ? {} : { description: header.description }),
+    ...(header.version === undefined ? {} : { version: String(header.version) }),
+    inputs: { ...buildInputs(header, faults), ...(isRouted ? findUndeclared(file) : {}) },
+    root,
+    output: (file.output ?? {}) as Readonly<Record<string, JsonValue>>,
+    limits: buildLimits(header.limits, isRouted),
+    onFailure: onFailureOf(header, faults),
+    ...(header.on_unknown === undefined ? {} : { onUnknown: header.on_unknown }),
+    atlas: { mode: file.atlas?.mode ?? "rules" },
+    ...(options.scriptedAnswers === undefined ? {} : { scriptedAnswers: options.scriptedAnswers }),
+    metadata: (header.metadata ?? {}) as JsonObject,
+    settings: collectSettings(file, faults),
+  };
+  const isComplete = options.isComplete && context.absent.size === 0;
+  const checking = { faults, places: context.places, absent: context.absent, isComplete };
+  checkOrder(root, checking);
+  checkReferences(definition, file as unknown as JsonValue, checking);
+  return { ...definition, fingerprint: fingerprintWorkflow(definition) };
+}
+
+function providerOf(header: WorkflowHeader, isRouted: boolean): string {
+  const provider = header.runtime?.provider;
+  if (typeof provider === "string") return provider;
+  const name = provider?.["name"];
+  if (typeof name === "string") return name;
+  return isRouted ? PROVIDER_OF_ROUTES : PROVIDER_OTHERWISE;
+}
+
+const FORMS = ["phases", "steps", "agents"] as const;
+
+function checkForm(file: WorkflowFile, faults: FaultList): void {
+  const forms = FORMS.filter((form) => file[form] !== undefined);
+  if (file.goal !== undefined)
+    faults.add({ path: ["goal"], message: describeLater("goal"), suggestion: "write phases", atKey: true });
+  else if (forms.length === 0)
+    faults.add({ path: [], message: "the workflow has nothing to do", suggestion: "add phases, steps or agents" });
+  const [first, second] = forms;
+  if (first !== undefined && second !== undefined) {
+    faults.add({
+      path: [second],
+      message: `${first} and ${second} are two forms of one thing`,
+      suggestion: `keep one; nest the other as a step {name, ${second}: […]}`,
+      atKey: true,
+    });
+  }
+  for (const form of forms) {
+    if (file[form]?.length === 0)
+      faults.add({ path: [form], message: `${form} is empty`, suggestion: "add at least one", atKey: true });
+  }
+  if (file.for_each !== undefined && (!Array.isArray(file.for_each) || file.for_each.length > 0)) {
+    faults.add({ path: ["for_each"], message: describeLater("for_each"), suggestion: "list the steps", atKey: true });
+  }
+  if (file.parallel !== undefined && file.agents === undefined) {
+    faults.add({
+      path: ["parallel"],
+      message: "parallel groups agents, and there are none",
+      suggestion: "write a step {name, parallel: […]}",
+      atKey: true,
+    });
+  }
+  if (file.atlas?.mode === "model")
+    faults.add({ path: ["atlas", "mode"], message: describeLater("atlas mode model"), suggestion: "write rules" });
+  if (file.workflow.entry_point !== undefined && file.agents === undefined) {
+    faults.add({
+      path: ["workflow", "entry_point"],
+      message: "entry_point has a meaning only for agents",
+      suggestion: "remove it",
+      atKey: true,
+    });
+  }
+}
+
+/** Conductor tolerates unknown keys in `runtime`; elsewhere they are mistakes. */
+function checkRuntime(header: WorkflowHeader, isRouted: boolean, faults: FaultList): void {
+  if (isRouted || header.runtime === undefined) return;
+  const known = listKeysAt("workflow", ["workflow", "runtime"]);
+  for (const key of Object.keys(header.runtime)) {
+    if (known.includes(key)) continue;
+    const nearest = findNearest(key, known);
+    faults.add({
+      path: ["workflow", "runtime", key],
+      message: `unknown key ${JSON.stringify(key)} in workflow.runtime`,
+      suggestion: nearest === undefined ? `known here: ${known.join(", ")}` : `did you mean ${nearest}?`,
+      atKey: true,
+    });
+  }
+}
+
+function buildRoot(file: WorkflowFile, context: BuildContext): ScopeDefinition {
+  const frame = frameOf({ name: ROOT_NAME }, ROOT_NAME);
+  const site = (key: string, isRouted = false): NodeSite => ({ at: [key], parent: ROOT_NAME, isRouted });
+  if (file.agents !== undefined) {
+    const parts = { agents: file.agents, groups: file.parallel ?? [], entry: file.workflow.entry_point };
+    return buildMachine(parts, frame, site("agents", true), context);
+  }
+  if (file.steps !== undefined) {
+    const children = buildAll(file.steps, site("steps"), context);
+    return { ...frame, scope: "dag", failureMode: "fail_fast", maxConcurrent: MAX_CONCURRENT, children };
+  }
+  return buildPhases(file.phases ?? [], frame, site("phases"), context);
+}
+
+function buildInputs(header: WorkflowHeader, faults: FaultList): Record<string, InputDefinition> {
+  const inputs: Record<string, InputDefinition> = {};
+  for (const [name, input] of Object.entries(header.input ?? {})) {
+    inputs[name] = {
+      type: input.type,
+      required: input.required ?? true,
+      ...(input.default === undefined ? {} : { default: input.default as JsonValue }),
+      ...(input.description === undefined ? {} : { description: input.description }),
+    };
+    const problem = checkInputDefault(name, inputs[name]);
+    if (problem !== undefined) faults.add({ path: ["workflow", "input", name, "default"], ...problem });
+  }
+  return inputs;
+}
+
+/** Names of for_each groups, which do not run here. */
+function listForEach(file: WorkflowFile): Set<string> {
+  const groups = Array.isArray(file.for_each) ? (file.for_each as readonly JsonValue[]) : [];
+  return new Set(
+    groups.flatMap((group) => (isJsonObject(group) && typeof group["name"] === "string" ? [group["name"]] : [])),
+  );
+}
+
+/** Inputs that Conductor's files use without declaring them: texts that must be given. */
+function findUndeclared(file: WorkflowFile): Record<string, InputDefinition> {
+  const inputs: Record<string, InputDefinition> = {};
+  for (const [, name] of JSON.stringify(file.agents).matchAll(/\bworkflow\.input\.([A-Za-z_]\w*)/g)) {
+    const isDeclared = name === undefined || Object.hasOwn(file.workflow.input ?? {}, name);
+    if (!isDeclared) inputs[name] = { type: "string", required: true };
+  }
+  return inputs;
+}
+
+function buildLimits(limits: Limits | undefined, isRouted: boolean): LimitsDefinition {
+  const timeoutMs = limits?.timeout_seconds === undefined ? undefined : parseDurationMs(limits.timeout_seconds);
+  const hasBudget = limits?.budget_usd !== undefined && limits.budget_mode !== "audit";
+  return {
+    maxIterations: limits?.max_iterations ?? (isRouted ? ITERATIONS_OF_ROUTES : ITERATIONS_OTHERWISE),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(limits?.max_tokens_total === undefined ? {} : { tokensMax: limits.max_tokens_total }),
+    ...(limits?.max_calls === undefined ? {} : { callsMax: limits.max_calls }),
+    ...(hasBudget ? { costMicroUsdMax: toMicroUsd(limits?.budget_usd ?? 0) } : {}),
+  };
+}
+
+/** Whole micro-dollars, from the decimal text so that 0.9 is 900000 and nothing beside it. */
+export function toMicroUsd(dollars: number): number {
+  return Math.round(Number(`${dollars}e6`.replace(/e(-?\d+)e6$/, (_whole, power: string) => `e${Number(power) + 6}`)));
+}
+
+function onFailureOf(header: WorkflowHeader, faults: FaultList): OnFailure {
+  const [own, inBlock] = [header.on_failure, header.checkpoint?.on_failure];
+  if (own !== undefined && inBlock !== undefined && own !== inBlock) {
+    faults.add({
+      path: ["workflow", "on_failure"],
+      message: `on_failure is ${own} here and ${inBlock} in checkpoint`,
+      suggestion: "keep one",
+      atKey: true,
+    });
+  }
+  return own ?? inBlock ?? "pause";
+}
