@@ -22,24 +22,8 @@ const BARE_CONTROL = /^\s*(?:if|for|switch)\s+[^(\s]/;
 const DECLARED = /(?:const|let|var)\s+([\w$]+)\s*(?::[^=]+)?=\s*(?:async\s*)?(?:\([^()]*\)|[\w$]+)\s*(?::\s*[^=]+)?=>$/;
 const CALLBACK = /([\w$.]{1,60})\((?:[^()]*,)?\s*(?:async\s*)?(?:\([^()]*\)|[\w$]+)\s*=>$/;
 const HEADER_MAX = 300;
-const NO_FUNCTION_NAMES = new Set([
-  "if",
-  "for",
-  "while",
-  "switch",
-  "catch",
-  "return",
-  "new",
-  "when",
-  "with",
-  "using",
-  "lock",
-  "foreach",
-  "await",
-  "super",
-  "sizeof",
-  "typeof",
-]);
+const CONTROL_CALLS = new Set(["if", "for", "foreach", "while", "switch", "catch", "when", "with", "using", "lock"]);
+const CALL_WORDS = new Set(["return", "new", "await", "super", "sizeof", "typeof"]);
 
 /**
  * Creates a finder for one file.
@@ -47,8 +31,16 @@ const NO_FUNCTION_NAMES = new Set([
  * Shape: `add(code, lineNumber)` for each cleaned line; `finish(lastLine)` answers functions `{name, line,
  * lines, branches, nesting}` and how many braces were still open.
  */
-export function createBraceFinder() {
-  const finder = { open: [], functions: [], header: "", parens: 0, branches: 0, nestingMax: 0 };
+export function createBraceFinder(language) {
+  const finder = {
+    hasArrowArms: language.hasArrowArms === true,
+    open: [],
+    functions: [],
+    header: "",
+    parens: 0,
+    branches: 0,
+    nestingMax: 0,
+  };
   return {
     add: (code, line) => addLine(finder, code, line),
     finish: (lastLine) => {
@@ -98,7 +90,7 @@ function countBranch(finder) {
 function openBrace(finder, line) {
   const header = finder.header.slice(-HEADER_MAX).trim();
   const isInsideHeader = isPartOfHeader(header, finder.parens);
-  const found = isInsideHeader ? { kind: "block" } : judgeHeader(header, finder.parens);
+  const found = isInsideHeader ? { kind: "block" } : judgeHeader(header, finder);
   const outer = finder.open[finder.open.length - 1];
   const nesting = found.kind === "function" ? 0 : (outer?.nesting ?? 0) + (found.kind === "control" ? 1 : 0);
   finder.open.push({
@@ -150,21 +142,20 @@ function nameArrow(header) {
   return callee ? `(callback of ${callee})` : "(arrow)";
 }
 
-function judgeHeader(header, parens) {
+function judgeHeader(header, { parens, hasArrowArms }) {
   if (header === "") return { kind: "block" };
-  if (header.endsWith("=>")) return { kind: "function", name: nameArrow(header) };
+  if (header.endsWith("=>")) return hasArrowArms ? { kind: "control" } : { kind: "function", name: nameArrow(header) };
   if (parens === 0 && CONTROL.test(header)) return { kind: "control" };
   const worded = FUNCTION_WORD.exec(header);
   if (worded) return { kind: "function", name: worded[1] || "(anonymous)" };
   if (CONTAINER.test(header)) return { kind: "container" };
-  const method = METHOD_HEAD.exec(header);
-  if (
-    method &&
-    !NO_FUNCTION_NAMES.has(method[1]) &&
-    !/\b(?:return|new|throw)\s[^;]*$/.test(header) &&
-    !/[=]\s*$/.test(header)
-  ) {
-    return { kind: "function", name: method[1] };
-  }
-  return { kind: "block" };
+  return judgeCall(header, METHOD_HEAD.exec(header)?.[1]);
+}
+
+/** A header that ends like `name(…)`: a method, or a control word that some language writes that way. */
+function judgeCall(header, name) {
+  if (name === undefined) return { kind: "block" };
+  if (CONTROL_CALLS.has(name)) return { kind: "control" };
+  const isExpression = CALL_WORDS.has(name) || /\b(?:return|new|throw)\s[^;]*$/.test(header);
+  return isExpression ? { kind: "block" } : { kind: "function", name };
 }

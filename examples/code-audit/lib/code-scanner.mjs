@@ -17,12 +17,19 @@ const WORD_BEFORE_REGEX =
 /**
  * Creates a scanner for one file.
  *
- * Shape: `next(line)` answers the line with strings emptied and comments removed.
+ * Shape: `next(line)` answers the line with strings emptied and comments removed; nothing for a preprocessor directive.
  */
 export function createCodeScanner(language) {
   const stack = [];
-  const marks = { block: language.block, line: language.line, triples: language.docstrings === true };
-  return { next: (line) => scanLine(line.slice(0, LINE_LENGTH_MAX), stack, { ...marks, language }) };
+  const marks = { block: language.block, line: language.line, triples: language.docstrings === true, language };
+  let isDirective = false;
+  const next = (line) => {
+    isDirective = language.hasPreprocessor === true && stack.length === 0 && (isDirective || /^\s*#/.test(line));
+    if (!isDirective) return scanLine(line.slice(0, LINE_LENGTH_MAX), stack, marks);
+    isDirective = line.endsWith("\\");
+    return "";
+  };
+  return { next };
 }
 
 function scanLine(line, stack, marks) {

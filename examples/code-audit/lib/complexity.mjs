@@ -26,7 +26,7 @@ export function measureComplexity(file) {
   const scanner = hasFunctions ? createCodeScanner(language) : undefined;
   const finder =
     language.functions === "braces"
-      ? createBraceFinder()
+      ? createBraceFinder(language)
       : language.functions === "indent"
         ? createIndentFinder()
         : undefined;

@@ -2,7 +2,8 @@
  * Owns the table of languages: how a file name tells the language, and what the language's comments look like.
  *
  * `kind` is code (has functions), style, markup, prose or data. `functions` names the heuristic that finds functions:
- * braces (a header before `{`), indent (`def` and indentation) or none, in which case no function is ever claimed.
+ * braces (a header before `{`), indent (`def` and indentation) or none, in which case no function is ever claimed. The
+ * traits (`hasTemplates`, `hasRegex`, `hasLifetimes`, `hasArrowArms`, `hasPreprocessor`) are what scanner and finder must know.
  */
 
 const C_COMMENTS = { line: ["//"], block: [["/*", "*/"]] };
@@ -32,17 +33,17 @@ const TABLE = [
   braces("TypeScript", "ts tsx mts cts", { hasTemplates: true, hasRegex: true }),
   braces("Java", "java"),
   braces("Kotlin", "kt kts"),
-  braces("Scala", "scala sc"),
+  braces("Scala", "scala sc", { hasArrowArms: true }),
   braces("Groovy", "groovy gradle"),
-  braces("C", "c"),
-  braces("C/C++ header", "h hh hpp hxx"),
-  braces("C++", "cc cpp cxx c++ ipp"),
-  braces("C#", "cs"),
+  braces("C", "c", { hasPreprocessor: true }),
+  braces("C/C++ header", "h hh hpp hxx", { hasPreprocessor: true }),
+  braces("C++", "cc cpp cxx c++ ipp", { hasPreprocessor: true }),
+  braces("C#", "cs", { hasPreprocessor: true }),
   braces("Go", "go", { hasTemplates: true }),
-  braces("Rust", "rs", { hasLifetimes: true }),
+  braces("Rust", "rs", { hasLifetimes: true, hasArrowArms: true }),
   braces("Swift", "swift"),
   braces("Dart", "dart"),
-  braces("Objective-C", "m mm"),
+  braces("Objective-C", "m mm", { hasPreprocessor: true }),
   braces("Zig", "zig", { line: ["//"], block: [] }),
   braces("PHP", "php phtml", { line: ["//", "#"], block: [["/*", "*/"]] }),
   { name: "Python", extensions: "py pyi pyw", kind: "code", functions: "indent", ...HASH_COMMENTS, docstrings: true },

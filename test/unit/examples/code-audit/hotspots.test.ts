@@ -66,6 +66,33 @@ describe("hotspots", () => {
     expect(functions(output)).toEqual({ outer: [1, 9, 3, 2], inner: [7, 2, 1, 0], last: [12, 5, 1, 1] });
   });
 
+  it("finds functions in other languages with braces, past what misleads a scanner", () => {
+    const sources: Record<string, string> = {
+      "a.rs":
+        "impl<'a> Foo<'a> {\n    pub fn parse(&'a self, x: char) -> Result<Vec<u8>, E> {\n        match x {\n            '{' => Ok(vec![]),\n            '\\'' if x == 'a' => { for i in 0..3 { p(i); } Ok(vec![]) }\n            _ => Err(e),\n        }\n    }\n}\n",
+      "b.go":
+        "func (s *Server) Handle(w W, r *R) (int, error) {\n\tif x := foo(); x != nil {\n\t\tfor i := 0; i < 10; i++ {\n\t\t}\n\t}\n\ts2 := `raw { string`\n\treturn 0, nil\n}\n",
+      "C.java":
+        "public class C extends D {\n  public <T> List<T> sort(final List<T> in) throws IOException {\n    if (in == null || x) { return null; }\n    char c = '{';\n    return new ArrayList<>() {{ add(null); }};\n  }\n}\n",
+      "d.c":
+        "#define X(a) do { \\\n  a; { \\\n} while (0)\nstatic int foo(int a, char *b)\n{\n  if (a) { return 1; } else if (b) { for (;;) { } }\n}\nstruct s { int x; };\n",
+      "f.cs":
+        'class A<T> where T : class {\n  public async Task<int> Run(string a = "{") {\n    using (var x = y) { lock (z) { if (a) return 1; } }\n  }\n  int P { get; set; }\n}\n',
+      "e.php": "<?php\nclass A { public function go($x): ?array { foreach ($x as $y) { } return ['a' => 1]; } }\n",
+    };
+    const { output, confidence } = runSpecialist("hotspots", createTree(sources));
+    const found = output.functions.longest.map((f: Json) => [f.path, f.name, f.line, f.lines, f.branches, f.nesting]);
+    expect(found.toSorted()).toEqual([
+      ["C.java", "sort", 2, 5, 2, 1],
+      ["a.rs", "parse", 2, 7, 2, 3],
+      ["b.go", "Handle", 1, 8, 2, 2],
+      ["d.c", "foo", 5, 3, 3, 2],
+      ["e.php", "go", 2, 1, 1, 1],
+      ["f.cs", "Run", 2, 3, 1, 2],
+    ]);
+    expect(confidence["validation"]).toBe(1);
+  });
+
   it("counts markers only in comments", () => {
     const { output } = runSpecialist("hotspots", createTree({ "a.ts": SCRIPT, "b.py": PYTHON }));
     expect(output.markers).toMatchObject({ TODO: 1, FIXME: 1, HACK: 1, XXX: 0, total: 3, files: 2 });
