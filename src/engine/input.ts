@@ -9,7 +9,7 @@ import type { QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateScope } from "../definition/templates.js";
-import type { Condition, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
+import type { Condition, Template, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
 import type { BlobRef, EngineEvent, ProcessRef, QuestionKind, QuestionOption, TaskEnd, Usage, ValueRef } from "./events.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
 
@@ -21,6 +21,8 @@ import type { ControlMessage, StepOutcome } from "./ports.js";
  */
 export interface TemplateEngine {
   renderValue(value: TemplateValue, scope: TemplateScope): JsonValue;
+  /** Always text, whatever the expression gives. */
+  renderText(template: Template, scope: TemplateScope): string;
   evaluateCondition(condition: Condition, scope: TemplateScope): boolean;
 }
 

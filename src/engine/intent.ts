@@ -150,33 +150,51 @@ function hashInput(choice: Choice, work: JsonObject, uses: readonly string[]): s
   return sha256Hex(parts.join("\n"));
 }
 
+/** Renders the parts of one step: values keep their type, texts are texts whatever a template gave. */
+interface Renderer {
+  readonly value: (value: JsonValue | undefined) => JsonValue | undefined;
+  readonly text: (template: string | undefined) => string | undefined;
+  readonly texts: (templates: readonly string[]) => readonly string[];
+  readonly environment: (templates: Readonly<Record<string, string>>) => JsonObject;
+}
+
+function createRenderer(choice: Choice, scope: TemplateScope): Renderer {
+  const { templates } = choice.context;
+  const text = (template: string) => templates.renderText(template, scope);
+  return {
+    value: (value) => (value === undefined ? undefined : templates.renderValue(value, scope)),
+    text: (template) => (template === undefined ? undefined : text(template)),
+    texts: (list) => list.map(text),
+    environment: (list) => Object.fromEntries(Object.entries(list).map(([name, template]) => [name, text(template)])),
+  };
+}
+
 function renderKind(choice: Choice, node: StepDefinition, scope: TemplateScope): JsonObject {
-  const render = (value: JsonValue | undefined): JsonValue | undefined =>
-    value === undefined ? undefined : choice.context.templates.renderValue(value, scope);
+  const render = createRenderer(choice, scope);
   switch (node.kind) {
     case "command":
-      return withoutUndefined({ command: texts(render(node.command)), environment: render(node.environment), folder: render(node.folder) });
+      return withoutUndefined({ command: render.texts(node.command), environment: render.environment(node.environment), folder: render.text(node.folder) });
     case "script":
       return withoutUndefined({
-        command: texts(render(node.command)),
+        command: render.texts(node.command),
         environment: node.environment,
-        folder: render(node.folder),
-        stdin: render(node.stdin),
+        folder: render.text(node.folder),
+        stdin: render.text(node.stdin),
       });
     case "function":
       return { function: node.function };
     case "model":
       return withoutUndefined({
         provider: node.provider,
-        model: render(node.model),
-        system_prompt: render(node.systemPrompt),
-        prompt: render(node.prompt),
+        model: render.text(node.model),
+        system_prompt: render.text(node.systemPrompt),
+        prompt: render.text(node.prompt),
         tools: node.tools,
       });
     case "set":
-      return withoutUndefined({ value: render(node.value), values: render(node.values) });
+      return withoutUndefined({ value: render.value(node.value), values: render.value(node.values) });
     case "wait":
-      return withoutUndefined({ duration_ms: parseDurationMs(render(node.duration) ?? 0), reason: render(node.reason) });
+      return withoutUndefined({ duration_ms: parseDurationMs(render.value(node.duration) ?? 0), reason: render.text(node.reason) });
     case "scorer":
       return renderScorer(choice, node, render);
     default:
@@ -184,17 +202,17 @@ function renderKind(choice: Choice, node: StepDefinition, scope: TemplateScope):
   }
 }
 
-function renderScorer(choice: Choice, node: ScorerStep, render: (value: JsonValue | undefined) => JsonValue | undefined): JsonObject {
+function renderScorer(choice: Choice, node: ScorerStep, render: Renderer): JsonObject {
   const { scorer, dimension } = node;
   switch (scorer.by) {
     case "command":
-      return withoutUndefined({ dimension, command: texts(render(scorer.command)), environment: render(scorer.environment) });
+      return { dimension, command: render.texts(scorer.command), environment: render.environment(scorer.environment) };
     case "schema":
       return { dimension, schema: scorer.schema, value: valueToScore(choice, node, scorer.of) };
     case "expression":
-      return withoutUndefined({ dimension, score: render(scorer.expression) });
+      return withoutUndefined({ dimension, score: render.value(scorer.expression) });
     case "model":
-      return withoutUndefined({ dimension, provider: scorer.provider, model: render(scorer.model), rubric: render(scorer.rubric) });
+      return withoutUndefined({ dimension, provider: scorer.provider, model: scorer.model, rubric: render.text(scorer.rubric) });
     default:
       return unreachable(scorer);
   }
@@ -208,12 +226,6 @@ function valueToScore(choice: Choice, node: ScorerStep, of: string | undefined):
     if (output !== undefined && (of === undefined || of === name)) value[name] = loadValue(choice, output.value);
   }
   return of === undefined ? value : (value[of] ?? null);
-}
-
-/** Arguments are texts, whatever type a template gave. */
-function texts(value: JsonValue | undefined): JsonValue | undefined {
-  if (!Array.isArray(value)) return value;
-  return value.map((item: JsonValue) => (typeof item === "string" ? item : JSON.stringify(item)));
 }
 
 function withoutUndefined(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {

@@ -6,7 +6,7 @@
  */
 import type { JsonObject, JsonValue } from "../../src/base/json.js";
 import type { StepId, TaskId } from "../../src/base/ids.js";
-import { evaluateCondition, renderValue } from "../../src/definition/templates.js";
+import { evaluateCondition, renderText, renderValue } from "../../src/definition/templates.js";
 import type { WorkflowDefinition } from "../../src/definition/workflow.js";
 import { decide } from "../../src/engine/decide.js";
 import { nextDueAtMs } from "../../src/engine/due.js";
@@ -133,7 +133,7 @@ export class EngineHarness {
 
   context(): DecideContext {
     return {
-      templates: { renderValue, evaluateCondition },
+      templates: { renderValue, renderText, evaluateCondition },
       nowMs: this.nowMs,
       random: this.#random,
       blob: (ref) => (this.#loaded.has(ref.key) ? this.blobs.get(ref.key) : undefined),
