@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { AnswerView, RequestView } from "../runtime/contract.js";
+import { textOf } from "./output.js";
 import type { CliDeps } from "./deps.js";
 import { parseJsonFlag } from "./flags.js";
-import { printView } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
 export function registerAnswer(program: Command, deps: CliDeps): void {
@@ -44,14 +44,14 @@ async function runAnswer(
   const [first, second] = words;
   if (first === undefined || words.length > 2)
     throw new SplashdownError("USAGE_INVALID", "expected: answer <task> [question] <value>");
-  await withSplashdown(command, deps, async ({ splashdown, options }) => {
+  await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
     const view = await splashdown.answer({
       task,
       ...(second === undefined ? { answer: first } : { question: first, answer: second }),
       ...(output === undefined ? {} : { value: parseJsonFlag("--output", output) }),
       ...(by === undefined ? {} : { by }),
     });
-    printView(deps.streams, options.json, view, formatAnswer);
+    print(view, formatAnswer);
   });
 }
 
@@ -85,8 +85,8 @@ export function registerRequests(program: Command, deps: CliDeps): void {
         ]),
       )
       .action(async (task: string, flags: { note?: string }, command: Command) => {
-        await withSplashdown(command, deps, async ({ splashdown, options }) => {
-          printView(deps.streams, options.json, await splashdown.request(task, request, flags), formatRequest);
+        await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+          print(await splashdown.request(task, request, flags), formatRequest);
         });
       });
   }
@@ -94,5 +94,5 @@ export function registerRequests(program: Command, deps: CliDeps): void {
 
 function formatRequest(view: RequestView): string {
   const saved = view.checkpoint_id === undefined ? "" : `: checkpoint ${view.checkpoint_id}`;
-  return `${view.request} taken by process ${String(view.owner["pid"])} for ${view.task}${saved}`;
+  return `${view.request} taken by process ${textOf(view.owner["pid"])} for ${view.task}${saved}`;
 }

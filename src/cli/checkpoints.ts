@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { JsonObject } from "../base/json.js";
 import type { CheckpointView, ReplayView, ValidateCheckpointView } from "../runtime/contract.js";
 import type { CliDeps, Streams } from "./deps.js";
-import { cleanForTerminal, coloursOf, formatSize, formatTable, printView } from "./output.js";
+import { cleanForTerminal, coloursOf, formatSize, formatTable } from "./output.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
 
 const REFERENCE = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
@@ -17,13 +17,8 @@ export function registerCheckpoints(program: Command, deps: CliDeps): void {
     .option("--workflow <name>", "only tasks of this workflow")
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (task: string | undefined, flags: { workflow?: string }, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
-        printView(
-          deps.streams,
-          options.json,
-          await splashdown.checkpoints.list(task ?? flags.workflow),
-          formatCheckpoints,
-        );
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.checkpoints.list(task ?? flags.workflow), formatCheckpoints);
       });
     });
   group
@@ -32,8 +27,8 @@ export function registerCheckpoints(program: Command, deps: CliDeps): void {
     .argument("<checkpoint>", REFERENCE)
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (reference: string, _flags: object, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
-        printView(deps.streams, options.json, await splashdown.checkpoints.show(reference), formatDocument);
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.checkpoints.show(reference), formatDocument);
       });
     });
 }
@@ -48,8 +43,8 @@ export function registerDebug(program: Command, deps: CliDeps): void {
     .requiredOption("--task <task>", "task name, id or workflow name")
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (flags: { task: string }, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
-        printView(deps.streams, options.json, await splashdown.debug.listCheckpoints(flags.task), formatCheckpoints);
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.debug.listCheckpoints(flags.task), formatCheckpoints);
       });
     });
   group
@@ -58,9 +53,9 @@ export function registerDebug(program: Command, deps: CliDeps): void {
     .requiredOption("--file <file>", "path of the file, or its name in any task")
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (flags: { file: string }, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
         const view = await splashdown.debug.validateCheckpoint(flags.file);
-        printView(deps.streams, options.json, view, (result) => formatValidation(result, deps.streams));
+        print(view, (result) => formatValidation(result, deps.streams));
         deps.exit(view.exit_status);
       });
     });
@@ -74,8 +69,8 @@ function registerReplayAndDiff(group: Command, deps: CliDeps): void {
     .requiredOption("--checkpoint <checkpoint>", REFERENCE)
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (flags: { checkpoint: string }, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
-        printView(deps.streams, options.json, await splashdown.debug.replay(flags.checkpoint), formatReplay);
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.debug.replay(flags.checkpoint), formatReplay);
       });
     });
   group
@@ -87,10 +82,10 @@ function registerReplayAndDiff(group: Command, deps: CliDeps): void {
     .option("--all", "ids, times and order too")
     .addHelpText("after", describeStatuses([[0, "equal"], [1, "different"], ...READING_STATUSES.slice(1)]))
     .action(async (flags: { from: string; to: string; task?: string; all?: boolean }, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
         const { from, to, ...rest } = flags;
         const view = await splashdown.debug.diffCheckpoints(from, to, rest);
-        printView(deps.streams, options.json, view, formatDiffView);
+        print(view, formatDiffView);
         deps.exit(view["equal"] === true ? 0 : 1);
       });
     });

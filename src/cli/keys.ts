@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { JsonObject } from "../base/json.js";
 import type { CliDeps } from "./deps.js";
-import { cleanForTerminal, printView } from "./output.js";
+import { cleanForTerminal } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
 const STATUSES = describeStatuses([
@@ -16,9 +16,9 @@ const STATUSES = describeStatuses([
 export function registerKeys(program: Command, deps: CliDeps): void {
   const group = program.command("keys").description("make, show, acknowledge and verify keys");
   const act = (command: Command, run: (keys: KeysVerbs) => Promise<JsonObject>): Promise<void> =>
-    withSplashdown(command, deps, async ({ splashdown, options }) => {
+    withSplashdown({ command, deps }, async ({ splashdown, print }) => {
       const view = await run(splashdown.keys);
-      printView(deps.streams, options.json, view, formatKeys);
+      print(view, formatKeys);
       if (typeof view["exit_status"] === "number") deps.exit(view["exit_status"]);
     });
   group

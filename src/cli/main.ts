@@ -81,16 +81,16 @@ function reportError(error: unknown, streams: Streams, args: readonly string[]):
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_STATUS.done : EXIT_STATUS.usage;
   const known = error instanceof SplashdownError ? error : undefined;
   const code = errorCodeOf(error) ?? "INTERNAL";
-  if (args.includes("--json")) {
-    streams.error(`${JSON.stringify({ error: known?.toJSON() ?? { code, message: messageOf(error) } })}\n`);
-  } else {
-    streams.error(`splashdown: ${cleanForTerminal(messageOf(error))} [${code}]\n`);
-    if (known !== undefined) streams.error(`  → ${cleanForTerminal(known.hint)}\n`);
-  }
-  const showStack = args.includes("--debug") || code === "INTERNAL";
-  if (showStack && error instanceof Error && error.stack !== undefined)
-    streams.error(`${cleanForTerminal(error.stack)}\n`);
+  const lines = args.includes("--json")
+    ? [JSON.stringify({ error: known?.toJSON() ?? { code, message: messageOf(error) } })]
+    : [`splashdown: ${messageOf(error)} [${code}]`, ...(known === undefined ? [] : [`  → ${known.hint}`])];
+  streams.error(`${lines.map(cleanForTerminal).join("\n")}\n`);
+  if (args.includes("--debug") || code === "INTERNAL") showStack(error, streams);
   return known?.exitStatus ?? EXIT_STATUS.unexpected;
+}
+
+function showStack(error: unknown, streams: Streams): void {
+  if (error instanceof Error && error.stack !== undefined) streams.error(`${cleanForTerminal(error.stack)}\n`);
 }
 
 /** Ends the process when everything written has left it. */

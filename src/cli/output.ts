@@ -93,7 +93,13 @@ export function formatDuration(seconds: number): string {
   return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
 }
 
-/** Prints a view: as one JSON document, or as the text that `format` makes of it. */
-export function printView<T>(streams: Streams, json: boolean | undefined, view: T, format: (view: T) => string): void {
-  streams.out(json === true ? `${JSON.stringify(view, undefined, 2)}\n` : `${format(view).trimEnd()}\n`);
+/** A view as one JSON document, or as the text that `format` makes of it; with its last newline. */
+export function formatView<T>(view: T, format: "json" | ((view: T) => string)): string {
+  return format === "json" ? `${JSON.stringify(view, undefined, 2)}\n` : `${format(view).trimEnd()}\n`;
+}
+
+/** A field of a view as text; absent is empty. */
+export function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { RecoverView } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
-import { cleanForTerminal, printView } from "./output.js";
+import { cleanForTerminal } from "./output.js";
 import { watchProgress } from "./progress.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
@@ -20,12 +20,12 @@ export function registerRecover(program: Command, deps: CliDeps): void {
       ]),
     )
     .action(async (flags: { wait?: boolean }, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+      await withSplashdown({ command, deps }, async ({ splashdown, options, print }) => {
         const progress = watchProgress(splashdown, deps.streams, options);
         const view = await splashdown
           .recover({ signal: deps.signal, ...(flags.wait === undefined ? {} : { wait: flags.wait }) })
           .finally(() => progress.stop());
-        printView(deps.streams, options.json, view, formatRecover);
+        print(view, formatRecover);
         const failed = view.tasks.some((task) => task.action === "failed" || task.result?.status === "failed");
         deps.exit(failed ? 4 : 0);
       });

@@ -5,7 +5,6 @@ import type { OnUnknown, PlanView, ResumeOptions, RunView } from "../runtime/con
 import { askInTerminal } from "./ask.js";
 import type { CliDeps } from "./deps.js";
 import { collectPairs, parseOnUnknown } from "./flags.js";
-import { printView } from "./output.js";
 import { watchProgress } from "./progress.js";
 import { RUN_STATUSES } from "./run.js";
 import { formatPlan, formatRun } from "./run-text.js";
@@ -62,14 +61,13 @@ async function runResume(
   };
   const ask = deps.streams.interactive ? { ask: askInTerminal } : {};
   await withSplashdown(
-    command,
-    deps,
-    async ({ splashdown, options }) => {
+    { command, deps },
+    async ({ splashdown, options, print }) => {
       if (plan !== true && options.json !== true) await printPlanFirst(request, { splashdown, deps });
       const progress = watchProgress(splashdown, deps.streams, options);
       const view = await splashdown.resume(request).finally(() => progress.stop());
-      if (isPlan(view)) return printView(deps.streams, options.json, view, formatPlan);
-      printView(deps.streams, options.json, view, (run) => formatRun(run, deps.streams));
+      if (isPlan(view)) return print(view, formatPlan);
+      print(view, (run) => formatRun(run, deps.streams));
       deps.exit(view.exit_status);
     },
     ask,

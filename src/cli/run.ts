@@ -5,7 +5,6 @@ import type { OnUnknown } from "../runtime/contract.js";
 import { askInTerminal } from "./ask.js";
 import type { CliDeps } from "./deps.js";
 import { collectPairs, parseOnUnknown, readInputsFile } from "./flags.js";
-import { printView } from "./output.js";
 import { watchProgress } from "./progress.js";
 import { formatRun } from "./run-text.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
@@ -73,26 +72,25 @@ async function runRun(
   const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs);
   const ask = deps.streams.interactive ? { ask: askInTerminal } : {};
   await withSplashdown(
-    command,
-    deps,
-    async ({ splashdown, options }) => {
+    { command, deps },
+    async ({ splashdown, options, print }) => {
       const progress = watchProgress(splashdown, deps.streams, options);
       const view = await splashdown
         .run({
           workflow: file,
           signal: deps.signal,
-          ...(inputs === undefined ? {} : { inputs }),
-          ...(flags.input === undefined ? {} : { inputTexts: flags.input }),
-          ...(flags.task === undefined ? {} : { task: flags.task }),
-          ...(flags.new === undefined ? {} : { fresh: flags.new }),
-          ...(flags.wait === undefined ? {} : { wait: flags.wait }),
-          ...(flags.provider === undefined ? {} : { provider: flags.provider }),
-          ...(flags.model === undefined ? {} : { model: flags.model }),
-          ...(flags.onUnknown === undefined ? {} : { onUnknown: flags.onUnknown }),
-          ...(flags.unknown === undefined ? {} : { unknown: flags.unknown }),
+          inputs,
+          inputTexts: flags.input,
+          task: flags.task,
+          fresh: flags.new,
+          wait: flags.wait,
+          provider: flags.provider,
+          model: flags.model,
+          onUnknown: flags.onUnknown,
+          unknown: flags.unknown,
         })
         .finally(() => progress.stop());
-      printView(deps.streams, options.json, view, (run) => formatRun(run, deps.streams));
+      print(view, (run) => formatRun(run, deps.streams));
       deps.exit(view.exit_status);
     },
     ask,

@@ -10,7 +10,7 @@ import {
   formatDuration,
   formatSize,
   formatTable,
-  printView,
+  textOf,
 } from "./output.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
 
@@ -20,8 +20,8 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     .description("all tasks with their status")
     .addHelpText("after", describeStatuses([[0, "done"]]))
     .action(async (_flags: object, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
-        printView(deps.streams, options.json, await splashdown.list(), formatList);
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.list(), formatList);
       });
     });
   program
@@ -30,8 +30,8 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     .argument("<task>", "task name, id or workflow name")
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (task: string, _flags: object, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
-        printView(deps.streams, options.json, await splashdown.show(task), (view) => formatTask(view, deps.streams));
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.show(task), (view) => formatTask(view, deps.streams));
       });
     });
   program
@@ -42,7 +42,7 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     .option("--from <n>", "first event number", Number)
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (task: string, flags: { follow?: boolean; from?: number }, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+      await withSplashdown({ command, deps }, async ({ splashdown, options }) => {
         const events = splashdown.events(task, { ...flags, signal: deps.signal });
         for await (const event of events)
           deps.streams.out(options.json === true ? `${JSON.stringify(event)}\n` : `${formatEvent(event)}\n`);
@@ -89,7 +89,7 @@ function formatTask(view: TaskView, streams: Streams): string {
       ? []
       : [
           indent(
-            `owner: process ${String(view.owner["pid"])} on ${String(view.owner["host"])} since ${String(view.owner["since"])}`,
+            `owner: process ${textOf(view.owner["pid"])} on ${textOf(view.owner["host"])} since ${textOf(view.owner["since"])}`,
           ),
         ]),
     ...section(
@@ -100,7 +100,7 @@ function formatTask(view: TaskView, streams: Streams): string {
       "phases",
       view.phases.map((phase) =>
         indent(
-          `${String(phase["number"])} ${String(phase["name"])}: ${String(phase["status"])}, iteration ${String(phase["iteration"])}, confidence ${formatShare(phase["confidence"])}`,
+          `${textOf(phase["number"])} ${textOf(phase["name"])}: ${textOf(phase["status"])}, iteration ${textOf(phase["iteration"])}, confidence ${formatShare(phase["confidence"])}`,
         ),
       ),
     ),
@@ -109,7 +109,7 @@ function formatTask(view: TaskView, streams: Streams): string {
       "decisions",
       view.decisions.map((decision) =>
         indent(
-          `${String(decision["agent"])}: ${String(decision["description"])}\n  because ${String(decision["rationale"])}`,
+          `${textOf(decision["agent"])}: ${textOf(decision["description"])}\n  because ${textOf(decision["rationale"])}`,
         ),
       ),
     ),
@@ -137,7 +137,7 @@ function formatSteps(view: TaskView): string[] {
     step.attempt > 1 ? `attempt ${step.attempt}` : "",
     step.duration === undefined ? "" : formatDuration(step.duration),
     step.confidence === undefined ? "" : formatShare(step.confidence),
-    step.error === undefined ? "" : String(step.error["message"]).slice(0, 100),
+    step.error === undefined ? "" : textOf(step.error["message"]).slice(0, 100),
   ]);
   const cut = view.steps.length - steps.length;
   return [

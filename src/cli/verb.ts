@@ -3,11 +3,18 @@ import type { Command } from "commander";
 import type { OpenOptions } from "../runtime/open.js";
 import type { Splashdown } from "../runtime/contract.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
-import { cleanForTerminal, coloursOf } from "./output.js";
+import { cleanForTerminal, coloursOf, formatView } from "./output.js";
 
 export interface VerbContext {
   readonly splashdown: Splashdown;
   readonly options: GlobalOptions;
+  readonly deps: CliDeps;
+  /** Prints the answer: JSON with `--json`, else the text. */
+  readonly print: <T>(view: T, format: (view: T) => string) => void;
+}
+
+export interface VerbCall {
+  readonly command: Command;
   readonly deps: CliDeps;
 }
 
@@ -27,8 +34,7 @@ export const READING_STATUSES: readonly (readonly [number, string])[] = [
 ];
 
 export async function withSplashdown<T>(
-  command: Command,
-  deps: CliDeps,
+  { command, deps }: VerbCall,
   act: (context: VerbContext) => Promise<T>,
   more: Partial<OpenOptions> = {},
 ): Promise<T> {
@@ -57,7 +63,9 @@ export async function withSplashdown<T>(
     ...more,
   });
   try {
-    return await act({ splashdown, options, deps });
+    const print: VerbContext["print"] = (view, format) =>
+      deps.streams.out(formatView(view, options.json === true ? "json" : format));
+    return await act({ splashdown, options, deps, print });
   } finally {
     await splashdown.close();
   }

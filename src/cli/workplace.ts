@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { JsonObject } from "../base/json.js";
 import type { CheckView, ConfigView } from "../runtime/contract.js";
 import type { CliDeps, Streams } from "./deps.js";
-import { cleanForTerminal, coloursOf, formatTable, printView } from "./output.js";
+import { cleanForTerminal, coloursOf, formatTable } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
 export function registerWorkplace(program: Command, deps: CliDeps): void {
@@ -20,8 +20,8 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
       ]),
     )
     .action(async (file: string, _flags: object, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
-        printView(deps.streams, options.json, await splashdown.validate(file), formatValid);
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.validate(file), formatValid);
       });
     });
   program
@@ -35,9 +35,9 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
       ]),
     )
     .action(async (_flags: object, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
         const view = await splashdown.doctor();
-        printView(deps.streams, options.json, view, ({ checks }) => formatChecks(checks, deps.streams));
+        print(view, ({ checks }) => formatChecks(checks, deps.streams));
         deps.exit(view.checks.every((check) => check.ok) ? 0 : 4);
       });
     });
@@ -53,8 +53,8 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
       ]),
     )
     .action(async (_flags: object, command: Command) => {
-      await withSplashdown(command, deps, async ({ splashdown, options }) => {
-        printView(deps.streams, options.json, await splashdown.config(), formatConfig);
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.config(), formatConfig);
       });
     });
 }

@@ -116,7 +116,9 @@ export class KeyAccess {
     const key = await ensureDefaultKeyFile({
       fileSystem,
       configFolder: environment.configFolder,
-      ...(isAtOrAbove(environment.workingFolder, environment.homeFolder) ? {} : { projectFolder: environment.workingFolder }),
+      ...(isAtOrAbove(environment.workingFolder, environment.homeFolder)
+        ? {}
+        : { projectFolder: environment.workingFolder }),
       hasForeignSealedData: await this.#hasForeignSealedData(),
       random,
       ...(storeFolder === undefined ? {} : { storeFolder }),

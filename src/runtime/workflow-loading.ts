@@ -1,0 +1,157 @@
+/** Workflows as verbs need them: loaded with inputs and settings for a start, loaded again and compared for a resume. */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
+import { isJsonObject, type JsonObject } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+import { compareDefinitions, type DefinitionComparison } from "../definition/compare.js";
+import { formatFaults, type DefinitionFault } from "../definition/fault.js";
+import { givenValues, resolveInputs, type GivenInput } from "../definition/inputs.js";
+import { loadWorkflow, type LoaderDeps, type WorkflowSource } from "../definition/loader.js";
+import type { EffectiveSettings } from "../definition/settings.js";
+import { initTemplates } from "../definition/templates.js";
+import type { LoadedWorkflow, NodeDefinition, WorkflowDefinition } from "../definition/workflow.js";
+import type { TaskEntry } from "../engine/state.js";
+import type { RunOptions } from "./contract.js";
+import type { Services } from "./services.js";
+
+export interface PreparedWorkflow {
+  readonly workflow: LoadedWorkflow;
+  readonly settings: EffectiveSettings;
+  readonly inputs: JsonObject;
+}
+
+/** Errors: WORKFLOW_NOT_FOUND, WORKFLOW_INVALID, INPUT_INVALID, SETTING_INVALID. Nothing was started. */
+export async function prepareWorkflow(services: Services, options: RunOptions): Promise<PreparedWorkflow> {
+  const workflow = await load(services, sourceOf(services, options.workflow));
+  const definition = applyModelFlags(workflow.definition, options);
+  const texts = Object.entries(options.inputTexts ?? {}).map(([name, text]): [string, GivenInput] => [name, { text }]);
+  const given = { ...givenValues(options.inputs ?? {}), ...Object.fromEntries(texts) };
+  const inputs = resolveInputs(definition, given);
+  return { workflow: { ...workflow, definition }, settings: services.settingsOf(definition.settings), inputs };
+}
+
+function sourceOf(services: Services, workflow: string | object): WorkflowSource {
+  const folder = services.environment.workingFolder;
+  if (typeof workflow === "string") return { file: resolve(folder, workflow) };
+  return { workflow: workflow as Extract<WorkflowSource, { workflow: unknown }>["workflow"], folder };
+}
+
+/** Loads with the real files, modules and environment. */
+async function load(services: Services, source: WorkflowSource): Promise<LoadedWorkflow> {
+  await initTemplates();
+  return loadWorkflow(source, createLoaderDeps(services));
+}
+
+function createLoaderDeps({ environment }: Services): LoaderDeps {
+  return {
+    readText: readText,
+    environment: environment.get,
+    importModule: (path) => import(pathToFileURL(path).href) as Promise<unknown>,
+  };
+}
+
+async function readText(path: string): Promise<string> {
+  const text = await readFile(path, "utf8");
+  if (text.length <= LIMITS.workflowFileBytesMax) return text;
+  throw new SplashdownError("WORKFLOW_INVALID", `${path} is larger than ${LIMITS.workflowFileBytesMax} bytes`, {
+    details: { file: path },
+  });
+}
+
+/** `--provider` and `--model` for model steps that name none. */
+function applyModelFlags(definition: WorkflowDefinition, { provider, model }: RunOptions): WorkflowDefinition {
+  if (provider === undefined && model === undefined) return definition;
+  const apply = (node: NodeDefinition): NodeDefinition => {
+    if (node.node === "scope") return { ...node, children: node.children.map(apply) } as NodeDefinition;
+    if (node.kind !== "model") return node;
+    return {
+      ...node,
+      provider: node.provider === "default" && provider !== undefined ? provider : node.provider,
+      model: node.model ?? model,
+    };
+  };
+  return { ...definition, root: apply(definition.root) as WorkflowDefinition["root"] };
+}
+
+export interface ReloadedWorkflow {
+  /** The definition to go on with, and the functions beside it. */
+  readonly workflow: LoadedWorkflow;
+  readonly file: string | undefined;
+  readonly isChanged: boolean;
+  readonly changes: readonly { readonly path: string; readonly how: string }[];
+  readonly notices: readonly string[];
+}
+
+/**
+ * Loads a task's workflow as it is now and compares it with the sealed one.
+ *
+ * Shape: a file that is gone or has faults is a notice, and the sealed definition is used, unless functions are needed.
+ * Errors: FUNCTION_NOT_FOUND when the functions of a program's workflow cannot be had again.
+ */
+export async function reloadWorkflow(services: Services, task: TaskEntry): Promise<ReloadedWorkflow> {
+  const { definitionFile: file, definition, folder } = task;
+  const sealed: LoadedWorkflow = { definition, folder, functions: new Map(), ...(file === undefined ? {} : { file }) };
+  if (file === undefined) return { workflow: sealed, file, isChanged: false, changes: [], notices: [] };
+  try {
+    const now = await load(services, { file });
+    const comparison = compareDefinitions(definition, now.definition);
+    if (comparison.equal) {
+      return { workflow: { ...sealed, functions: now.functions }, file, isChanged: false, changes: [], notices: [] };
+    }
+    return { workflow: now, file, isChanged: true, changes: describeChanges(comparison), notices: [] };
+  } catch (error) {
+    if (!isErrorCode(error, "WORKFLOW_NOT_FOUND", "WORKFLOW_INVALID")) throw error;
+    const notices = [
+      `the workflow file cannot be used as it is now (${messageOf(error).split("\n")[0] ?? ""}); the task goes on with the definition it was started with`,
+    ];
+    return { workflow: sealed, file, isChanged: false, changes: [], notices };
+  }
+}
+
+function describeChanges(comparison: DefinitionComparison): { path: string; how: string }[] {
+  const list = (paths: readonly string[], how: string): { path: string; how: string }[] =>
+    paths.map((path) => ({ path, how }));
+  return [
+    ...list(comparison.changed, "changed"),
+    ...list(comparison.added, "added"),
+    ...list(comparison.removed, "removed"),
+    ...comparison.renamed.map(({ from, to }) => ({ path: from, how: `renamed to ${to}` })),
+    ...(comparison.structure
+      ? [{ path: "(structure)", how: "order, routes, evaluation or confidence rules changed" }]
+      : []),
+    ...(comparison.policy
+      ? [{ path: "(policy)", how: "limits, inputs, final output, failure rules or settings changed" }]
+      : []),
+  ];
+}
+
+/** The view of `validate`. Errors: WORKFLOW_NOT_FOUND, WORKFLOW_INVALID with every fault, placed and with a caret. */
+export async function validateWorkflow(services: Services, file: string): Promise<JsonObject> {
+  try {
+    const { definition } = await load(services, sourceOf(services, file));
+    const steps = countSteps(definition.root);
+    return {
+      file,
+      valid: true,
+      workflow: definition.name,
+      steps,
+      fingerprint: definition.fingerprint,
+      text: `${file}: valid; workflow ${definition.name}, ${steps} steps, ${Object.keys(definition.inputs).length} inputs`,
+    };
+  } catch (error) {
+    if (!(error instanceof SplashdownError) || error.code !== "WORKFLOW_INVALID") throw error;
+    const { faults } = error.details;
+    if (!Array.isArray(faults) || faults.length === 0 || !faults.every(isJsonObject)) throw error;
+    throw new SplashdownError("WORKFLOW_INVALID", formatFaults(faults as unknown as DefinitionFault[]), {
+      details: error.details,
+    });
+  }
+}
+
+function countSteps(node: NodeDefinition): number {
+  if (node.node === "step") return 1;
+  const children: readonly NodeDefinition[] = node.children;
+  return children.reduce((sum, child) => sum + countSteps(child), 0);
+}
