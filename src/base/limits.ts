@@ -13,6 +13,8 @@ export const LIMITS = {
   stderrTailBytes: 16 * 1024,
   /** What a script step keeps of stderr: the last part of it. */
   scriptStderrBytesMax: 1024 * 1024,
+  /** A child's input up to this is handed over as a file in memory, a larger one through a pipe. */
+  inputFileBytesMax: 8 * 1024 * 1024,
   /** How long a probe may take before its answer is "I do not know". */
   probeTimeoutMs: 60_000,
   /** One line of the JSON-lines protocol on descriptor 3. */

@@ -59,6 +59,7 @@ export class GroupChild implements Child {
     this.#releasedAtMs = this.#options.ending.clock.monotonicMs();
     this.#gate.end(GATE_LINE);
     const { stdin } = this.#options.process;
+    // No stream when there is no input, or a file holds it.
     if (stdin !== null) stdin.end(this.#options.spec.input ?? "");
   }
 

@@ -7,6 +7,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { closeSync } from "node:fs";
 import type { Clock } from "../base/clock.js";
 import { SplashdownError, assert, errnoOf, isErrorCode, messageOf } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
@@ -14,6 +15,7 @@ import { GroupChild } from "./child.js";
 import type { Child, ChildSpec, ProcessHost, ProcessIdentity } from "./contract.js";
 import { requireDescriptors } from "./descriptors.js";
 import { endGroup, type GroupEnding } from "./group-ending.js";
+import { openInputFile } from "./input-file.js";
 import { Keeper } from "./keeper.js";
 import { prepareLaunch, type Launch } from "./launcher.js";
 import { isGroupRunning, isShortage, openProcessTable, type ProcessEntry, type ProcessTable } from "./process-table.js";
@@ -133,23 +135,26 @@ interface Launched {
 }
 
 async function startLauncher(spec: ChildSpec, launch: Launch): Promise<ChildProcess> {
-  const child = spawn(launch.file, launch.arguments, {
-    cwd: spec.folder,
-    detached: true,
-    env: launch.environment,
-    stdio: [
-      spec.input === undefined ? "ignore" : "pipe",
-      "pipe",
-      "pipe",
-      spec.onControlLine === undefined ? "ignore" : "pipe",
-      "pipe",
-    ],
-  });
-  if (child.pid === undefined) {
+  const inputFile = spec.input === undefined ? undefined : openInputFile(Buffer.from(spec.input));
+  try {
+    const child = spawn(launch.file, launch.arguments, {
+      cwd: spec.folder,
+      detached: true,
+      env: launch.environment,
+      stdio: [
+        inputFile ?? (spec.input === undefined ? "ignore" : "pipe"),
+        "pipe",
+        "pipe",
+        spec.onControlLine === undefined ? "ignore" : "pipe",
+        "pipe",
+      ],
+    });
+    if (child.pid !== undefined) return child;
     const [error] = (await once(child, "error")) as [Error];
     throw error;
+  } finally {
+    if (inputFile !== undefined) closeSync(inputFile);
   }
-  return child;
 }
 
 function launchError(spec: ChildSpec, error: unknown): SplashdownError {

@@ -93,6 +93,7 @@ describe("a command specialist's environment", () => {
         "MODE=fast",
         "PATH=/usr/bin:/bin",
         "PWD=/",
+        "SHLVL=1",
         "SPLASHDOWN_ATTEMPT=1",
         "SPLASHDOWN_IDEMPOTENCY_KEY=key-1",
         "SPLASHDOWN_STEP=root/work",

@@ -1,4 +1,5 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { chmod, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -91,6 +92,28 @@ describe("a released child", () => {
     const result = await (await start("cat", [], { input })).result;
     expect(result.stdout.toString()).toBe(input);
     expect((await (await start("cat", [])).result).stdout).toHaveLength(0);
+  });
+
+  it("may open its stdin again, as many programs do, and leaves nothing behind of it", async () => {
+    const result = await (await start("cat", ["/dev/stdin", "/dev/stdin"], { input: "once " })).result;
+    expect(result.stdout.toString()).toBe("once once ");
+    const left = (await readdir("/dev/shm")).filter((name) => name.startsWith(`splashdown-${process.pid}-`));
+    expect(left).toEqual([]);
+  });
+
+  it("gets an input through a pipe that is too large for memory", async () => {
+    const input = Buffer.alloc(9 * 1024 * 1024, "x");
+    const result = await (await start("sha256sum", [], { input })).result;
+    expect(result.stdout.toString()).toBe(`${createHash("sha256").update(input).digest("hex")}  -\n`);
+    const unread = await (await start("true", [], { input })).result;
+    expect(unread.exitCode).toBe(0);
+  });
+
+  it("does not take bash for a remote login", async () => {
+    await writeFile(path.join(folder, ".bashrc"), "echo from the profile\n");
+    const environment = { PATH, HOME: folder };
+    const result = await (await start("bash", ["-c", "cat"], { input: "{}", environment })).result;
+    expect(result.stdout.toString()).toBe("{}");
   });
 
   it("may end without reading its input", async () => {
