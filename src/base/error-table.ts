@@ -35,18 +35,23 @@ export const EXIT_STATUS = {
   terminated: 143,
 } as const;
 
-const entry = (exitStatus: number, meaning: string, hint: string, retryable = false): ErrorTableEntry => ({
+const entry = (exitStatus: number, meaning: string, hint: string): ErrorTableEntry => ({
   meaning,
   exitStatus,
-  retryable,
+  retryable: false,
   hint,
+});
+/** For what may go well at a later try. */
+const passing = (exitStatus: number, meaning: string, hint: string): ErrorTableEntry => ({
+  ...entry(exitStatus, meaning, hint),
+  retryable: true,
 });
 
 const S = EXIT_STATUS;
 
 export const ERROR_TABLE = {
   INTERNAL: entry(S.unexpected, "a mistake of ours; the stack says where", "report this with the output of: splashdown doctor --json"),
-  CANCELLED: entry(S.interrupted, "the work was cancelled by a signal or a request", "splashdown resume {task}", true),
+  CANCELLED: passing(S.interrupted, "the work was cancelled by a signal or a request", "splashdown resume {task}"),
 
   USAGE_INVALID: entry(S.usage, "a flag, an argument or their combination is not valid", "splashdown --help"),
   INPUT_INVALID: entry(S.usage, "an input of the workflow is missing or has the wrong type", "splashdown validate {file}"),
@@ -68,7 +73,7 @@ export const ERROR_TABLE = {
   QUESTION_CLOSED: entry(S.usage, "the question has been answered already", "splashdown show {task}"),
   ANSWER_INVALID: entry(S.usage, "the answer is not one of the options", "splashdown show {task}"),
 
-  OWNER_ALIVE: entry(S.owned, "a living process owns the task", "splashdown show {task}", true),
+  OWNER_ALIVE: passing(S.owned, "a living process owns the task", "splashdown show {task}"),
   OWNER_UNCLEAR: entry(S.owned, "it cannot be told whether the task's owner lives", "splashdown resume {task} --take-over"),
   OWNER_SUPERSEDED: entry(S.owned, "another process has claimed the task since", "splashdown show {task}"),
 
@@ -79,13 +84,13 @@ export const ERROR_TABLE = {
   KEYRING_CORRUPT: entry(S.damaged, "a keyring file is damaged", "splashdown keys verify {task}"),
   KEYRING_TAMPERED: entry(S.tampered, "a keyring's checksum fits, but its content is not ours", "splashdown keys verify {task}"),
 
-  STORE_FULL: entry(S.failed, "the disk is full or over quota; what was there is kept", "free some space, then: splashdown resume {task}", true),
+  STORE_FULL: passing(S.failed, "the disk is full or over quota; what was there is kept", "free some space, then: splashdown resume {task}"),
   STORE_UNWRITABLE: entry(S.failed, "the store cannot be written (read-only, permissions)", "splashdown doctor"),
-  STORE_FAILED: entry(S.failed, "the storage reported an I/O error twice", "splashdown doctor", true),
-  STORE_BUSY: entry(S.failed, "out of file descriptors or locked files for longer than the retry limit", "splashdown doctor", true),
+  STORE_FAILED: passing(S.failed, "the storage reported an I/O error twice", "splashdown doctor"),
+  STORE_BUSY: passing(S.failed, "out of file descriptors or locked files for longer than the retry limit", "splashdown doctor"),
   STORE_UNSAFE: entry(S.failed, "the folder is a link, belongs to someone else or is writable by others", "splashdown doctor"),
   STORE_UNSUPPORTED: entry(S.usage, "the store address names no store that exists here", "splashdown config show"),
-  SEGMENT_DEAD: entry(S.failed, "a segment that failed once takes no more lines", "splashdown resume {task}", true),
+  SEGMENT_DEAD: passing(S.failed, "a segment that failed once takes no more lines", "splashdown resume {task}"),
 
   FORMAT_NOT_OURS: entry(S.damaged, "the file is not one of ours", "splashdown debug validate-checkpoint --file={file}"),
   FORMAT_VERSION: entry(S.damaged, "the file was written by a newer version or has no version", "update splashdown, then try again"),
@@ -100,23 +105,23 @@ export const ERROR_TABLE = {
   TASK_ROLLED_BACK: entry(S.tampered, "the task's folder is older than what this machine has acknowledged", "splashdown resume {task} --accept-loss"),
   TASK_SWAPPED: entry(S.tampered, "a file belongs to another task or to another place in the chain", "splashdown checkpoints list {task}"),
   RECOVERY_EXHAUSTED: entry(S.exhausted, "a step crashed its process too often and is parked", "splashdown resume {task}"),
-  RECOVERY_TIMEOUT: entry(S.exhausted, "recovery took longer than recovery_timeout_seconds", "splashdown resume {task}", true),
+  RECOVERY_TIMEOUT: passing(S.exhausted, "recovery took longer than recovery_timeout_seconds", "splashdown resume {task}"),
 
   VALUE_UNSUPPORTED: entry(S.failed, "a value cannot be stored without loss; its path is named", "return plain JSON, dates, maps, sets or bytes"),
   VALUE_TOO_LARGE: entry(S.failed, "a value is over a stated limit", "return less, or write a file and return its name"),
   VALUE_TOO_DEEP: entry(S.failed, "a value is nested too deep or has too many nodes", "return a flatter value"),
 
   STEP_FAILED: entry(S.failed, "a step ended with an error", "splashdown show {task}"),
-  STEP_TIMEOUT: entry(S.failed, "a step ran longer than its limit and was ended", "splashdown show {task}", true),
+  STEP_TIMEOUT: passing(S.failed, "a step ran longer than its limit and was ended", "splashdown show {task}"),
   STEP_OUTPUT_INVALID: entry(S.failed, "a step's output is not what its definition or protocol demands", "splashdown show {task}"),
   STEP_UNKNOWN: entry(S.unknown, "it is unknown whether a step has acted", "splashdown answer {task}"),
   PROGRAM_NOT_FOUND: entry(S.failed, "the program of a command step does not exist", "splashdown doctor"),
   FUNCTION_NOT_FOUND: entry(S.usage, "the function of a step cannot be loaded", "splashdown validate {file}"),
-  MODEL_FAILED: entry(S.failed, "a model call failed", "splashdown show {task}", true),
-  MODEL_RATE_LIMITED: entry(S.pausedUntil, "the model provider asks to wait", "splashdown resume {task}", true),
+  MODEL_FAILED: passing(S.failed, "a model call failed", "splashdown show {task}"),
+  MODEL_RATE_LIMITED: passing(S.pausedUntil, "the model provider asks to wait", "splashdown resume {task}"),
   MODEL_UNAVAILABLE: entry(S.usage, "the provider named by a step is not available in this version", "use provider: scripted, or a command"),
   LIMIT_REACHED: entry(S.limit, "a limit of the workflow is reached", "splashdown show {task}"),
-  CHECKPOINT_FAILED: entry(S.failed, "a checkpoint could not be saved", "splashdown doctor", true),
+  CHECKPOINT_FAILED: passing(S.failed, "a checkpoint could not be saved", "splashdown doctor"),
 } as const satisfies Record<string, ErrorTableEntry>;
 
 export type ErrorCode = keyof typeof ERROR_TABLE;

@@ -39,9 +39,10 @@ export function canonicalJson(value: JsonValue): string {
   return `{${parts.join(",")}}`;
 }
 
+/** The way down to the node at hand: as deep as there are containers around it. */
 interface EncodeWalk {
   nodes: number;
-  readonly stack: Set<object>;
+  readonly around: Set<object>;
 }
 
 /**
@@ -53,20 +54,15 @@ interface EncodeWalk {
  * Source: STORAGE section 1.11.
  */
 export function encodeValue(value: unknown): JsonValue {
-  return encodeNode(value, "$", 0, { nodes: 0, stack: new Set() });
+  return encodeNode(value, "$", { nodes: 0, around: new Set() });
 }
 
 function refuse(path: string, what: string): never {
   throw new SplashdownError("VALUE_UNSUPPORTED", `${what} at ${path} cannot be stored`, { details: { path } });
 }
 
-function encodeNode(value: unknown, path: string, depth: number, walk: EncodeWalk): JsonValue {
-  walk.nodes += 1;
-  if (depth > LIMITS.valueDepthMax || walk.nodes > LIMITS.valueNodesMax) {
-    throw new SplashdownError("VALUE_TOO_DEEP", `the value at ${path.slice(0, 200)} is nested too deep or has too many nodes`, {
-      details: { path: path.slice(0, 200), depthMax: LIMITS.valueDepthMax, nodesMax: LIMITS.valueNodesMax },
-    });
-  }
+function encodeNode(value: unknown, path: string, walk: EncodeWalk): JsonValue {
+  countNode(path, walk);
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -76,65 +72,80 @@ function encodeNode(value: unknown, path: string, depth: number, walk: EncodeWal
     case "bigint":
       return { $t: "bigint", v: value.toString() };
     case "object":
-      return value === null ? null : encodeObject(value, path, depth, walk);
+      return value === null ? null : encodeObject(value, path, walk);
     default:
       return refuse(path, value === undefined ? "undefined" : `a ${typeof value}`);
   }
 }
 
-function encodeNumber(value: number): JsonValue {
-  if (Number.isNaN(value)) return { $t: "num", v: "NaN" };
-  if (value === Infinity) return { $t: "num", v: "Infinity" };
-  if (value === -Infinity) return { $t: "num", v: "-Infinity" };
-  if (Object.is(value, -0)) return { $t: "num", v: "-0" };
-  return value;
+function countNode(path: string, walk: EncodeWalk): void {
+  walk.nodes += 1;
+  const { valueDepthMax: depthMax, valueNodesMax: nodesMax } = LIMITS;
+  if (walk.around.size <= depthMax && walk.nodes <= nodesMax) return;
+  const at = path.slice(0, 200);
+  throw new SplashdownError("VALUE_TOO_DEEP", `the value at ${at} is nested too deep or has too many nodes`, {
+    details: { path: at, depthMax, nodesMax },
+  });
 }
 
-function encodeObject(value: object, path: string, depth: number, walk: EncodeWalk): JsonValue {
-  if (walk.stack.has(value)) refuse(path, "a cycle");
-  walk.stack.add(value);
+function encodeNumber(value: number): JsonValue {
+  if (Number.isFinite(value) && !Object.is(value, -0)) return value;
+  return { $t: "num", v: value === 0 ? "-0" : String(value) };
+}
+
+function encodeObject(value: object, path: string, walk: EncodeWalk): JsonValue {
+  if (walk.around.has(value)) refuse(path, "a cycle");
+  walk.around.add(value);
   try {
-    if (Array.isArray(value)) return encodeArray(value, path, depth, walk);
-    if (value instanceof Date) {
-      if (Number.isNaN(value.getTime())) refuse(path, "an invalid date");
-      return { $t: "date", v: value.toISOString() };
-    }
-    if (value instanceof Map) {
-      const entries = [...value].map(([key, item], index) => [
-        encodeNode(key, `${path}.key(${index})`, depth + 1, walk),
-        encodeNode(item, `${path}.value(${index})`, depth + 1, walk),
-      ]);
-      return { $t: "map", v: entries };
-    }
-    if (value instanceof Set) {
-      return { $t: "set", v: [...value].map((item, index) => encodeNode(item, `${path}.item(${index})`, depth + 1, walk)) };
-    }
-    if (value instanceof Uint8Array) return { $t: "bytes", v: Buffer.from(value).toString("base64") };
-    return encodeRecord(value, path, depth, walk);
+    return encodeContent(value, path, walk);
   } finally {
-    walk.stack.delete(value);
+    walk.around.delete(value);
   }
 }
 
-function encodeArray(value: readonly unknown[], path: string, depth: number, walk: EncodeWalk): JsonValue {
+function encodeContent(value: object, path: string, walk: EncodeWalk): JsonValue {
+  if (Array.isArray(value)) return encodeArray(value, path, walk);
+  if (value instanceof Date) return encodeDate(value, path);
+  if (value instanceof Map) {
+    const entries = [...value].map(([key, item], index) => [
+      encodeNode(key, `${path}.key(${index})`, walk),
+      encodeNode(item, `${path}.value(${index})`, walk),
+    ]);
+    return { $t: "map", v: entries };
+  }
+  if (value instanceof Set) {
+    return { $t: "set", v: [...value].map((item, index) => encodeNode(item, `${path}.item(${index})`, walk)) };
+  }
+  if (value instanceof Uint8Array) return { $t: "bytes", v: Buffer.from(value).toString("base64") };
+  return encodeRecord(value, path, walk);
+}
+
+function encodeDate(value: Date, path: string): JsonValue {
+  if (Number.isNaN(value.getTime())) refuse(path, "an invalid date");
+  return { $t: "date", v: value.toISOString() };
+}
+
+function encodeArray(value: readonly unknown[], path: string, walk: EncodeWalk): JsonValue {
   const items: JsonValue[] = [];
   for (let index = 0; index < value.length; index += 1) {
     if (!(index in value)) refuse(`${path}[${index}]`, "a hole in an array");
-    items.push(encodeNode(value[index], `${path}[${index}]`, depth + 1, walk));
+    items.push(encodeNode(value[index], `${path}[${index}]`, walk));
   }
   return items;
 }
 
-function encodeRecord(value: object, path: string, depth: number, walk: EncodeWalk): JsonValue {
+function encodeRecord(value: object, path: string, walk: EncodeWalk): JsonValue {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype) refuse(path, `an instance of ${value.constructor.name || "a class"}`);
+  if (prototype !== null && prototype !== Object.prototype) {
+    refuse(path, `an instance of ${value.constructor.name || "a class"}`);
+  }
   if (Object.getOwnPropertySymbols(value).length > 0) refuse(path, "a symbol key");
   const result: Record<string, JsonValue> = {};
   for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
     if (!descriptor.enumerable) continue;
     if (key === "__proto__") refuse(`${path}.__proto__`, "the key __proto__");
     if (!("value" in descriptor)) refuse(`${path}.${key}`, "an accessor");
-    if (descriptor.value !== undefined) result[key] = encodeNode(descriptor.value, `${path}.${key}`, depth + 1, walk);
+    if (descriptor.value !== undefined) result[key] = encodeNode(descriptor.value, `${path}.${key}`, walk);
   }
   return "$t" in result ? { $t: "obj", v: result } : result;
 }
@@ -146,9 +157,8 @@ function encodeRecord(value: object, path: string, depth: number, walk: EncodeWa
  */
 export function decodeValue(value: JsonValue): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item: JsonValue) => decodeValue(item));
-  const record = value as JsonObject;
-  return "$t" in record ? decodeTagged(record) : decodeRecord(record);
+  if (isJsonObject(value)) return "$t" in value ? decodeTagged(value) : decodeRecord(value);
+  return value.map((item) => decodeValue(item));
 }
 
 function decodeRecord(record: JsonObject): Record<string, unknown> {
@@ -160,25 +170,35 @@ function decodeRecord(record: JsonObject): Record<string, unknown> {
   return result;
 }
 
-function decodeTagged(record: JsonObject): unknown {
-  const { $t: tag, v } = record;
-  if (tag === "bigint" && typeof v === "string" && /^-?\d+$/.test(v)) return BigInt(v);
-  if (tag === "date" && typeof v === "string" && !Number.isNaN(Date.parse(v))) return new Date(v);
-  if (tag === "bytes" && typeof v === "string") return new Uint8Array(Buffer.from(v, "base64"));
-  if (tag === "num" && typeof v === "string" && ["NaN", "Infinity", "-Infinity", "-0"].includes(v)) return Number(v);
-  if (tag === "set" && Array.isArray(v)) return new Set(v.map((item: JsonValue) => decodeValue(item)));
-  if (tag === "map" && Array.isArray(v)) {
-    return new Map(
-      v.map((pair: JsonValue) => {
-        if (!Array.isArray(pair) || pair.length !== 2) throw badTag("map");
-        return [decodeValue(pair[0] as JsonValue), decodeValue(pair[1] as JsonValue)] as const;
-      }),
-    );
-  }
-  if (tag === "obj" && isJsonObject(v)) return decodeRecord(v);
-  throw badTag(typeof tag === "string" ? tag : "?");
+type Decoder = (v: JsonValue | undefined) => unknown;
+/** What stands behind each tag; `undefined` when it is malformed. */
+const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ["bigint", (v) => (typeof v === "string" && /^-?\d+$/.test(v) ? BigInt(v) : undefined)],
+  ["date", (v) => (typeof v === "string" && !Number.isNaN(Date.parse(v)) ? new Date(v) : undefined)],
+  ["bytes", (v) => (typeof v === "string" ? new Uint8Array(Buffer.from(v, "base64")) : undefined)],
+  ["num", (v) => (v === "NaN" || v === "Infinity" || v === "-Infinity" || v === "-0" ? Number(v) : undefined)],
+  ["set", (v) => (isJsonArray(v) ? new Set(v.map((item) => decodeValue(item))) : undefined)],
+  ["map", (v) => (isJsonArray(v) ? decodeMap(v) : undefined)],
+  ["obj", (v) => (isJsonObject(v) ? decodeRecord(v) : undefined)],
+]);
+
+function decodeTagged({ $t: tag, v }: JsonObject): unknown {
+  const decoded = typeof tag === "string" ? DECODERS.get(tag)?.(v) : undefined;
+  if (decoded !== undefined) return decoded;
+  const name = typeof tag === "string" ? tag : "?";
+  throw new SplashdownError("VALUE_UNSUPPORTED", `stored value has an unknown or malformed tag: ${name}`);
 }
 
-function badTag(tag: string): SplashdownError {
-  return new SplashdownError("VALUE_UNSUPPORTED", `stored value has an unknown or malformed tag: ${tag}`);
+function decodeMap(pairs: readonly JsonValue[]): Map<unknown, unknown> | undefined {
+  const result = new Map<unknown, unknown>();
+  for (const pair of pairs) {
+    if (!isJsonArray(pair) || pair.length !== 2) return undefined;
+    const [key, item] = pair;
+    result.set(decodeValue(key ?? null), decodeValue(item ?? null));
+  }
+  return result;
+}
+
+function isJsonArray(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
 }
