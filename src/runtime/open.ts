@@ -47,7 +47,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const loaded = await loadSettings(environment, { configFile: options.configFile, store: options.store });
   for (const note of loaded.notes) log.warn(note);
   const { settings } = loaded;
-  const store = openStore(settings.store, {
+  const store = openStore(loaded.store, {
     fileSystem,
     clock,
     random,
@@ -58,7 +58,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   });
   const processes = new LazyProcesses(clock);
   const emitter = new Emitter(log);
-  const storeFolder = folderOf(settings.store, environment.workingFolder);
+  const storeFolder = folderOf(loaded.store, environment.workingFolder);
   const keys = new KeyAccess({
     environment,
     fileSystem,
@@ -67,7 +67,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     log,
     store,
     processes: () => processes.get(),
-    configured: settings.keys,
+    configured: loaded.keys,
     encryption: settings.checkpoint_config.encryption,
     storeFolder,
     announce: (key) =>
@@ -83,6 +83,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     fileSystem,
     store,
     settings,
+    settingsOf: loaded.forWorkflow,
     keys,
     emitter,
     memory: createMemoryGauge(clock),
@@ -122,9 +123,9 @@ class LazyProcesses {
 }
 
 async function loadTemplates(): Promise<TemplateEngine> {
-  const { evaluateCondition, initTemplates, renderValue } = await import("../definition/templates.js");
+  const { evaluateCondition, initTemplates, renderText, renderValue } = await import("../definition/templates.js");
   await initTemplates();
-  return { renderValue, evaluateCondition };
+  return { renderValue, renderText, evaluateCondition };
 }
 
 function folderOf(address: string, workingFolder: string): string | undefined {

@@ -8,6 +8,7 @@ import { format } from "date-fns/format";
 import { SplashdownError } from "../base/errors.js";
 import { canonicalJson, type JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
+import { parseDurationMs } from "../definition/plain-parts.js";
 import type { EffectiveSettings } from "../definition/settings.js";
 import type { LoadedWorkflow } from "../definition/workflow.js";
 import type { TaskState } from "../engine/state.js";
@@ -20,6 +21,8 @@ import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
 import { presetsOf } from "./presets.js";
 import { prepareWorkflow } from "./workflow-loading.js";
+
+const TAKE_UP_WITHIN_MS = 12 * 60 * 60 * 1000;
 
 interface Prepared extends ConductOptions {
   readonly workflow: LoadedWorkflow;
@@ -118,7 +121,7 @@ async function findInterrupted(services: Services, prepared: Prepared): Promise<
   const { store, keys, clock } = services;
   const nowMs = clock.nowMs();
   const found: Candidate[] = [];
-  const withinMs = prepared.settings.recovery_config.take_up_within_ms;
+  const withinMs = parseDurationMs(prepared.settings.recovery_config.take_up_within) ?? TAKE_UP_WITHIN_MS;
   for (const entry of await scanTasks({ store, openVault: (task) => keys.open(task) })) {
     if (!mayBeInterrupted(entry, nowMs - withinMs)) continue;
     const task = await store.task(entry.name);

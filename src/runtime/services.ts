@@ -4,6 +4,7 @@ import type { FileSystem } from "../base/file-system.js";
 import type { Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import type { EffectiveSettings } from "../definition/settings.js";
+import type { WorkflowDefinition } from "../definition/workflow.js";
 import type { TemplateEngine } from "../engine/input.js";
 import type { MemoryGauge } from "../engine/ports.js";
 import type { ProcessHost } from "../process/contract.js";
@@ -21,6 +22,8 @@ export interface Services {
   readonly fileSystem: FileSystem;
   readonly store: Store;
   readonly settings: EffectiveSettings;
+  /** With the blocks of a workflow file. Errors: SETTING_INVALID. */
+  readonly settingsOf: (definition: Pick<WorkflowDefinition, "settings" | "name">) => EffectiveSettings;
   readonly keys: KeyAccess;
   readonly emitter: Emitter;
   readonly memory: MemoryGauge;

@@ -29,7 +29,7 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
   const texts = Object.entries(options.inputTexts ?? {}).map(([name, text]): [string, GivenInput] => [name, { text }]);
   const given = { ...givenValues(options.inputs ?? {}), ...Object.fromEntries(texts) };
   const inputs = resolveInputs(definition, given);
-  return { workflow: { ...workflow, definition }, settings: services.settingsOf(definition.settings), inputs };
+  return { workflow: { ...workflow, definition }, settings: services.settingsOf(definition), inputs };
 }
 
 function sourceOf(services: Services, workflow: string | object): WorkflowSource {

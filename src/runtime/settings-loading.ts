@@ -1,0 +1,122 @@
+/**
+ * Settings of one opened Splashdown: file < environment < flags, and for a task its workflow's blocks between file and
+ * environment. Reading the file is definition/'s; where it lies and what the store is follows here.
+ */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { SplashdownError } from "../base/errors.js";
+import { explainSettings, listSettings } from "../definition/settings-notes.js";
+import {
+  loadSettingsFile,
+  readEnvironmentSettings,
+  settingsOfFlags,
+  SETTINGS_FILES,
+  settingsOfWorkflow,
+} from "../definition/settings-sources.js";
+import {
+  mergeSettings,
+  type EffectiveSettings,
+  type MergedSettings,
+  type SettingsLayer,
+} from "../definition/settings.js";
+import type { WorkflowDefinition } from "../definition/workflow.js";
+import type { KeySourceSetting } from "../vault/key-source.js";
+import type { ConfigView } from "./contract.js";
+import type { Environment } from "./environment.js";
+
+export interface LoadedSettings {
+  readonly merged: MergedSettings;
+  readonly settings: EffectiveSettings;
+  /** Address of the store in force. */
+  readonly store: string;
+  readonly keys: readonly KeySourceSetting[];
+  /** What a person set and should know about. */
+  readonly notes: readonly string[];
+  /** Settings of a task: with its workflow's blocks. Errors: SETTING_INVALID. */
+  readonly forWorkflow: (definition: Pick<WorkflowDefinition, "settings" | "name">) => EffectiveSettings;
+}
+
+export interface SettingsFlags {
+  readonly configFile: string | undefined;
+  readonly store: string | undefined;
+}
+
+/** Errors: SETTING_INVALID, also for a named file that does not exist. */
+export async function loadSettings(environment: Environment, flags: SettingsFlags): Promise<LoadedSettings> {
+  const file = await loadFile(environment, flags.configFile);
+  const above = [
+    readEnvironmentSettings(environment.get),
+    settingsOfFlags(flags.store === undefined ? {} : { store: flags.store }, "flag", { store: "flag --store" }),
+  ];
+  const merged = mergeSettings([...file, ...above]);
+  return {
+    merged,
+    settings: merged.settings,
+    store: storeOf(merged),
+    keys: merged.settings.keys.map(keySourceOf),
+    notes: explainSettings(merged).map((note) => `${note.key}: ${note.text}`),
+    forWorkflow: (definition) => mergeSettings([...file, settingsOfWorkflow(definition), ...above]).settings,
+  };
+}
+
+async function loadFile(environment: Environment, named: string | undefined): Promise<SettingsLayer[]> {
+  const deps = { readText: (path: string) => readFile(path, "utf8"), environment: environment.get };
+  if (named !== undefined) {
+    const path = resolve(environment.workingFolder, named);
+    const layer = await loadSettingsFile(path, deps);
+    if (layer === undefined)
+      throw new SplashdownError("SETTING_INVALID", `the settings file ${named} does not exist`, {
+        details: { file: named },
+      });
+    return [layer];
+  }
+  for (const name of SETTINGS_FILES) {
+    const layer = await loadSettingsFile(resolve(environment.workingFolder, name), deps);
+    if (layer !== undefined) return [layer];
+  }
+  return [];
+}
+
+const TASK_FOLDER = /^(.*?)\/?\{TASK\}\/checkpoints\/?$/;
+
+/** `store` wins; else a `storage_path` that was set says where the tasks' folders lie. */
+function storeOf({ settings, origins }: MergedSettings): string {
+  const path = settings.checkpoint_config.storage_path;
+  if (origins["store"] !== undefined || origins["checkpoint_config.storage_path"] === undefined) return settings.store;
+  const root = path.includes("{TASK}") ? TASK_FOLDER.exec(path)?.[1] : path;
+  if (root !== undefined) return `file:${root === "" ? "." : root}`;
+  throw new SplashdownError(
+    "SETTING_INVALID",
+    `checkpoint_config.storage_path must end with {TASK}/checkpoints, or name the folder of all tasks; it is ${path}`,
+    {
+      details: { key: "checkpoint_config.storage_path", value: path },
+    },
+  );
+}
+
+type ConfiguredSource = EffectiveSettings["keys"][number];
+
+/** What a kind needs was checked with the settings. */
+function keySourceOf(source: ConfiguredSource): KeySourceSetting {
+  const { type, path = "", variable = "", command = [] } = source;
+  switch (type) {
+    case "keyfile":
+      return { kind: "keyfile", path };
+    case "passphrase":
+      return { kind: "passphrase", environment: variable };
+    case "env":
+      return { kind: "env", name: variable };
+    case "command":
+      return { kind: "command", argv: command };
+  }
+}
+
+export function viewConfig(loaded: LoadedSettings): ConfigView {
+  const settings = listSettings(loaded.merged).map((row) => ({
+    key: row.key,
+    value: row.key === "store" ? loaded.store : row.value,
+    origin: row.origin,
+    ...(row.note === undefined ? {} : { note: row.note }),
+  }));
+  return { settings };
+}
