@@ -15,6 +15,8 @@ export interface SubstitutionOptions {
   /** Values of dotted names, such as `workflow.name`. */
   readonly names?: Readonly<Record<string, string>>;
   readonly faults: FaultList;
+  /** Dotted names that are not known yet stay as they are: they are filled when the task is known. */
+  readonly keepsDotted?: boolean;
 }
 
 const PATTERN = /\$(\$)?\{([A-Za-z_][\w.]*)(?::-((?:[^{}]|\{[^{}]*\})*))?\}/g;
@@ -23,7 +25,8 @@ const DEPTH_MAX = 10;
 /** The value with every text replaced. Errors: none; a variable that is not set is a fault. */
 export function substituteEnvironment(value: JsonValue, options: SubstitutionOptions, path: FaultPath = []): JsonValue {
   if (typeof value === "string") return value.includes("${") ? substituteText(value, options, path) : value;
-  if (Array.isArray(value)) return value.map((item: JsonValue, index) => substituteEnvironment(item, options, [...path, index]));
+  if (Array.isArray(value))
+    return value.map((item: JsonValue, index) => substituteEnvironment(item, options, [...path, index]));
   if (!isJsonObject(value)) return value;
   const result: Record<string, JsonValue> = {};
   for (const [key, item] of Object.entries(value as JsonObject)) {
@@ -33,17 +36,22 @@ export function substituteEnvironment(value: JsonValue, options: SubstitutionOpt
 }
 
 function substituteText(text: string, options: SubstitutionOptions, path: FaultPath, depth = 0): string {
-  return text.replace(PATTERN, (whole: string, escaped: string | undefined, name: string, otherwise: string | undefined) => {
-    if (escaped !== undefined) return whole.slice(1);
-    const found = options.names?.[name] ?? (name.includes(".") ? undefined : options.environment(name));
-    if (found !== undefined && (found !== "" || otherwise === undefined)) return found;
-    if (otherwise !== undefined) return depth < DEPTH_MAX ? substituteText(otherwise, options, path, depth + 1) : otherwise;
-    if (found === "") return "";
-    options.faults.add({
-      path,
-      message: `the environment variable ${name} is not set`,
-      suggestion: `set it, write \${${name}:-default}, or $\${${name}} for the text itself`,
-    });
-    return whole;
-  });
+  return text.replace(
+    PATTERN,
+    (whole: string, escaped: string | undefined, name: string, otherwise: string | undefined) => {
+      if (escaped !== undefined) return whole.slice(1);
+      if (options.keepsDotted === true && name.includes(".") && options.names?.[name] === undefined) return whole;
+      const found = options.names?.[name] ?? (name.includes(".") ? undefined : options.environment(name));
+      if (found !== undefined && (found !== "" || otherwise === undefined)) return found;
+      if (otherwise !== undefined)
+        return depth < DEPTH_MAX ? substituteText(otherwise, options, path, depth + 1) : otherwise;
+      if (found === "") return "";
+      options.faults.add({
+        path,
+        message: `the environment variable ${name} is not set`,
+        suggestion: `set it, write \${${name}:-default}, or $\${${name}} for the text itself`,
+      });
+      return whole;
+    },
+  );
 }
