@@ -158,10 +158,19 @@ export class TaskRunner {
     if (this.#ended) return batch;
     await this.#fold(await this.#decide(input), batch);
     if (this.#leaving === undefined && input.kind !== "close" && input.kind !== "quiescent") {
-      await this.#fold(await this.#decide({ kind: "advance" }), batch);
+      await this.#advance(batch);
     }
     this.#scheduleDue();
     return batch;
+  }
+
+  /** Chooses what may start, one answer at a time, until nothing is left to choose. */
+  async #advance(batch: Batch): Promise<void> {
+    for (;;) {
+      const events = await this.#decide({ kind: "advance" });
+      if (events.length === 0) return;
+      await this.#fold(events, batch);
+    }
   }
 
   async #decide(input: EngineInput): Promise<readonly EngineEvent[]> {
