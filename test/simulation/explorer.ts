@@ -1,0 +1,147 @@
+/**
+ * The crash explorer: every workload, a crash after each of its operations, several images of the disk for each crash,
+ * recovery on every image, and the oracle's word on what it found.
+ */
+import type { Loss } from "./disk-image.js";
+import { judgeDisk, judgeSecrecy, type Violation } from "./oracle.js";
+import { liveAlone, liveSuperseded, type Life, type Protocol } from "./workloads.js";
+
+export interface ExplorerSettings {
+  /** Power-loss images for each crash, beside the killed process. */
+  readonly lossesPerCrash: number;
+  /** One in so many images is also recovered twice and worked on to the end. */
+  readonly goOnEvery: number;
+  /** Ends a workload at its first violation: for mutants. */
+  readonly stopsAtViolation: boolean;
+}
+
+export interface Exploration {
+  readonly workload: string;
+  readonly operations: number;
+  readonly images: number;
+  readonly violations: readonly Violation[];
+}
+
+type Workload = (protocol: Protocol, settings: ExplorerSettings) => Promise<Exploration>;
+
+/** Everything that is explored, by name. */
+export const WORKLOADS: Readonly<Record<string, Workload>> = {
+  "one step": (protocol, settings) => exploreAlone("one step", 1, protocol, settings),
+  "three steps": (protocol, settings) => exploreAlone("three steps", 3, protocol, settings),
+  "recovery of a killed task": exploreRecovery,
+  "superseded owner goes on": exploreSuperseded,
+  "an operation fails, then a crash": exploreFaults,
+};
+
+async function exploreAlone(
+  workload: string,
+  stepCount: number,
+  protocol: Protocol,
+  settings: ExplorerSettings,
+): Promise<Exploration> {
+  const life = await liveAlone({ stepCount, protocol });
+  const sum = createSum(workload);
+  await exploreLife(life, settings, sum);
+  return sum.conclude();
+}
+
+/** Two levels: killed somewhere, taken over, and that crashed again at every operation. */
+async function exploreRecovery(protocol: Protocol, settings: ExplorerSettings): Promise<Exploration> {
+  const sum = createSum("recovery of a killed task");
+  const first = await liveAlone({ stepCount: 2, protocol });
+  const count = first.disk.operationCount;
+  for (const share of [0.3, 0.5, 0.7, 0.9]) {
+    const start = first.disk.imageAt(Math.floor(count * share), { kind: "kill" }, 1);
+    const life = await liveAlone({ stepCount: 2, protocol, start, before: first.trace });
+    await exploreLife(life, { ...settings, lossesPerCrash: Math.ceil(settings.lossesPerCrash / 3) }, sum);
+    if (sum.isOver(settings)) break;
+  }
+  return sum.conclude();
+}
+
+async function exploreSuperseded(protocol: Protocol, settings: ExplorerSettings): Promise<Exploration> {
+  const sum = createSum("superseded owner goes on");
+  for (const at of [1, 2]) {
+    const life = await liveSuperseded({ stepCount: 2, protocol, at });
+    await exploreLife(life, { ...settings, lossesPerCrash: Math.ceil(settings.lossesPerCrash / 3) }, sum);
+    if (sum.isOver(settings)) break;
+  }
+  return sum.conclude();
+}
+
+/** Each operation fails once; the owner bears it or ends; then the machine stops. */
+async function exploreFaults(protocol: Protocol, settings: ExplorerSettings): Promise<Exploration> {
+  const sum = createSum("an operation fails, then a crash");
+  const { disk } = await liveAlone({ stepCount: 1, protocol });
+  for (let at = 1; at <= disk.operationCount; at += 1) {
+    for (const fault of ["EIO", "ENOSPC"] as const) {
+      const life = await liveAlone({ stepCount: 1, protocol, faults: [{ at, fault, times: "once" }] });
+      const end = life.disk.operationCount;
+      sum.operations += 1;
+      for (const loss of lossesOf(end, Math.ceil(settings.lossesPerCrash / 6))) {
+        await judgeImage(life, { k: end, loss, torn: undefined }, settings, sum);
+      }
+      if (sum.isOver(settings)) return sum.conclude();
+    }
+  }
+  return sum.conclude();
+}
+
+interface Sum {
+  operations: number;
+  images: number;
+  readonly violations: Violation[];
+  isOver(settings: ExplorerSettings): boolean;
+  conclude(): Exploration;
+}
+
+function createSum(workload: string): Sum {
+  return {
+    operations: 0,
+    images: 0,
+    violations: [],
+    isOver(settings) {
+      return settings.stopsAtViolation && this.violations.length > 0;
+    },
+    conclude() {
+      return { workload, operations: this.operations, images: this.images, violations: this.violations };
+    },
+  };
+}
+
+async function exploreLife(life: Life, settings: ExplorerSettings, sum: Sum): Promise<void> {
+  const count = life.disk.operationCount;
+  sum.operations += count;
+  for (let k = 0; k <= count; k += 1) {
+    const isWriteNext = life.disk.operations[k]?.name === "write";
+    for (const [at, loss] of lossesOf(k, settings.lossesPerCrash).entries()) {
+      // Every other image of a crash within a write has a part of that write.
+      const torn = isWriteNext && at % 2 === 1 ? k * 31 + at : undefined;
+      await judgeImage(life, { k, loss, torn }, settings, sum);
+      if (sum.isOver(settings)) return;
+    }
+  }
+  sum.violations.push(...judgeSecrecy(life.disk.disk));
+}
+
+function lossesOf(k: number, powerCount: number): Loss[] {
+  const losses: Loss[] = [{ kind: "kill" }];
+  // The corners first, then drawn ones that differ from crash to crash.
+  for (let at = 0; at < powerCount; at += 1) losses.push({ kind: "power", seed: at < 4 ? at : at + k * 1009 });
+  return losses;
+}
+
+interface Crash {
+  readonly k: number;
+  readonly loss: Loss;
+  readonly torn: number | undefined;
+}
+
+async function judgeImage(life: Life, { k, loss, torn }: Crash, settings: ExplorerSettings, sum: Sum): Promise<void> {
+  sum.images += 1;
+  const image = life.disk.imageAt(k, loss, torn);
+  const goesOn = sum.images % settings.goOnEvery === 0;
+  const found = await judgeDisk(image, { trace: life.trace, k, stepCount: life.stepCount, goesOn });
+  const place = `after operation ${k} (${life.disk.operations[k - 1]?.name ?? "none"} ${life.disk.operations[k - 1]?.path ?? ""}), ${JSON.stringify(loss)}${torn === undefined ? "" : ", torn"}`;
+  sum.violations.push(...found.map(({ invariant, text }) => ({ invariant, text: `${text}; ${place}` })));
+}

@@ -1,0 +1,99 @@
+/** Protocols with one thing left out. Each must show as a violation, or the explorer cannot see that fault at all. */
+import type { FileHandle, FileSystem } from "../../src/base/file-system.js";
+import { wrapTask } from "../support/wrapped-task.js";
+import type { TaskStore } from "../../src/store/contract.js";
+import type { Protocol } from "./workloads.js";
+
+export interface Mutant extends Protocol {
+  readonly name: string;
+}
+
+type HandleChange = (handle: FileHandle) => Partial<FileHandle>;
+
+function changeHandles(
+  fileSystem: FileSystem,
+  change: HandleChange,
+  intents: readonly string[] = ["create", "append", "read"],
+): FileSystem {
+  return changeFileSystem(fileSystem, {
+    open: async (path, intent) => {
+      const handle = await fileSystem.open(path, intent);
+      return intents.includes(intent) ? changeHandle(handle, change(handle)) : handle;
+    },
+  });
+}
+
+function changeHandle(handle: FileHandle, changed: Partial<FileHandle>): FileHandle {
+  return {
+    write: (bytes) => handle.write(bytes),
+    read: (position, length) => handle.read(position, length),
+    stat: () => handle.stat(),
+    datasync: () => handle.datasync(),
+    sync: () => handle.sync(),
+    close: () => handle.close(),
+    ...changed,
+  };
+}
+
+function changeFileSystem(fileSystem: FileSystem, changed: Partial<FileSystem>): FileSystem {
+  return {
+    open: (path, intent) => fileSystem.open(path, intent),
+    mkdir: (path) => fileSystem.mkdir(path),
+    readdir: (path) => fileSystem.readdir(path),
+    lstat: (path) => fileSystem.lstat(path),
+    link: (from, to) => fileSystem.link(from, to),
+    rename: (from, to) => fileSystem.rename(from, to),
+    unlink: (path) => fileSystem.unlink(path),
+    rmdir: (path) => fileSystem.rmdir(path),
+    syncFolder: (path) => fileSystem.syncFolder(path),
+    volumeOf: (path) => fileSystem.volumeOf(path),
+    ...changed,
+  };
+}
+
+const nothing = () => Promise.resolve();
+
+/** Tries a failed sync once more on the same descriptor, as if that told anything. */
+function syncTwice(handle: FileHandle): Partial<FileHandle> {
+  const twice = (sync: () => Promise<void>) => async () => {
+    try {
+      await sync();
+    } catch {
+      await sync();
+    }
+  };
+  return { datasync: twice(() => handle.datasync()), sync: twice(() => handle.sync()) };
+}
+
+/** Reads the history once, before the claim, and believes it afterwards. */
+function readBeforeClaim(task: TaskStore): TaskStore {
+  const kept = new Map<string, Uint8Array>();
+  let listed: Awaited<ReturnType<TaskStore["segments"]>> | undefined;
+  return wrapTask(task, {
+    segments: async () => (listed ??= await task.segments()),
+    read: async (id) => {
+      const name = `${id.epoch}-${id.index}`;
+      const bytes = kept.get(name) ?? (await task.read(id));
+      kept.set(name, bytes);
+      return bytes;
+    },
+  });
+}
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: "no fdatasync of segments",
+    wrapFileSystem: (fs) => changeHandles(fs, () => ({ datasync: nothing }), ["create"]),
+  },
+  { name: "no fsync of folders", wrapFileSystem: (fs) => changeFileSystem(fs, { syncFolder: nothing }) },
+  { name: "no fsync of snapshots", wrapFileSystem: (fs) => changeHandles(fs, () => ({ sync: nothing })) },
+  { name: "fsync again after it failed", wrapFileSystem: (fs) => changeHandles(fs, syncTwice) },
+  {
+    name: "what a successor reads is not made durable",
+    wrapFileSystem: (fs) => changeHandles(fs, () => ({ datasync: nothing }), ["read", "append"]),
+  },
+  { name: "act before the intent is durable", deviations: { actsBeforeDurable: true } },
+  { name: "act without the look", deviations: { actsWithoutLook: true } },
+  { name: "claim after reading", deviations: { wrapTask: readBeforeClaim } },
+  { name: "continue records that were not read", deviations: { continuesUnread: true } },
+];

@@ -1,0 +1,27 @@
+/** A task store of which some methods are replaced; the rest are those of the given one. */
+import type { TaskStore } from "../../src/store/contract.js";
+
+export function wrapTask(task: TaskStore, replaced: Partial<TaskStore>): TaskStore {
+  return {
+    name: task.name,
+    deliverablesFolder: task.deliverablesFolder,
+    claim: () => task.claim(),
+    openSegment: (epoch, header) => task.openSegment(epoch, header),
+    confirm: (epoch) => task.confirm(epoch),
+    segments: () => task.segments(),
+    read: (id) => task.read(id),
+    removeSegment: (id) => task.removeSegment(id),
+    putOnce: (key, bytes) => task.putOnce(key, bytes),
+    get: (key, range) => task.get(key, range),
+    list: (prefix) => task.list(prefix),
+    remove: (key) => task.remove(key),
+    watch: (prefix, hint) => task.watch(prefix, hint),
+    sweep: () => task.sweep(),
+    releaseReserve: () => task.releaseReserve(),
+    ensureReserve: () => task.ensureReserve(),
+    announce: (facts) => task.announce(facts),
+    ownerState: () => task.ownerState(),
+    close: () => task.close(),
+    ...replaced,
+  };
+}
