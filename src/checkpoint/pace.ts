@@ -44,6 +44,7 @@ class SlicedPace implements Pace {
   }
 
   rest(): Promise<void> {
+    this.#endSlice();
     return this.wait(this.#breathe());
   }
 

@@ -12,8 +12,7 @@ import { SplashdownError } from "../base/errors.js";
 import { type CheckpointId, createUuid, type TaskId } from "../base/ids.js";
 import { encodeValue, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
-import type { WorkflowDefinition } from "../definition/workflow.js";
-import type { Decision, EngineEvent, Trigger } from "../engine/events.js";
+import type { Decision, EngineEvent, EventOf, Trigger } from "../engine/events.js";
 import { evolve } from "../engine/evolve.js";
 import type { EventLog } from "../engine/ports.js";
 import type { CheckpointEntry, TaskState } from "../engine/state.js";
@@ -270,7 +269,7 @@ function requireConfidence(confidence: number | undefined): void {
 }
 
 /** A workflow without steps: the program itself decides what runs. */
-function createDefinition(name: string): WorkflowDefinition {
+function createDefinition(name: string): EventOf<"task_started">["definition"] {
   const root = {
     node: "scope",
     scope: "machine",

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { StepId } from "../../../src/base/ids.js";
 import type { JsonValue } from "../../../src/base/json.js";
 import { formatDiff } from "../../../src/checkpoint/diff-text.js";
 import { diffStates, type StateDiff } from "../../../src/checkpoint/state-diff.js";

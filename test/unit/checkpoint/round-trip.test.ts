@@ -53,7 +53,10 @@ function createRichState(): TaskState {
   });
   state.visits.set("research", 2);
   state.outputs.set("research", Object.freeze({ value: { inline: [1, "2", null] }, by: "research" }));
-  state.outputs.set("7", Object.freeze({ value: { blob: { key: "blobs/aa/x.bin", sizeBytes: 9, digest: "d" } }, by: "7" }));
+  state.outputs.set(
+    "7",
+    Object.freeze({ value: { blob: { key: "blobs/aa/x.bin", sizeBytes: 9, digest: "d" } }, by: "7" }),
+  );
   state.channel.set("topic", { deep: [{ er: true }] });
   state.channel.set("2", 2);
   for (const n of [1, 2]) {
@@ -72,19 +75,52 @@ function createRichState(): TaskState {
   }
   state.questions.set(
     "gate:x:1" as QuestionId,
-    Object.freeze({ id: "gate:x:1" as QuestionId, kind: "gate", text: "ok?", options: [{ value: "y", label: "yes" }], openedAtMs: 1, status: "open" }),
+    Object.freeze({
+      id: "gate:x:1" as QuestionId,
+      kind: "gate",
+      text: "ok?",
+      options: [{ value: "y", label: "yes" }],
+      openedAtMs: 1,
+      status: "open",
+    }),
   );
   state.unsettled.add("gate:x:1" as QuestionId);
   state.phases.set(
     "research",
-    Object.freeze({ path: "research", name: "research", number: 1, status: "running", iteration: 2, startedAtMs: 5, confidence: 0.8, feedback: ["more"], spawned: 1 }),
+    Object.freeze({
+      path: "research",
+      name: "research",
+      number: 1,
+      status: "running",
+      iteration: 2,
+      startedAtMs: 5,
+      confidence: 0.8,
+      feedback: ["more"],
+      spawned: 1,
+    }),
   );
   state.evaluations.push(
-    Object.freeze({ path: "research", iteration: 1, scores: { quality: { score: 82, issues: [{ text: "thin" }], feedback: "f" } }, score: 82, verdict: "iterate" }),
+    Object.freeze({
+      path: "research",
+      iteration: 1,
+      scores: { quality: { score: 82, issues: [{ text: "thin" }], feedback: "f" } },
+      score: 82,
+      verdict: "iterate",
+    }),
   );
-  state.deliverables.set("final/r.md", Object.freeze({ file: "final/r.md", sha256: "1".repeat(64), sizeBytes: 3, content: { inline: "abc" } }));
+  state.deliverables.set(
+    "final/r.md",
+    Object.freeze({ file: "final/r.md", sha256: "1".repeat(64), sizeBytes: 3, content: { inline: "abc" } }),
+  );
   state.triggered.set("interval", 77);
-  state.totals = Object.freeze({ ...state.totals, calls: 42, tokensIn: 18_000, tokensOut: 500, elapsedMs: 185_400, memoryPeakBytes: 512.3 * 1024 ** 2 });
+  state.totals = Object.freeze({
+    ...state.totals,
+    calls: 42,
+    tokensIn: 18_000,
+    tokensOut: 500,
+    elapsedMs: 185_400,
+    memoryPeakBytes: 512.3 * 1024 ** 2,
+  });
   return state;
 }
 
@@ -107,7 +143,9 @@ describe("a snapshot", () => {
     expect(loaded).toMatchObject({ seq: 1, epoch: 1, prev: undefined, position: positionOf(state.position) });
     expect(loaded.state.decisions).toEqual(state.decisions);
     expect([...loaded.state.outputs]).toEqual([...state.outputs]);
-    expect(loaded.state.outputs.get("research/step1")?.value).toBe(loaded.state.steps.get("research/step1@1.1" as StepId)?.output);
+    expect(loaded.state.outputs.get("research/step1")?.value).toBe(
+      loaded.state.steps.get("research/step1@1.1" as StepId)?.output,
+    );
   });
 
   it("holds the seed's structure", async () => {
@@ -124,10 +162,31 @@ describe("a snapshot", () => {
       confidence: { overall: 0.8, phases: { research: 0.8 } },
       deliverables: [{ file: "final/r.md", size: 3 }],
     });
-    expect(picture.agents["atlas"]).toEqual({ status: "active", confidence: 0.88, last_decision: "spawn_additional_specialist", state: "scopes" });
-    expect(picture.agents["apollo"]).toEqual({ status: "completed", confidence: 0.82, last_decision: "iterate", state: "evaluations" });
-    expect(picture.agents["mercury_4"]).toEqual({ status: "active", name: "step4", confidence: 0.73, blockers: ["no key"], state: "research/step4@1.1" });
-    expect(picture.decisions[0]).toMatchObject({ timestamp: "2024-01-02T14:35:22.124Z", rationale: "0.73 < 0.75", alternatives_considered: ["request_human_review"], confidence: 0.88 });
+    expect(picture.agents["atlas"]).toEqual({
+      status: "active",
+      confidence: 0.88,
+      last_decision: "spawn_additional_specialist",
+      state: "scopes",
+    });
+    expect(picture.agents["apollo"]).toEqual({
+      status: "completed",
+      confidence: 0.82,
+      last_decision: "iterate",
+      state: "evaluations",
+    });
+    expect(picture.agents["mercury_4"]).toEqual({
+      status: "active",
+      name: "step4",
+      confidence: 0.73,
+      blockers: ["no key"],
+      state: "research/step4@1.1",
+    });
+    expect(picture.decisions[0]).toMatchObject({
+      timestamp: "2024-01-02T14:35:22.124Z",
+      rationale: "0.73 < 0.75",
+      alternatives_considered: ["request_human_review"],
+      confidence: 0.88,
+    });
   });
 
   it("stores no large thing twice", async () => {
@@ -147,7 +206,11 @@ describe("a snapshot", () => {
     ] as const) {
       const other = await createCheckpointRoom(vault);
       const taken = takeCheckpoint(createRichState());
-      const written = await writeSnapshot(taken, { position: positionOf(taken.position), prev: undefined }, { ...other.writer, ...extra });
+      const written = await writeSnapshot(
+        taken,
+        { position: positionOf(taken.position), prev: undefined },
+        { ...other.writer, ...extra },
+      );
       const loaded = await other.source().load(written?.file ?? "");
       expect(hashState(loaded.state)).toBe(hashState(state));
       expect(loaded.header.codec).toBe("level" in extra ? "none" : "gzip");
@@ -165,7 +228,17 @@ describe("a snapshot", () => {
     const other = await createCheckpointRoom();
     const chained = createTaskState();
     const first = takeCheckpoint(chained);
-    recordSnapshot(chained, { type: "snapshot_written", atMs: 1, checkpointId: first.event.checkpointId, seq: 1, file: "f", sha256: "a".repeat(64), sizeBytes: 1, rawBytes: 1, durationMs: 1 });
+    recordSnapshot(chained, {
+      type: "snapshot_written",
+      atMs: 1,
+      checkpointId: first.event.checkpointId,
+      seq: 1,
+      file: "f",
+      sha256: "a".repeat(64),
+      sizeBytes: 1,
+      rawBytes: 1,
+      durationMs: 1,
+    });
     const second = takeCheckpoint(chained);
     const prev = { checkpointId: first.event.checkpointId, sha256: "b".repeat(64) };
     const written = await writeSnapshot(second, { position: positionOf(second.position), prev }, other.writer);
@@ -180,7 +253,13 @@ describe("the snapshot source", () => {
     const atMs = [9000, 5000, 7000];
     for (const at of atMs) {
       const event = recordCheckpoint(many, { atMs: FAKE_START_MS + at, phase: at === 5000 ? 12 : 2 });
-      const manager = createCheckpointManager({ writer: other.writer, journal: other.journal, log: other.log, isEnabled: true, onEvent: async () => undefined });
+      const manager = createCheckpointManager({
+        writer: other.writer,
+        journal: other.journal,
+        log: other.log,
+        isEnabled: true,
+        onEvent: async () => undefined,
+      });
       await manager.captured(many, event).written;
     }
     await other.task.putOnce("checkpoint_phase1.json", Buffer.from("x"));
@@ -197,7 +276,9 @@ describe("the snapshot source", () => {
     const refusal = await refusalOf(() => room.source(createOtherKeyVault()).load(file));
     expect(refusal).toMatchObject({ code: "KEY_WRONG", details: { file, task: "t" } });
     expect(refusal.message).toContain(file);
-    expect(await codeOfAsync(() => room.source().load(formatSnapshotName({ phase: 1, atMs: 0, seq: 1 })))).toBe("CHECKPOINT_NOT_FOUND");
+    expect(await codeOfAsync(() => room.source().load(formatSnapshotName({ phase: 1, atMs: 0, seq: 1 })))).toBe(
+      "CHECKPOINT_NOT_FOUND",
+    );
     expect(await codeOfAsync(() => room.source().load("../../etc/passwd"))).toBe("CHECKPOINT_NOT_FOUND");
   });
 
@@ -213,7 +294,9 @@ describe("the snapshot source", () => {
     const { createSnapshotSource } = await import("../../../src/checkpoint/source.js");
     await room.task.putOnce(formatSnapshotName({ phase: 1, atMs: 0, seq: 7 }), Buffer.alloc(70_000));
     const source = createSnapshotSource({ store: room.task, vault: room.vault, rawBytesMax: 1000 });
-    expect(await codeOfAsync(() => source.load(formatSnapshotName({ phase: 1, atMs: 0, seq: 7 })))).toBe("VALUE_TOO_LARGE");
+    expect(await codeOfAsync(() => source.load(formatSnapshotName({ phase: 1, atMs: 0, seq: 7 })))).toBe(
+      "VALUE_TOO_LARGE",
+    );
     await room.task.remove(formatSnapshotName({ phase: 1, atMs: 0, seq: 7 }));
   });
 
@@ -233,26 +316,52 @@ describe("the snapshot source", () => {
 });
 
 describe("validateFile", () => {
-  const results = async (bytes: Uint8Array, options: Partial<Parameters<typeof validateFile>[1]> = {}): Promise<unknown[]> =>
-    (await validateFile(bytes, { rawBytesMax: RAW_BYTES_MAX, ...options })).checks.map(({ check, result, code }) => [check, result, ...(code === undefined ? [] : [code])]);
+  const results = async (
+    bytes: Uint8Array,
+    options: Partial<Parameters<typeof validateFile>[1]> = {},
+  ): Promise<unknown[]> =>
+    (await validateFile(bytes, { rawBytesMax: RAW_BYTES_MAX, ...options })).checks.map(({ check, result, code }) => [
+      check,
+      result,
+      ...(code === undefined ? [] : [code]),
+    ]);
 
   it("says what it can without a key, and more with one", async () => {
     const bytes = (await room.task.get(file)) ?? new Uint8Array();
-    expect(await results(bytes)).toEqual([["structure", "ok"], ["name", "skipped"], ["seal", "skipped"], ["content", "skipped"]]);
-    expect(await results(bytes, { vault: room.vault, name: file })).toEqual([["structure", "ok"], ["name", "ok"], ["seal", "ok"], ["content", "ok"]]);
+    expect(await results(bytes)).toEqual([
+      ["structure", "ok"],
+      ["name", "skipped"],
+      ["seal", "skipped"],
+      ["content", "skipped"],
+    ]);
+    expect(await results(bytes, { vault: room.vault, name: file })).toEqual([
+      ["structure", "ok"],
+      ["name", "ok"],
+      ["seal", "ok"],
+      ["content", "ok"],
+    ]);
     const report = await validateFile(bytes, { rawBytesMax: RAW_BYTES_MAX });
     expect(report).toMatchObject({ ok: true, withKey: false, header: { seq: 1 } });
   });
 
   it("names what fails", async () => {
     const bytes = Buffer.from((await room.task.get(file)) ?? []);
-    expect(await results(bytes, { vault: createOtherKeyVault(), name: "checkpoint_phase9_20240102T143523123Z_00000001.json" })).toEqual([
+    expect(
+      await results(bytes, {
+        vault: createOtherKeyVault(),
+        name: "checkpoint_phase9_20240102T143523123Z_00000001.json",
+      }),
+    ).toEqual([
       ["structure", "ok"],
       ["name", "failed", "TASK_SWAPPED"],
       ["seal", "failed", "KEY_WRONG"],
       ["content", "skipped"],
     ]);
-    const cut = await validateFile(bytes.subarray(0, 900), { rawBytesMax: RAW_BYTES_MAX, vault: room.vault, name: file });
+    const cut = await validateFile(bytes.subarray(0, 900), {
+      rawBytesMax: RAW_BYTES_MAX,
+      vault: room.vault,
+      name: file,
+    });
     expect(cut.ok).toBe(false);
     expect(cut.checks[0]).toMatchObject({ check: "structure", result: "failed", code: "CHECKPOINT_TRUNCATED" });
   });
@@ -285,18 +394,25 @@ describe("a checkpoint over its size limit", () => {
     await done;
     const [event] = events;
     if (event?.type !== "snapshot_written") throw new Error("not written");
-    expect(other.lines.join("\n")).toMatch(/over its size limit; kept outside: steps.research\/step2@1.1.output \(88 KB\)/);
+    expect(other.lines.join("\n")).toMatch(
+      /over its size limit; kept outside: steps.research\/step2@1.1.output \(88 KB\)/,
+    );
     const loaded = await other.source().load(event.file);
     const output = loaded.state.steps.get(step2)?.output;
     if (output === undefined || !("blob" in output)) throw new Error("not outside");
     expect(await blobs.get(output.blob)).toEqual({ text: textOf(1, 90_000) });
     expect(loaded.state.outputs.get("research/step2")?.value).toBe(output);
     expect(large.steps.get(step2)?.output).toHaveProperty("inline");
-    expect(loaded.state.steps.get("research/step1@1.1" as StepId)?.output).toEqual({ inline: { text: textOf(0, 5000) } });
+    expect(loaded.state.steps.get("research/step1@1.1" as StepId)?.output).toEqual({
+      inline: { text: textOf(0, 5000) },
+    });
   });
 
   it("fails with the largest paths when that is not enough", async () => {
-    const { done } = await save(Array.from({ length: 40 }, () => 3000), 50_000);
+    const { done } = await save(
+      Array.from({ length: 40 }, () => 3000),
+      50_000,
+    );
     const refusal = await refusalOf(() => done);
     expect(refusal).toMatchObject({ code: "CHECKPOINT_FAILED", details: { cause: "VALUE_TOO_LARGE" } });
     expect(refusal.message).toMatch(/largest: steps\./);

@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { capture } from "../../../src/checkpoint/capture.js";
+import { createPace, eachPiece, PIECE_BYTES, UNHURRIED } from "../../../src/checkpoint/pace.js";
+import { computeLevel } from "../../../src/checkpoint/sealed-payload.js";
+import { writeSnapshot, type WrittenSnapshot } from "../../../src/checkpoint/writer.js";
+import type { TaskState } from "../../../src/engine/state.js";
+import {
+  addSteps,
+  createCheckpointRoom,
+  createTaskState,
+  positionOf,
+  recordCheckpoint,
+  takeCheckpoint,
+} from "../../support/checkpoint-room.js";
+import { realClock } from "../../support/real-clock.js";
+
+const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function snapshot(state: TaskState): Promise<WrittenSnapshot> {
+  const room = await createCheckpointRoom();
+  const taken = takeCheckpoint(state);
+  // Memory is no disk: storing is what the disk's own tests measure.
+  const store = Object.assign(Object.create(room.task) as typeof room.task, {
+    putOnce: async () => "created" as const,
+  });
+  const options = { ...room.writer, store, clock: realClock, breathe };
+  const written = await writeSnapshot(taken, { position: positionOf(taken.position), prev: undefined }, options);
+  if (written === undefined) throw new Error("not written");
+  return written;
+}
+
+/** The best of some tries: another process on the machine can delay any slice, our own work delays each of them. */
+async function bestOf(
+  tries: number,
+  isGood: (written: WrittenSnapshot) => boolean,
+  state: TaskState,
+): Promise<WrittenSnapshot> {
+  let best = await snapshot(state);
+  for (let count = 1; count < tries && !isGood(best); count += 1) {
+    const next = await snapshot(state);
+    if (next.longestSliceMs < best.longestSliceMs) best = next;
+  }
+  return best;
+}
+
+describe("a pace", () => {
+  it("is due after the slice and counts work without waiting", async () => {
+    let nowMs = 0;
+    let breaths = 0;
+    const pace = createPace({ monotonicMs: () => nowMs }, async () => {
+      breaths += 1;
+      await Promise.resolve();
+      nowMs += 100;
+    });
+    nowMs += 1.9;
+    expect(pace.isDue).toBe(false);
+    nowMs += 0.1;
+    expect(pace.isDue).toBe(true);
+    await pace.rest();
+    expect(pace.isDue).toBe(false);
+    nowMs += 1;
+    await pace.wait(Promise.resolve().then(() => (nowMs += 50)));
+    expect(breaths).toBe(1);
+    expect(pace.figures).toEqual({ workMs: 3, longestSliceMs: 2 });
+  });
+
+  it("C6: hands out pieces of bounded size and rests between them", async () => {
+    let nowMs = 0;
+    const sizes: number[] = [];
+    let breaths = 0;
+    const pace = createPace({ monotonicMs: () => (nowMs += 1) }, async () => void (breaths += 1));
+    await eachPiece(new Uint8Array(PIECE_BYTES * 5 + 7), pace, (piece) => void sizes.push(piece.length));
+    expect(sizes).toEqual([PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, 7]);
+    expect(breaths).toBeGreaterThanOrEqual(2);
+    expect(UNHURRIED.isDue).toBe(false);
+  });
+
+  it("chooses the level of compression by size unless one is set", () => {
+    expect([1000, 1_000_000, 10_000_000].map((bytes) => computeLevel(undefined, bytes))).toEqual([6, 3, 1]);
+    expect(computeLevel(6, 10_000_000)).toBe(6);
+    expect(computeLevel(0, 10)).toBe(0);
+  });
+});
+
+describe("a snapshot's work", () => {
+  // Measured 3 ms on a quiet machine. A step of the work that is not cut into pieces costs 20 ms and more here.
+  it("C6: takes no long slice of the loop for a state of 20 MB", async () => {
+    const state = createTaskState();
+    addSteps(state, 2000, 10_000);
+    const written = await bestOf(10, ({ longestSliceMs }) => longestSliceMs <= 5, state);
+    expect(written.rawBytes).toBeGreaterThan(20_000_000);
+    expect(written.longestSliceMs).toBeLessThanOrEqual(10);
+  });
+
+  it("C6: captures ten thousand steps in under 5 ms", () => {
+    const state = createTaskState();
+    addSteps(state, 10_000);
+    const event = recordCheckpoint(state);
+    const times = Array.from({ length: 10 }, () => {
+      const startMs = performance.now();
+      capture(state, event);
+      return performance.now() - startMs;
+    });
+    expect(Math.min(...times)).toBeLessThan(5);
+  });
+
+  it("stays under 50 ms and half a byte per byte at a thousand steps", async () => {
+    const state = createTaskState();
+    addSteps(state, 1000, 1000);
+    const written = await bestOf(5, ({ workMs }) => workMs < 50, state);
+    expect(written.workMs).toBeLessThan(50);
+    expect(written.sizeBytes / written.rawBytes).toBeLessThan(0.5);
+  });
+
+  it("is under 100 KB for a task of ten agents", async () => {
+    const state = createTaskState();
+    addSteps(state, 10, 5000);
+    expect((await snapshot(state)).sizeBytes).toBeLessThan(100_000);
+  });
+});
