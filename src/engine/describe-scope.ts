@@ -9,6 +9,8 @@
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { TemplateScope } from "../definition/templates.js";
 import type { PhaseScope } from "../definition/workflow.js";
+import { computePhaseConfidence } from "./confidence.js";
+import { currentStep } from "./open-phase.js";
 import { loadValue, type Choice } from "./choice.js";
 import { parentPathOf } from "./identity.js";
 import { childPath, findPhase, findPlace, indexDefinition, requireTask } from "./lookup.js";
@@ -65,7 +67,25 @@ function describePhase(choice: Choice, path: string, name: "phase" | "feedback" 
   const entry = choice.state.phases.get(node.path);
   if (name === "feedback") return entry?.feedback ?? [];
   if (name === "outputs") return outputsOf(choice, node);
-  return { name: node.name, number: node.number, iteration: entry?.iteration ?? 1, confidence: entry?.confidence ?? null };
+  const confidence = entry?.confidence ?? claimedConfidence(choice, node) ?? null;
+  return { name: node.name, number: node.number, iteration: entry?.iteration ?? 1, confidence };
+}
+
+/** What the specialists claim before anybody has judged: what a scorer of the phase sees. */
+function claimedConfidence(choice: Choice, node: PhaseScope): number | undefined {
+  const reports = node.children.flatMap((child) => {
+    const step = currentStep(choice, child.path);
+    if (step === undefined || (step.status !== "completed" && step.status !== "failed")) return [];
+    const { confidence } = step;
+    return {
+      name: child.name,
+      criticality: child.criticality,
+      failed: step.status === "failed",
+      uncertainties: confidence?.uncertainties ?? [],
+      ...(confidence === undefined ? {} : { confidence: confidence.value }),
+    };
+  });
+  return computePhaseConfidence(reports).value;
 }
 
 function outputsOf(choice: Choice, node: PhaseScope): JsonObject {
