@@ -118,8 +118,10 @@ function describeNode(choice: Choice, path: string | undefined): JsonValue | und
   if (path === undefined) return undefined;
   const node = findPlace(choice.state, path)?.node;
   const output = choice.state.outputs.get(path);
-  if (output === undefined) return node?.node === "scope" && node.scope === "phase" ? { outputs: outputsOf(choice, node), errors: {} } : undefined;
+  if (output === undefined)
+    return node?.node === "scope" && node.scope === "phase"
+      ? { outputs: outputsOf(choice, node), errors: {} }
+      : undefined;
   const value = loadValue(choice, output.value);
   return node?.node === "scope" && node.scope !== "machine" ? value : { output: value };
 }
-
