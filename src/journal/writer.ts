@@ -180,22 +180,26 @@ export class JournalWriter implements EventLog {
   #startPump(): void {
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
-    this.#pumping ??= Promise.resolve()
-      .then(() => this.#pump())
-      .finally(() => {
-        this.#pumping = undefined;
-      });
+    this.#pumping ??= this.#pump();
   }
 
   async #pump(): Promise<void> {
-    while (this.#queue.length > 0 && this.#failure === undefined) {
-      const batch = this.#queue;
-      this.#queue = [];
-      try {
-        await this.#withSecondTry(batch, () => this.#writeBatch(batch));
-      } catch (error) {
-        this.#fail(error);
-      }
+    await Promise.resolve();
+    try {
+      while (this.#queue.length > 0 && this.#failure === undefined) await this.#commit();
+    } finally {
+      // In the same turn as the last look at the queue, or what comes in between would wait for ever.
+      this.#pumping = undefined;
+    }
+  }
+
+  async #commit(): Promise<void> {
+    const batch = this.#queue;
+    this.#queue = [];
+    try {
+      await this.#withSecondTry(batch, () => this.#writeBatch(batch));
+    } catch (error) {
+      this.#fail(error);
     }
   }
 

@@ -79,6 +79,22 @@ describe("JournalWriter", () => {
     expect(writer.position).toBeUndefined();
   });
 
+  it.each(Array.from({ length: 12 }, (_, turns) => turns))(
+    "never forgets events that come while a batch ends (%i turns)",
+    async (turns) => {
+      const room = await createJournalRoom();
+      const writer = await room.take();
+      for (let n = 1; n <= 5; n += 1) {
+        writer.append([notedEvent(n)]);
+        const done = writer.durable();
+        if (n % 2 === 0) await done;
+        else for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      }
+      await writer.durable();
+      expect((await room.read()).records).toHaveLength(5);
+    },
+  );
+
   it("makes events that nobody waits for durable after a short while", async () => {
     const room = await createJournalRoom();
     const writer = await room.take();
