@@ -49,7 +49,7 @@ export function parseRequest(text) {
   };
 }
 
-/** The folder to audit: the step's own input, else the workflow's, else where the tool was started. */
+/** The folder to audit: the step's own input, else the workflow's, else where the tool was started; the engine starts it in the workflow's folder. */
 export function requestedFolder(request) {
   return String(request.input.folder ?? request.inputs.folder ?? ".");
 }

@@ -10,6 +10,7 @@
  *   information     bytes of the paths examined / bytes of all files the uncertainties speak of
  *   implementation  paths examined / paths named
  *   validation      paths whose findings rest on recognised content, not unknown / paths examined
+ * With nothing to examine all four are 0: whoever could clear up nothing must not lift another's confidence.
  */
 import { lstatSync } from "node:fs";
 import { compareText } from "../lib/bounded-lists.mjs";
@@ -98,12 +99,15 @@ function summariseKind({ kind, what, files, bytes }, items) {
 function judge({ kinds, others, items, named }) {
   const summaries = kinds.map((kind) => summariseKind(kind, items));
   const sum = (key) => summaries.reduce((total, entry) => total + entry[key], 0);
-  const confidence = {
-    knowledge: share(sum("explained") + sum("partly") / 2, items.length),
-    information: share(sum("examined_bytes"), sum("bytes")),
-    implementation: share(items.length, named),
-    validation: share(items.length - sum("unknown"), items.length),
-  };
+  const confidence =
+    items.length === 0
+      ? { knowledge: 0, information: 0, implementation: 0, validation: 0 }
+      : {
+          knowledge: share(sum("explained") + sum("partly") / 2, items.length),
+          information: share(sum("examined_bytes"), sum("bytes")),
+          implementation: share(items.length, named),
+          validation: share(items.length - sum("unknown"), items.length),
+        };
   return {
     output: { examined: items.length, named, kinds: summaries, items, not_examinable: others },
     confidence,

@@ -5,6 +5,9 @@
  * Looked at are source and style files that are neither generated nor minified nor very large nor undecodable; in the
  * first iteration at most `first_pass_files` of them (lib/sampling.mjs).
  *
+ * What cannot be understood at all is the inventory's to name; this specialist names no uncertainty of its own. Files
+ * left out by the first pass are no uncertainty but work not done: they lower `implementation`, and Apollo asks for them.
+ *
  * Confidence:
  *   knowledge       1: equality of lines needs no knowledge of a language
  *   information     mean of the shares of files and bytes understood (lib/understanding.mjs, U1)
@@ -20,13 +23,7 @@ import { formatCount, formatPercent, share } from "../lib/confidence.mjs";
 import { runTool } from "../lib/protocol.mjs";
 import { createSample } from "../lib/sampling.mjs";
 import { surveyFiles } from "../lib/survey.mjs";
-import {
-  createUnderstanding,
-  foldUnderstanding,
-  listUncertainties,
-  measureUnderstanding,
-  reasonApart,
-} from "../lib/understanding.mjs";
+import { createUnderstanding, foldUnderstanding, measureUnderstanding, reasonApart } from "../lib/understanding.mjs";
 
 const BLOCKS_MAX = 40;
 const GROUPS_MAX = 25;
@@ -143,20 +140,7 @@ function judge(output, { understanding }) {
       `${formatCount(coverage.examined)} of ${formatCount(coverage.eligible)} eligible files examined (${formatPercent(coverage.share)})`,
       `${formatPercent(understood.bytes)} of the relevant bytes are text that can be compared`,
     ],
-    uncertainties:
-      coverage.share < 1
-        ? [
-            {
-              what: `${formatCount(coverage.eligible - coverage.examined)} source files not compared because of the limit of the first pass`,
-              kind: "not_examined",
-              files: coverage.eligible - coverage.examined,
-              bytes: 0,
-              paths: [],
-            },
-          ]
-        : listUncertainties(understanding, output.walked).filter(({ kind }) =>
-            ["undecodable", "unreadable"].includes(kind),
-          ),
+    uncertainties: [],
     blockers: [],
     assumptions: [
       "a duplicate repeats its lines word for word, white space aside",

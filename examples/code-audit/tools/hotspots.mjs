@@ -6,6 +6,9 @@
  * iteration at most `first_pass_files` of them (lib/sampling.mjs). How functions, branches and nesting are found is said in
  * lib/brace-functions.mjs and lib/indent-functions.mjs; for other languages only branches per line of code are counted.
  *
+ * What cannot be understood at all is the inventory's to name; this specialist names no uncertainty of its own. Files
+ * left out by the first pass are no uncertainty but work not done: they lower `implementation`, and Apollo asks for them.
+ *
  * Confidence:
  *   knowledge       lines of code in languages whose functions can be found / lines of code examined
  *   information     mean of the shares of files and bytes understood (lib/understanding.mjs, U1)
@@ -20,13 +23,7 @@ import { runTool } from "../lib/protocol.mjs";
 import { createSample } from "../lib/sampling.mjs";
 import { redactSecrets } from "../lib/secret-patterns.mjs";
 import { surveyFiles } from "../lib/survey.mjs";
-import {
-  createUnderstanding,
-  foldUnderstanding,
-  listUncertainties,
-  measureUnderstanding,
-  reasonApart,
-} from "../lib/understanding.mjs";
+import { createUnderstanding, foldUnderstanding, measureUnderstanding, reasonApart } from "../lib/understanding.mjs";
 
 const MARKERS_MAX = 80;
 const PER_FILE_MAX = 10;
@@ -186,20 +183,7 @@ function judge(output, { counts, understanding }) {
       `functions can be found in ${formatPercent(share(counts.codeWithFunctions, counts.code))} of the lines of code`,
       `braces closed in ${formatCount(counts.balanced)} of ${formatCount(counts.braced)} files, so the scanner read them right to the end`,
     ],
-    uncertainties:
-      coverage.share < 1
-        ? [
-            {
-              what: `${formatCount(coverage.eligible - coverage.examined)} source files not measured because of the limit of the first pass`,
-              kind: "not_examined",
-              files: coverage.eligible - coverage.examined,
-              bytes: 0,
-              paths: [],
-            },
-          ]
-        : listUncertainties(understanding, output.walked).filter(({ kind }) =>
-            ["undecodable", "unreadable", "very_large"].includes(kind),
-          ),
+    uncertainties: [],
     blockers: [],
     assumptions: [
       "functions are found by braces or by indentation, not by a grammar",

@@ -7,6 +7,7 @@
  *
  * Confidence: each part is the share of expected outputs that arrived.
  */
+import { compareText } from "../lib/bounded-lists.mjs";
 import { formatPath, toByteString } from "../lib/byte-paths.mjs";
 import { share } from "../lib/confidence.mjs";
 import { selectFindings } from "../lib/findings.mjs";
@@ -22,13 +23,27 @@ import {
   writeInventory,
   writeSecrets,
 } from "../lib/report-sections.mjs";
+import { resolveRoot } from "../lib/walk.mjs";
 
 const EXPECTED = ["inventory", "dependencies", "secrets", "duplicates", "hotspots", "churn"];
 
 function selectOutputs(outputs) {
   const chosen = Object.fromEntries(EXPECTED.filter((name) => outputs[name]).map((name) => [name, outputs[name]]));
-  const closer = outputs["closer-look"] ?? outputs.closer_look;
+  const closer = mergeCloserLooks(outputs);
   return closer ? { ...chosen, closer } : chosen;
+}
+
+/** Atlas may launch the closer look more than once (`closer-look-2` …); a path is shown once for each kind of doubt. */
+function mergeCloserLooks(outputs) {
+  const names = Object.keys(outputs).filter((name) => /^closer[-_]look/.test(name) && outputs[name]);
+  if (names.length < 2) return outputs[names[0]];
+  const items = new Map();
+  const kinds = new Map();
+  for (const name of names.sort(compareText)) {
+    for (const item of outputs[name].items) items.set(`${item.kind} ${item.path}`, item);
+    for (const kind of outputs[name].kinds) if (!kinds.has(kind.kind)) kinds.set(kind.kind, kind);
+  }
+  return { examined: items.size, kinds: [...kinds.values()], items: [...items.values()] };
 }
 
 function writeMarkdown({ folder, findings, outputs, request }) {
@@ -97,9 +112,18 @@ function writeReport({ folder, findings, outputs, request }) {
   };
 }
 
+/** The audited folder by its full name; as it was given when it is not there any more. */
+function nameFolder(given) {
+  try {
+    return formatPath(resolveRoot(given));
+  } catch {
+    return formatPath(toByteString(given));
+  }
+}
+
 await runTool((request) => {
   const outputs = selectOutputs(request.outputs);
-  const folder = formatPath(toByteString(requestedFolder(request)));
+  const folder = nameFolder(requestedFolder(request));
   const findings = selectFindings(outputs);
   const complete = share(EXPECTED.filter((name) => outputs[name]).length, EXPECTED.length);
   return {

@@ -5,6 +5,8 @@
  * Every text is read, generated and minified ones included, up to 64 MiB each. A finding is *likely* when its shape is
  * specific and neither its path nor its value says test, example or documentation; else it is *doubtful*.
  *
+ * What cannot be read as text is the inventory's to name; this specialist names no uncertainty of its own.
+ *
  * Confidence:
  *   knowledge       text files without a doubtful finding / text files searched
  *   information     mean of the shares of relevant files and of relevant bytes that were searched
@@ -18,7 +20,7 @@ import { FULL_READ_BYTES_MAX } from "../lib/file-kinds.mjs";
 import { runTool } from "../lib/protocol.mjs";
 import { findSecrets } from "../lib/secret-patterns.mjs";
 import { surveyFiles } from "../lib/survey.mjs";
-import { createUnderstanding, foldUnderstanding, listUncertainties } from "../lib/understanding.mjs";
+import { createUnderstanding, foldUnderstanding } from "../lib/understanding.mjs";
 
 const LISTED_MAX = 120;
 const PER_FILE_MAX = 20;
@@ -121,7 +123,7 @@ function summarise({ state, walked }) {
   };
 }
 
-function judge(output, state, walked) {
+function judge(output, state) {
   const total = output.likely.total + output.doubtful.total;
   const specific = Object.entries(output.kinds)
     .filter(([kind]) => !kind.startsWith("assignment"))
@@ -139,9 +141,7 @@ function judge(output, state, walked) {
       `${formatCount(specific)} of ${formatCount(total)} findings have the specific shape of a known key`,
       `${formatPercent(share(state.searchedBytes, relevant.bytes))} of the relevant bytes are text and were searched`,
     ],
-    uncertainties: listUncertainties(state.understanding, walked).filter(({ kind }) =>
-      ["unreadable", "binary", "oversized", "unreadable_folder"].includes(kind),
-    ),
+    uncertainties: [],
     blockers: [],
     assumptions: ["a secret stands on one line and in clear; encoded, split or encrypted secrets are not found"],
   };
@@ -149,5 +149,5 @@ function judge(output, state, walked) {
 
 await runTool((request, channel) => {
   const survey = surveyFiles(request, channel, { createState, fold: foldFile });
-  return judge(summarise(survey), survey.state, survey.walked);
+  return judge(summarise(survey), survey.state);
 });

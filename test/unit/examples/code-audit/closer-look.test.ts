@@ -94,4 +94,20 @@ describe("closer-look", () => {
     expect(output.items).toMatchObject([{ path: "gone", verdict: "unknown" }]);
     expect(output.not_examinable).toEqual(["null", "prices are a year old", "sampled"]);
   });
+
+  it("has no confidence when there was nothing it could clear up", () => {
+    const folder = createTree({ "a.js": "x" });
+    const { confidence } = runSpecialist("closer-look", folder, { uncertainties: ["prices are a year old"] });
+    expect(confidence).toEqual({ knowledge: 0, information: 0, implementation: 0, validation: 0 });
+  });
+
+  it("appears once in the report however often it was launched", () => {
+    const files = { "a.bin": Uint8Array.from([0, 1, 2, 3]), "b.bin": Uint8Array.from([0, 9, 9, 9]) };
+    const first = look(files, { binary: ["a.bin"] }).output;
+    const second = look(files, { binary: ["a.bin", "b.bin"] }).output;
+    const outputs = { "closer-look": first, "closer-look-2": second };
+    const { output } = runSpecialist("report", "x", { outputs });
+    expect(output.report.closer.items.map(({ path }: Json) => path)).toEqual(["a.bin", "b.bin"]);
+    expect(output.markdown).toContain("examined 2 of the doubtful files");
+  });
 });
