@@ -42,6 +42,8 @@ export class GroupChild implements Child {
   readonly #stdout: CappedHead;
   readonly #stderr: Tail;
   #releasedAtMs: number;
+  /** Settles the result with an error although the program may still run: it cannot be ended. */
+  #abandon: (error: unknown) => void = () => undefined;
 
   constructor(options: GroupChildOptions) {
     this.#options = options;
@@ -64,7 +66,11 @@ export class GroupChild implements Child {
   }
 
   async end(graceMs: number): Promise<void> {
-    await endGroup(this.#options.ending, this.identity, graceMs);
+    try {
+      await endGroup(this.#options.ending, this.identity, graceMs);
+    } catch (error) {
+      this.#abandon(error);
+    }
     await this.result.catch(() => undefined);
   }
 
@@ -122,6 +128,7 @@ export class GroupChild implements Child {
   #programEnd(): Promise<ProgramEnd> {
     const { process: child, ending } = this.#options;
     return new Promise((resolve, reject) => {
+      this.#abandon = reject;
       child.once("error", (error) => reject(new SplashdownError("INTERNAL", messageOf(error), { cause: error })));
       child.once("exit", (exitCode, signal) =>
         resolve({ exitCode: exitCode ?? undefined, signal: signal ?? undefined, atMs: ending.clock.monotonicMs() }),

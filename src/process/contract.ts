@@ -46,6 +46,7 @@ export interface Child {
   readonly identity: ProcessIdentity;
   /** Lets the child execute its program. Errors: PROGRAM_NOT_FOUND comes from `result`. */
   release(): void;
+  /** Settles when nothing of the group runs. Errors: PROGRAM_NOT_FOUND; STEP_FAILED when a member cannot be ended. */
   readonly result: Promise<ChildResult>;
   /** Ends the whole group and waits for it. */
   end(graceMs: number): Promise<void>;

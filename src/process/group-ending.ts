@@ -1,6 +1,7 @@
 /** Ends a process group and waits until nothing of it runs (P3). */
 import type { Clock } from "../base/clock.js";
-import { errnoOf, isErrorCode } from "../base/errors.js";
+import { SplashdownError, errnoOf, isErrorCode } from "../base/errors.js";
+import { LIMITS } from "../base/limits.js";
 import type { ProcessIdentity } from "./contract.js";
 import { hasGroup, isGroupRunning, type ProcessTable } from "./process-table.js";
 
@@ -17,6 +18,7 @@ const POLL_LAST_MS = 50;
  *
  * Shape: the answer is false when nothing ran to begin with. A group of another boot or of a later process with the
  * same number is left alone. KILL is repeated, for a group that forks faster than it is ended.
+ * Errors: STEP_FAILED when members of another user stay, whom we may not end (a child that used sudo).
  */
 export async function endGroup(ending: GroupEnding, identity: ProcessIdentity, graceMs: number): Promise<boolean> {
   if (!(await isStillRunning(ending, identity))) return false;
@@ -24,7 +26,9 @@ export async function endGroup(ending: GroupEnding, identity: ProcessIdentity, g
   let pollMs = POLL_FIRST_MS;
   if (graceMs > 0) signalGroup(identity.pid, "SIGTERM");
   do {
-    if (ending.clock.monotonicMs() >= killAtMs) signalGroup(identity.pid, "SIGKILL");
+    const nowMs = ending.clock.monotonicMs();
+    const isForbidden = nowMs >= killAtMs && !signalGroup(identity.pid, "SIGKILL");
+    if (isForbidden && nowMs >= killAtMs + LIMITS.killGraceMs) throw foreignMembers(identity);
     await ending.clock.sleep(pollMs);
     pollMs = Math.min(pollMs * 2, POLL_LAST_MS);
   } while (await isStillRunning(ending, identity));
@@ -42,11 +46,20 @@ async function isStillRunning(ending: GroupEnding, identity: ProcessIdentity): P
   }
 }
 
-function signalGroup(groupId: number, signal: "SIGTERM" | "SIGKILL"): void {
+/** Shape: false when no member of the group may be signalled by us. */
+function signalGroup(groupId: number, signal: "SIGTERM" | "SIGKILL"): boolean {
   try {
     process.kill(-groupId, signal);
+    return true;
   } catch (error) {
-    // Gone since it was looked at; or, on some systems, only zombies are left.
-    if (errnoOf(error) !== "ESRCH" && errnoOf(error) !== "EPERM") throw error;
+    const errno = errnoOf(error);
+    // Gone since it was looked at; or of another user; or, on some systems, only zombies are left.
+    if (errno !== "ESRCH" && errno !== "EPERM") throw error;
+    return errno === "ESRCH";
   }
+}
+
+function foreignMembers(identity: ProcessIdentity): SplashdownError {
+  const text = `process group ${identity.pid} holds processes of another user, which cannot be ended`;
+  return new SplashdownError("STEP_FAILED", text, { details: { pid: identity.pid, retryable: false } });
 }

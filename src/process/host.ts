@@ -87,7 +87,8 @@ export class SystemProcessHost implements ProcessHost {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#children].map((child) => child.end(LIMITS.killGraceMs)));
+    // What cannot be ended was told by the child's result.
+    await Promise.allSettled([...this.#children].map((child) => child.end(LIMITS.killGraceMs)));
     await this.#keeper.close();
   }
 

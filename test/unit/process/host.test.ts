@@ -5,6 +5,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Child, ChildSpec } from "../../../src/process/contract.js";
 import { openProcessHost, type SystemProcessHost } from "../../../src/process/host.js";
+import { openProcessTable, type ProcessTable } from "../../../src/process/process-table.js";
 import { isRunning } from "../../support/process-probe.js";
 import { realClock, until } from "../../support/real-clock.js";
 
@@ -326,6 +327,27 @@ describe("ending", () => {
     expect(result.exitCode).toBe(0);
     expect(isRunning(escaped)).toBe(true);
     process.kill(escaped, "SIGKILL");
+  });
+
+  it("of a child that may not be ended fails its result instead of waiting for ever", async () => {
+    const table = openProcessTable();
+    let isLost = false;
+    const blind: ProcessTable = {
+      bootId: table.bootId,
+      read: (pid) => {
+        if (isLost) throw new Error("the table is gone");
+        return table.read(pid);
+      },
+      list: () => table.list(),
+    };
+    const own = openProcessHost({ clock: realClock, table: blind });
+    const child = await own.spawn(specOf("sleep", ["60"]));
+    child.release();
+    isLost = true;
+    await child.end(1000);
+    await expect(child.result).rejects.toThrow("the table is gone");
+    process.kill(-child.identity.pid, "SIGKILL");
+    await own.close();
   });
 
   it("twice at once is one end", async () => {
