@@ -29,6 +29,7 @@ import {
   recordTurn,
   spawnStep,
 } from "./evolve-steps.js";
+import { adoptDefinition } from "./evolve-definition.js";
 import { completeEvaluation, recordScore } from "./evolve-evaluation.js";
 import { rollBack } from "./evolve-rollback.js";
 import { requireTask } from "./lookup.js";
@@ -147,7 +148,8 @@ function startTask(state: TaskState, event: EventOf<"task_started">): void {
 function resumeTask(state: TaskState, event: EventOf<"task_resumed">): void {
   const { request: _request, reason: _reason, exitStatus: _exit, resumeAtMs: _at, ...task } = requireTask(state);
   state.epoch = event.epoch;
-  state.task = Object.freeze({ ...task, status: "running", resumable: true, definition: event.definition ?? task.definition });
+  state.task = Object.freeze({ ...task, status: "running", resumable: true, ...(event.uncertain === true ? { uncertain: true } : {}) });
+  if (event.definition !== undefined) adoptDefinition(state, event.definition);
   for (const id of [...state.open, ...state.waiting, ...state.blocked]) {
     const step = state.steps.get(id);
     if (step === undefined || step.dueAtMs !== undefined) continue;

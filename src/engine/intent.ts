@@ -10,7 +10,7 @@ import type { QuestionId } from "../base/ids.js";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
 import type { TemplateScope } from "../definition/templates.js";
 import type { OnUnknown, ScorerStep, StepDefinition } from "../definition/workflow.js";
-import { loadValue, type Choice } from "./choice.js";
+import type { Choice } from "./choice.js";
 import { describeScope, specialistNames } from "./describe-scope.js";
 import { parseDurationMs } from "./duration.js";
 import type { EventOf, StepError, ValueRef } from "./events.js";
@@ -196,19 +196,19 @@ function renderKind(choice: Choice, node: StepDefinition, scope: TemplateScope):
     case "wait":
       return withoutUndefined({ duration_ms: parseDurationMs(render.value(node.duration) ?? 0), reason: render.text(node.reason) });
     case "scorer":
-      return renderScorer(choice, node, render);
+      return renderScorer(node, render);
     default:
       return unreachable(node);
   }
 }
 
-function renderScorer(choice: Choice, node: ScorerStep, render: Renderer): JsonObject {
+function renderScorer(node: ScorerStep, render: Renderer): JsonObject {
   const { scorer, dimension } = node;
   switch (scorer.by) {
     case "command":
       return { dimension, command: render.texts(scorer.command), environment: render.environment(scorer.environment) };
     case "schema":
-      return { dimension, schema: scorer.schema, value: valueToScore(choice, node, scorer.of) };
+      return { dimension };
     case "expression":
       return withoutUndefined({ dimension, score: render.value(scorer.expression) });
     case "model":
@@ -216,16 +216,6 @@ function renderScorer(choice: Choice, node: ScorerStep, render: Renderer): JsonO
     default:
       return unreachable(scorer);
   }
-}
-
-function valueToScore(choice: Choice, node: ScorerStep, of: string | undefined): JsonValue {
-  const phase = findPhase(choice.state, node.path);
-  const value: Record<string, JsonValue> = {};
-  for (const name of phase === undefined ? [] : specialistNames(choice, phase)) {
-    const output = choice.state.outputs.get(childPath(phase?.path ?? "", name));
-    if (output !== undefined && (of === undefined || of === name)) value[name] = loadValue(choice, output.value);
-  }
-  return of === undefined ? value : (value[of] ?? null);
 }
 
 function withoutUndefined(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {

@@ -23,7 +23,7 @@ const CONFIDENCE_MAX = 1;
 export function decideOutcome(choice: Choice, input: OutcomeInput): readonly EngineEvent[] {
   const step = choice.state.steps.get(input.step);
   const isCurrent = step !== undefined && step.attempt === input.attempt && choice.state.open.has(input.step);
-  if (!isCurrent) return refuseLate(choice, input);
+  if (!isCurrent) return step?.kind === "wait" ? [] : refuseLate(choice, input);
   const { outcome } = input;
   if (outcome.status === "cancelled") return decideCancelled(choice, step, outcome.acted);
   if (outcome.status === "failed") return failAttempt(choice, step, { error: outcome.error, durationMs: input.durationMs, usage: outcome.usage });

@@ -11,7 +11,7 @@ import { decideThat, type Choice, type DecisionText } from "./choice.js";
 import { checkClaim, computePhaseConfidence, selectBand, type Band, type Measured, type PhaseConfidence, type SpecialistReport } from "./confidence.js";
 import { specialistNames } from "./describe-scope.js";
 import type { EngineEvent } from "./events.js";
-import { childPath, definitionToJson } from "./lookup.js";
+import { childPath, definitionToJson, findPlace } from "./lookup.js";
 import { countedStep, type OpenPhase } from "./open-phase.js";
 import { openQuestion } from "./questions.js";
 
@@ -46,7 +46,7 @@ function reportOf(choice: Choice, phase: OpenPhase, name: string): SpecialistRep
   const step = countedStep(choice, phase, name);
   if (step === undefined || (step.status !== "completed" && step.status !== "failed")) return undefined;
   const spawned = phase.data.spawned[name];
-  const definition = isJsonObject(spawned) ? (spawned as unknown as StepDefinition) : phase.node.children.find((child) => child.name === name);
+  const definition = definitionOf(choice, phase, name);
   const addresses = isJsonObject(spawned) ? spawned["addresses"] : undefined;
   return {
     name,
@@ -56,6 +56,11 @@ function reportOf(choice: Choice, phase: OpenPhase, name: string): SpecialistRep
     uncertainties: step.confidence?.uncertainties ?? [],
     ...(typeof addresses === "string" ? { addresses } : {}),
   };
+}
+
+function definitionOf(choice: Choice, phase: OpenPhase, name: string): StepDefinition | undefined {
+  const node = findPlace(choice.state, childPath(phase.scope.path, name))?.node;
+  return node?.node === "step" ? node : undefined;
 }
 
 function measuredOf(choice: Choice, phase: OpenPhase): Measured | undefined {

@@ -11,14 +11,15 @@ import { CANCELLED_TO_RESUME } from "./evolve-steps.js";
 import { collectFeedback } from "./evaluation.js";
 import { findEvaluation } from "./evolve-evaluation.js";
 import type { EngineInput } from "./input.js";
-import { childPath, findScopeDefinition } from "./lookup.js";
+import { childPath, findScopeDefinition, indexDefinition } from "./lookup.js";
 import { chooseRoute } from "./routes.js";
 import type { ScopeEntry, StepEntry } from "./state.js";
 import { judgeOpenStep } from "./unknown-outcome.js";
 
 type ResumedInput = Extract<EngineInput, { kind: "resumed" }>;
 
-export function decideResumed(choice: Choice, input: ResumedInput): readonly EngineEvent[] {
+export function decideResumed(asked: Choice, input: ResumedInput): readonly EngineEvent[] {
+  const choice = withDefinition(asked, input);
   const { state, nowMs } = choice;
   const events: EngineEvent[] = [
     {
@@ -35,14 +36,27 @@ export function decideResumed(choice: Choice, input: ResumedInput): readonly Eng
   ];
   for (const id of [...state.open]) {
     const step = state.steps.get(id);
-    if (step !== undefined) events.push(...judgeOpenStep(choice, step, input, crashesAfter(step, input)));
+    if (step !== undefined && isKept(step, input)) events.push(...judgeOpenStep(choice, step, input, crashesAfter(step, input)));
   }
   for (const id of state.blocked) {
     const step = state.steps.get(id);
-    if (step !== undefined) events.push(...judgeBlocked(choice, step, input));
+    if (step !== undefined && isKept(step, input)) events.push(...judgeBlocked(choice, step, input));
   }
   for (const scope of state.scopes.values()) events.push(...reopenScope(choice, scope));
   return events;
+}
+
+/** The same state under the definition it goes on with: routes and failures are judged by it. */
+function withDefinition(choice: Choice, { definition }: ResumedInput): Choice {
+  const { state } = choice;
+  if (definition === undefined || state.task === undefined) return choice;
+  return { ...choice, state: { ...state, task: { ...state.task, definition } } };
+}
+
+/** False for a step that a changed definition does not have any more. */
+function isKept(step: StepEntry, input: ResumedInput): boolean {
+  if (input.definition === undefined || step.spawnedDefinition !== undefined) return true;
+  return indexDefinition(input.definition).places.get(step.path)?.node.node === "step";
 }
 
 function crashesAfter(step: StepEntry, input: ResumedInput): number {

@@ -5,11 +5,12 @@
  * A risky step has a checkpoint before its intent.
  */
 import type { Choice } from "./choice.js";
-import type { EngineEvent } from "./events.js";
+import type { EngineEvent, EventOf } from "./events.js";
 import { createIntent, findUnfinished, type IntentRequest } from "./intent.js";
 import { findReachedLimit, openLimitQuestion } from "./limits.js";
 import { requirePlace } from "./lookup.js";
 import { failAttempt } from "./outcome.js";
+import { askOutcome } from "./outcome-question.js";
 import { recordCheckpoint } from "./triggers.js";
 
 /** How much may start in one choice; shared by the rules of one `decide`. */
@@ -39,6 +40,7 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
   if (before === undefined) budget.planned += 1;
   const { event, error } = createIntent(choice, request);
   const prior = request.node.risky && error === undefined ? [recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase })] : [];
+  if (error === undefined && isDoubtful(choice, request, before === undefined)) return [event, askAboutLost(choice, event)];
   if (error === undefined) return [...prior, event];
   const failed = failAttempt(
     choice,
@@ -48,3 +50,12 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
   return [event, ...failed];
 }
 
+/** Records are lost, and this may have run in them: an external step is asked about before its first known start. */
+function isDoubtful(choice: Choice, request: IntentRequest, isFirst: boolean): boolean {
+  const isUncertain = choice.state.task?.uncertain === true;
+  return isUncertain && isFirst && request.permittedBy === undefined && request.node.effects === "external" && request.node.onUnknown !== "rerun";
+}
+
+function askAboutLost(choice: Choice, event: EventOf<"step_intended">): EngineEvent {
+  return askOutcome(choice, { ...event, id: event.step }, { isLost: true });
+}

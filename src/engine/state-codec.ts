@@ -14,7 +14,8 @@ import { decodeSections } from "./state-sections.js";
 
 export const STATE_SCHEMA = 1;
 /** task → definition → root → children → child (a phase) → its children → specialist. */
-const DEPTH_SPLIT = 6;
+const DEPTH_SPLIT = 7;
+const KEYS_SPLIT = 100;
 
 interface CapturedMap {
   readonly keys: readonly string[];
@@ -90,9 +91,9 @@ export function* encodeCaptured(captured: CapturedState): Iterable<string> {
   yield "}";
 }
 
-/** A definition can be large: its outer levels become pieces of their own. */
+/** The value as pieces: only long lists and what leads to them are split. */
 function* encodeDeep(value: unknown, depth: number): Iterable<string> {
-  if (typeof value !== "object" || value === null || depth === 0) {
+  if (typeof value !== "object" || value === null || depth === 0 || !isWorthSplitting(value)) {
     yield JSON.stringify(value);
     return;
   }
@@ -106,6 +107,11 @@ function* encodeDeep(value: unknown, depth: number): Iterable<string> {
     isFirst = false;
   }
   yield isList ? "]" : "}";
+}
+
+function isWorthSplitting(value: object): boolean {
+  if (Array.isArray(value)) return true;
+  return "definition" in value || "root" in value || "children" in value || Object.keys(value).length > KEYS_SPLIT;
 }
 
 function* encodeList(name: string, length: number, encode: (at: number) => string): Iterable<string> {

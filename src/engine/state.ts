@@ -28,6 +28,8 @@ export interface TaskEntry {
   readonly output?: ValueRef;
   /** A person asked for it while the task ran; cleared by the next owner. */
   readonly request?: "pause" | "stop";
+  /** Records were lost: what has no record may have run all the same. */
+  readonly uncertain?: boolean;
   /** How the root scope ended. */
   readonly root?: { readonly outcome: "done" | "partial" | "failed"; readonly routeOutput?: JsonObject };
   /** What people added to the limits, by name of the limit. */

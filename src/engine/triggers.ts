@@ -3,12 +3,13 @@
  *
  * A pure rule over the events of one `decide`: `checkpoint_recorded` follows right after the event that fired, except
  * before_risky_operation (before the intent) and shutdown (before `task_closed`). Rules come from the settings:
- * `checkpoint_config.triggers.<trigger>: {enabled, when, min_interval_seconds}`; without one a trigger is on. Sequence
+ * `checkpoint_config.triggers.<trigger>: {enabled, when, min_interval_seconds}`, else from the seed's lists; without either a
+ * trigger is on. Sequence
  * numbers are given last, over the whole answer.
  */
 import { errorCodeOf } from "../base/errors.js";
 import { createUuid, type CheckpointId } from "../base/ids.js";
-import { isJsonObject, type JsonObject } from "../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { Choice } from "./choice.js";
 import type { EngineEvent, EventOf, Trigger } from "./events.js";
 import { computeElapsedMs } from "./limits.js";
@@ -19,6 +20,8 @@ const MEMORY_HIGH = 0.85;
 const MEMORY_INTERVAL_MS = 60_000;
 /** By hand: they never wait for an interval and cannot be switched off by accident. */
 const BY_HAND = new Set<Trigger>(["user_requested", "debug_breakpoint", "before_risky_operation", "shutdown"]);
+/** The seed's `manual_triggers` may name these, `automatic_triggers` the others. */
+const MANUAL = new Set<Trigger>(["user_requested", "debug_breakpoint", "before_risky_operation"]);
 const SPECIALIST_KINDS = new Set(["command", "script", "function", "model"]);
 
 /** Decision types that mean a threshold of confidence was crossed. */
@@ -162,16 +165,23 @@ function settingsOf(choice: Choice, events: readonly EngineEvent[]): JsonObject 
 }
 
 function ruleOf(settings: JsonObject, trigger: Trigger): JsonObject {
-  const config = settings["checkpoint_config"];
-  const rules = isJsonObject(config) ? config["triggers"] : undefined;
+  const config = configOf(settings);
+  const rules = config["triggers"];
   const rule = isJsonObject(rules) ? rules[trigger] : undefined;
-  return isJsonObject(rule) ? rule : {};
+  if (isJsonObject(rule)) return rule;
+  const list = config[MANUAL.has(trigger) ? "manual_triggers" : "automatic_triggers"];
+  return Array.isArray(list) ? { enabled: (list as readonly JsonValue[]).includes(trigger) } : {};
+}
+
+function configOf(settings: JsonObject): JsonObject {
+  const config = settings["checkpoint_config"];
+  return isJsonObject(config) ? config : {};
 }
 
 /** The interval trigger fires only where an interval was set. Units: milliseconds. */
 function intervalOf(settings: JsonObject): number | undefined {
   const rule = ruleOf(settings, "interval");
-  const seconds = rule["min_interval_seconds"];
+  const seconds = configOf(settings)["interval_seconds"] ?? rule["min_interval_seconds"];
   return typeof seconds === "number" && seconds > 0 && rule["enabled"] !== false ? seconds * 1_000 : undefined;
 }
 

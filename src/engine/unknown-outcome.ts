@@ -2,8 +2,8 @@
  * Steps whose outcome is unknown: what a new owner does about each open step, and what an answer permits.
  *
  * E6: a command or script whose intent is durable but whose `spawned` is not has provably not acted, because its child
- *     waits until `spawned` is durable (P1); it is intended again without asking. Not so after damage, where the record
- *     may be among the lost ones.
+ *     waits until `spawned` is durable (P1); it is intended again without asking. Not so after a loss of records, where
+ *     it may be among the lost ones; then start.ts also asks before the first start of every external step.
  * E7: every further attempt has the idempotency key of the first.
  *
  *   open → probe said done → completed · probe said not done, or E6 → intended again
@@ -16,23 +16,17 @@
 import type { JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
 import { decideThat, type Choice } from "./choice.js";
-import type { EngineEvent, QuestionOption } from "./events.js";
+import type { EngineEvent } from "./events.js";
 import type { EngineInput } from "./input.js";
 import { findStepDefinition, isHalted } from "./lookup.js";
 import { completeWith, failAttempt } from "./outcome.js";
-import { openQuestion } from "./questions.js";
 import { startStep, type StartBudget } from "./start.js";
+import { askOutcome, askParked, OUTCOME_OPTIONS } from "./outcome-question.js";
 import type { QuestionEntry, StepEntry } from "./state.js";
 
 type ResumedInput = Extract<EngineInput, { kind: "resumed" }>;
 
-const OPTIONS: readonly QuestionOption[] = [
-  { value: "rerun", label: "run it again, with the same idempotency key" },
-  { value: "done", label: "it has acted; give its output as JSON", takesValue: true },
-  { value: "skip", label: "go on without it" },
-  { value: "fail", label: "treat it as failed" },
-];
-const ALTERNATIVES = OPTIONS.map((option) => option.value);
+const ALTERNATIVES = OUTCOME_OPTIONS.map((option) => option.value);
 
 /** Kinds whose child process waits for `spawned`. */
 function spawnsAlways(choice: Choice, step: StepEntry): boolean {
@@ -47,10 +41,10 @@ export function judgeOpenStep(choice: Choice, step: StepEntry, input: ResumedInp
   if (step.kind === "wait") return [];
   const probed = input.probed.get(step.id);
   if (probed !== undefined) return probed.done ? completeWith(choice, step, probed.output ?? null, "probe") : [again(choice, step, "probe_not_done")];
-  const hasNotActed = spawnsAlways(choice, step) && step.process === undefined && !input.uncertain;
+  const hasNotActed = spawnsAlways(choice, step) && step.process === undefined && !input.uncertain && choice.state.task?.uncertain !== true;
   const isHarmless = hasNotActed || step.effects !== "external";
   const policy = input.onUnknown ?? step.onUnknown;
-  if ((isHarmless || policy === "rerun") && crashes >= input.maxRecoveryAttempts) return [parkStep(choice, step, crashes)];
+  if ((isHarmless || policy === "rerun") && crashes >= input.maxRecoveryAttempts) return [askParked(choice, step, crashes)];
   if (isHarmless) return [again(choice, step, hasNotActed ? "never_started" : `effects_${step.effects}`)];
   return followPolicy(choice, step, policy, input.orphans.get(step.id));
 }
@@ -60,7 +54,7 @@ function again(choice: Choice, step: StepEntry, reason: string): EngineEvent {
 }
 
 function followPolicy(choice: Choice, step: StepEntry, policy: OnUnknown, offered: JsonValue | undefined): readonly EngineEvent[] {
-  if (policy === "ask") return [askOutcome(choice, step, offered)];
+  if (policy === "ask") return [askOutcome(choice, step, { offered })];
   const decision = decideThat(choice, {
     agent: "engine",
     type: "unknown_outcome",
@@ -81,30 +75,6 @@ function carryOut(choice: Choice, step: StepEntry, policy: Exclude<OnUnknown, "a
 function failUnknown(choice: Choice, step: StepEntry): readonly EngineEvent[] {
   const error = { code: "STEP_UNKNOWN", message: `it is unknown whether attempt ${step.attempt} has acted`, retryable: false };
   return failAttempt(choice, { ...step, restarts: Infinity }, { error, durationMs: 0 });
-}
-
-function askOutcome(choice: Choice, step: StepEntry, offered: JsonValue | undefined): EngineEvent {
-  const found = offered === undefined ? "" : "; a result of it was found outside the history and is offered as the answer to done";
-  return openQuestion(choice, {
-    kind: "unknown_outcome",
-    subject: step.id,
-    step: step.id,
-    text: `${step.path} was started and its end was not recorded: it may or may not have acted${found}`,
-    options: OPTIONS,
-    offered,
-    facts: { path: step.path, kind: step.kind, attempt: step.attempt, idempotency_key: step.idempotencyKey },
-  });
-}
-
-function parkStep(choice: Choice, step: StepEntry, crashes: number): EngineEvent {
-  return openQuestion(choice, {
-    kind: "parked_step",
-    subject: step.id,
-    step: step.id,
-    text: `${step.path} was running in ${crashes} crashed processes in a row without progress and is parked`,
-    options: OPTIONS,
-    facts: { path: step.path, kind: step.kind, attempt: step.attempt, crashes },
-  });
 }
 
 /** Consumes the answer about a step. Empty while a failed sibling holds its group. */

@@ -57,6 +57,7 @@ export class EngineHarness {
   epoch = 1;
   readonly #options: HarnessOptions;
   readonly #random;
+  #closed: EventOf<"task_closed"> | undefined;
   #running = new Map<string, StepEntry>();
 
   constructor(definition: WorkflowDefinition, options: HarnessOptions = {}) {
@@ -70,9 +71,9 @@ export class EngineHarness {
     return [...this.#running.values()];
   }
 
+  /** The event that ended the latest owner's run. */
   get closed(): EventOf<"task_closed"> | undefined {
-    const last = this.events.findLast((event) => event.type === "task_closed" || event.type === "task_resumed");
-    return last?.type === "task_closed" ? last : undefined;
+    return this.state.task?.status === "running" ? undefined : this.#closed;
   }
 
   get openQuestions(): readonly QuestionEntry[] {
@@ -151,10 +152,15 @@ export class EngineHarness {
 
   #fold(events: readonly EngineEvent[], into: EngineEvent[]): void {
     for (const event of events) {
-      evolve(this.state, event);
-      this.events.push(event);
+      this.#take(event);
       into.push(event);
     }
+  }
+
+  #take(event: EngineEvent): void {
+    evolve(this.state, event);
+    this.events.push(event);
+    if (event.type === "task_closed") this.#closed = event;
   }
 
   #startOpen(): void {
@@ -209,10 +215,7 @@ export class EngineHarness {
     next.nowMs = this.nowMs + 10;
     next.epoch = this.epoch;
     for (const [key, value] of this.blobs) next.blobs.set(key, value);
-    for (const event of this.events.slice(0, count)) {
-      evolve(next.state, event);
-      next.events.push(event);
-    }
+    for (const event of this.events.slice(0, count)) next.#take(event);
     return next;
   }
 

@@ -1,0 +1,117 @@
+/**
+ * Folds a changed definition into a running task.
+ *
+ * Finished steps stay finished and finished scopes stay left. In the open scopes children that are new take their place,
+ * dependencies are counted anew, and what the new definition does not have any more is forgotten: its open steps are
+ * marked cancelled and never come back. A failed or open step whose fingerprint changed is rendered anew at its next
+ * intent (see intent.ts). A machine that stands at a child that is gone is stuck there.
+ */
+import type { StepId } from "../base/ids.js";
+import type { PhasesScope, ScopeDefinition, WorkflowDefinition } from "../definition/workflow.js";
+import { replaceData } from "./evolve-scopes.js";
+import { childPath, findPlace, indexDefinition, requireTask } from "./lookup.js";
+import type { GroupCounts, ScopeData, ScopeEntry, ScopeFrontier, TaskState } from "./state.js";
+
+export function adoptDefinition(state: TaskState, definition: WorkflowDefinition): void {
+  state.task = Object.freeze({ ...requireTask(state), definition });
+  const { places } = indexDefinition(definition);
+  for (const path of state.scopes.keys()) if (places.get(path)?.node.node !== "scope") forgetScope(state, path);
+  for (const set of [state.open, state.waiting, state.blocked]) {
+    for (const id of set) if (isGone(state, id)) forgetStep(state, id);
+  }
+  for (const scope of [...state.scopes.values()]) {
+    const node = places.get(scope.path)?.node;
+    if (node?.node === "scope") adoptScope(state, scope, node);
+  }
+}
+
+function forgetScope(state: TaskState, path: string): void {
+  state.scopes.delete(path);
+  state.frontier.delete(path);
+}
+
+function isGone(state: TaskState, id: StepId): boolean {
+  const step = state.steps.get(id);
+  return step === undefined || findPlace(state, step.path)?.node.node !== "step";
+}
+
+function forgetStep(state: TaskState, id: StepId): void {
+  const step = state.steps.get(id);
+  for (const set of [state.open, state.waiting, state.blocked]) set.delete(id);
+  if (step !== undefined && step.status !== "failed") state.steps.set(id, Object.freeze({ ...step, status: "cancelled" }));
+}
+
+function adoptScope(state: TaskState, scope: ScopeEntry, node: ScopeDefinition): void {
+  const { data } = scope;
+  if (data.scope !== node.scope) return forgetScope(state, scope.path);
+  switch (data.scope) {
+    case "machine":
+      return adoptMachine(state, scope, node, data);
+    case "phases":
+      return adoptPhases(state, scope, node as PhasesScope, data);
+    default:
+      return adoptGroup(state, scope, node, data);
+  }
+}
+
+function adoptMachine(state: TaskState, scope: ScopeEntry, node: ScopeDefinition, data: Extract<ScopeData, { scope: "machine" }>): void {
+  const standing = data.current ?? data.next;
+  if (standing === undefined || standing === "$end" || node.children.some((child) => child.name === standing)) return;
+  const { next: _next, ...rest } = data;
+  replaceData(state, scope, { ...rest, current: standing, stuck: `the definition has no ${standing} any more` });
+}
+
+/** The list goes on behind the phase that is open or was left last. */
+function adoptPhases(state: TaskState, scope: ScopeEntry, node: PhasesScope, data: Extract<ScopeData, { scope: "phases" }>): void {
+  let next = 0;
+  node.children.forEach((child, at) => {
+    const status = state.phases.get(child.path)?.status;
+    if (status !== undefined) next = status === "running" ? at : at + 1;
+  });
+  const { current, ...rest } = data;
+  const isOpen = current !== undefined && state.scopes.has(childPath(scope.path, current));
+  replaceData(state, scope, { ...rest, next, ...(isOpen ? { current } : {}) });
+}
+
+function adoptGroup(state: TaskState, scope: ScopeEntry, node: ScopeDefinition, data: Extract<ScopeData, GroupCounts>): void {
+  const frontier = state.frontier.get(scope.path);
+  if (frontier === undefined) return;
+  const spawned = data.scope === "phase" ? Object.keys(data.spawned) : [];
+  const known = new Set([...node.children.map((child) => child.name), ...spawned]);
+  const isKnown = (name: string) => known.has(name) || findPlace(state, childPath(scope.path, name)) !== undefined;
+  for (const name of frontier.ended.keys()) if (!isKnown(name)) frontier.ended.delete(name);
+  const { running, blocked } = countActive(state, scope.path);
+  const kept = frontier.ready.filter((name) => isKnown(name) && !node.children.some((child) => child.name === name));
+  frontier.ready.splice(0, frontier.ready.length, ...kept);
+  frontier.waiting.clear();
+  for (const child of node.children) {
+    if (frontier.ended.has(child.name) || running.has(child.name) || blocked.has(child.name)) continue;
+    const unmet = child.dependsOn.filter((name) => !isSatisfied(frontier, name)).length;
+    if (unmet === 0) frontier.ready.push(child.name);
+    else frontier.waiting.set(child.name, unmet);
+  }
+  const ends = [...frontier.ended.values()];
+  const failed = ends.filter((end) => end === "failed").length;
+  const imperfect = ends.filter((end) => end === "partial" || end === "skipped").length;
+  replaceData(state, scope, { ...data, running: running.size, blocked: blocked.size, failed, imperfect, failing: data.failing && failed > 0 });
+}
+
+function isSatisfied(frontier: ScopeFrontier, name: string): boolean {
+  const end = frontier.ended.get(name);
+  return end !== undefined && end !== "failed";
+}
+
+/** Children that run or are blocked, from the sets of open work. */
+function countActive(state: TaskState, path: string): { readonly running: Set<string>; readonly blocked: Set<string> } {
+  const running = new Set<string>();
+  const blocked = new Set<string>();
+  for (const scope of state.scopes.values()) if (scope.parent === path) running.add(scope.path.slice(path.length + 1));
+  for (const id of new Set([...state.open, ...state.waiting, ...state.blocked])) {
+    const step = state.steps.get(id);
+    if (step === undefined || findPlace(state, step.path)?.parent !== path) continue;
+    const name = step.path.slice(path.length + 1);
+    if (step.status === "open" || step.status === "waiting_retry") running.add(name);
+    if (step.status === "unknown" || step.status === "parked") blocked.add(name);
+  }
+  return { running, blocked };
+}

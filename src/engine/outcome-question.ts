@@ -1,0 +1,55 @@
+/** What a person is asked about a step that may have acted, or that crashes its process. */
+import type { JsonValue } from "../base/json.js";
+import type { Choice } from "./choice.js";
+import type { EngineEvent, QuestionOption } from "./events.js";
+import { openQuestion } from "./questions.js";
+import type { StepEntry } from "./state.js";
+
+export const OUTCOME_OPTIONS: readonly QuestionOption[] = [
+  { value: "rerun", label: "run it again, with the same idempotency key" },
+  { value: "done", label: "it has acted; give its output as JSON", takesValue: true },
+  { value: "skip", label: "go on without it" },
+  { value: "fail", label: "treat it as failed" },
+];
+
+/** What identifies the attempt that is asked about. */
+export type AskedStep = Pick<StepEntry, "id" | "path" | "kind" | "attempt" | "idempotencyKey">;
+
+export interface OutcomeDoubt {
+  /** A result found outside the history. */
+  readonly offered?: JsonValue;
+  /** No intent of it is known, but records are missing. */
+  readonly isLost?: boolean;
+}
+
+export function askOutcome(choice: Choice, step: AskedStep, doubt: OutcomeDoubt): EngineEvent {
+  const found = doubt.offered === undefined ? "" : "; a result of it was found outside the history and is offered as the answer to done";
+  const text =
+    doubt.isLost === true
+      ? `records of this task are lost: ${step.path} may have been run before`
+      : `${step.path} was started and its end was not recorded: it may or may not have acted${found}`;
+  return openQuestion(choice, {
+    kind: "unknown_outcome",
+    subject: step.id,
+    step: step.id,
+    text,
+    options: OUTCOME_OPTIONS,
+    offered: doubt.offered,
+    facts: factsOf(step),
+  });
+}
+
+export function askParked(choice: Choice, step: AskedStep, crashes: number): EngineEvent {
+  return openQuestion(choice, {
+    kind: "parked_step",
+    subject: step.id,
+    step: step.id,
+    text: `${step.path} was running in ${crashes} crashed processes in a row without progress and is parked`,
+    options: OUTCOME_OPTIONS,
+    facts: { ...factsOf(step), crashes },
+  });
+}
+
+function factsOf(step: AskedStep) {
+  return { path: step.path, kind: step.kind, attempt: step.attempt, idempotency_key: step.idempotencyKey };
+}
