@@ -86,6 +86,8 @@ class SnapshotQueue implements CheckpointManager {
   readonly #options: CheckpointManagerOptions;
   readonly #waiting: Request[] = [];
   #ledger: Ledger | undefined;
+  /** As it goes on; read for what the history holds by now. */
+  #state: TaskState | undefined;
   #failuresInARow = 0;
   #largeBytes: number = LIMITS.checkpointLargeBytes;
   #pump: Promise<void> | undefined;
@@ -95,6 +97,7 @@ class SnapshotQueue implements CheckpointManager {
   }
 
   captured(state: TaskState, event: EventOf<"checkpoint_recorded">): ReturnType<CheckpointHook["captured"]> {
+    this.#state = state;
     this.#ledger ??= readLedger(state);
     const isRequired = isAlwaysWritten(event.trigger);
     const taken = this.#options.isEnabled && this.#isWorthwhile(isRequired) ? capture(state, event) : undefined;
@@ -156,7 +159,7 @@ class SnapshotQueue implements CheckpointManager {
       request.reject(await this.#fail(taken, error));
       return;
     }
-    if (taken.event.trigger !== "shutdown") await this.#retain();
+    await this.#retain();
   }
 
   async #write(taken: SnapshotCapture, isRequired: boolean): Promise<void> {
@@ -279,10 +282,12 @@ class SnapshotQueue implements CheckpointManager {
     });
   }
 
-  /** Removes old files; a failure here harms nothing and is only said. */
+  /** Removes old files while the history is open; a failure here harms nothing and is only said. */
   async #retain(): Promise<void> {
+    const state = this.#state;
+    if (state?.task?.status !== "running") return;
     try {
-      await this.#options.retention?.run();
+      await this.#options.retention?.run(state.checkpoints);
     } catch (error) {
       this.#options.log.warn(`old checkpoint files could not be removed: ${messageOf(error)}`);
     }

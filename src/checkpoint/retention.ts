@@ -9,8 +9,10 @@
 import { type SplashdownError, isErrorCode, messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
 import type { EventOf } from "../engine/events.js";
+import type { CheckpointEntry } from "../engine/state.js";
 import type { TaskStore } from "../store/contract.js";
 import type { CheckpointJournal } from "./contract.js";
+import type { SnapshotName } from "./names.js";
 import { listSnapshotFiles } from "./source.js";
 
 export interface RetentionRules {
@@ -114,12 +116,13 @@ export class SnapshotRetention {
   }
 
   /**
-   * Removes what may go. Shape: the names of the removed files; often none.
+   * Removes what may go. Shape: `history` by sequence; files of checkpoints that are not in it (a superseded owner's)
+   * neither go nor count. The answer is the names of the removed files; often none.
    *
    * Errors: OWNER_SUPERSEDED and the STORE_* codes; files not yet removed then stay.
    */
-  async run(): Promise<string[]> {
-    const expired = await this.#select();
+  async run(history: readonly CheckpointEntry[]): Promise<string[]> {
+    const expired = await this.#select(history);
     if (expired.length === 0) return [];
     const { options, files } = { options: this.#options, files: expired.map((file) => file.file) };
     const reason = [...new Set(expired.map((file) => file.reason))].join("; ");
@@ -132,8 +135,8 @@ export class SnapshotRetention {
     return files;
   }
 
-  async #select(): Promise<ExpiredFile[]> {
-    const named = await listSnapshotFiles(this.#options.store);
+  async #select(history: readonly CheckpointEntry[]): Promise<ExpiredFile[]> {
+    const named = (await listSnapshotFiles(this.#options.store)).filter(({ name }) => isOf(history, name));
     const describe = (): RetainedFile[] => named.map(({ entry, name }) => this.#describe(entry.key, name));
     const first = selectExpired(describe(), this.#options.rules);
     if (first.length === 0) return first;
@@ -162,6 +165,18 @@ export class SnapshotRetention {
       else this.#damaged.add(file);
     }
   }
+}
+
+/** Whether a file's name is that of a checkpoint in the history, which is sorted by sequence. */
+function isOf(history: readonly CheckpointEntry[], name: SnapshotName): boolean {
+  let [low, high] = [0, history.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((history[middle]?.seq ?? 0) < name.seq) low = middle + 1;
+    else high = middle;
+  }
+  const entry = history[low];
+  return entry?.seq === name.seq && entry.phase === name.phase && entry.atMs === name.atMs;
 }
 
 /** Damage of one file, as against a key or a store that fails for all of them. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { EventOf } from "../../../src/engine/events.js";
+import type { CheckpointEntry } from "../../../src/engine/state.js";
 import { formatSnapshotName } from "../../../src/checkpoint/names.js";
 import { type RetainedFile, selectExpired, SnapshotRetention } from "../../../src/checkpoint/retention.js";
-import { createCheckpointRoom } from "../../support/checkpoint-room.js";
+import { createCheckpointRoom, uuidOf } from "../../support/checkpoint-room.js";
 import { FAKE_START_MS } from "../../support/fake-clock.js";
 
 const RULES = { perPhaseMax: 5, perTaskMax: 10 };
@@ -70,6 +71,7 @@ interface Ground {
   readonly events: EventOf<"pruned">[];
   readonly steps: string[];
   readonly lines: string[];
+  readonly history: CheckpointEntry[];
   left(): Promise<string[]>;
 }
 
@@ -80,6 +82,18 @@ async function createGround(
   const room = await createCheckpointRoom();
   const steps: string[] = [];
   const events: EventOf<"pruned">[] = [];
+  const history = Array.from({ length: count }, (_unused, at): CheckpointEntry => {
+    const seq = at + 1;
+    return {
+      checkpointId: uuidOf(seq),
+      seq,
+      phase: 1,
+      trigger: "interval",
+      status: "in_progress",
+      atMs: FAKE_START_MS + seq,
+      position: seq,
+    };
+  });
   for (let seq = 1; seq <= count; seq += 1) await room.task.putOnce(nameOf(seq, 1), Buffer.from(String(seq)));
   const retention = new SnapshotRetention({
     store: Object.assign(Object.create(room.task) as typeof room.task, {
@@ -110,13 +124,13 @@ async function createGround(
   });
   const left = async (): Promise<string[]> =>
     (await room.task.list("checkpoint_")).map(({ key }) => key.slice(-13, -5));
-  return { retention, events, steps, lines: room.lines, left };
+  return { retention, events, steps, lines: room.lines, history, left };
 }
 
 describe("SnapshotRetention", () => {
   it("C4: records, looks for a higher epoch, then removes", async () => {
     const ground = await createGround(5);
-    expect(await ground.retention.run()).toHaveLength(2);
+    expect(await ground.retention.run(ground.history)).toHaveLength(2);
     expect(ground.steps).toEqual([
       "verify 00000005",
       "verify 00000004",
@@ -135,22 +149,22 @@ describe("SnapshotRetention", () => {
 
   it("C4: removes nothing when another process owns the task, or when it cannot be recorded", async () => {
     const superseded = await createGround(5, { superseded: true });
-    await expect(superseded.retention.run()).rejects.toThrow("superseded");
+    await expect(superseded.retention.run(superseded.history)).rejects.toThrow("superseded");
     expect(await superseded.left()).toHaveLength(5);
     const closed = await createGround(5, { closed: true });
-    await expect(closed.retention.run()).rejects.toThrow("closed");
+    await expect(closed.retention.run(closed.history)).rejects.toThrow("closed");
     expect(await closed.left()).toHaveLength(5);
   });
 
   it("C5: removes nothing while fewer than two files decode", async () => {
     const ground = await createGround(6, { damaged: [6, 5, 4, 3, 2] });
-    expect(await ground.retention.run()).toEqual([]);
+    expect(await ground.retention.run(ground.history)).toEqual([]);
     expect(await ground.left()).toHaveLength(6);
   });
 
   it("C5: keeps the two good files among damaged newer ones", async () => {
     const ground = await createGround(7, { damaged: [7, 6, 5, 4] });
-    await ground.retention.run();
+    await ground.retention.run(ground.history);
     expect(await ground.left()).toEqual(["00000002", "00000003", "00000005", "00000006", "00000007"]);
   });
 
@@ -158,13 +172,21 @@ describe("SnapshotRetention", () => {
     const ground = await createGround(4);
     ground.retention.noteVerified(nameOf(4, 1));
     ground.retention.noteVerified(nameOf(3, 1));
-    await ground.retention.run();
+    await ground.retention.run(ground.history);
     expect(ground.steps).toEqual(["pruned", "confirm", "remove 00000001"]);
+  });
+
+  it("leaves a superseded owner's files alone and does not count them", async () => {
+    const ground = await createGround(8);
+    const mine = ground.history.slice(0, 4);
+    expect(await ground.retention.run(mine)).toEqual([nameOf(1, 1)]);
+    expect(await ground.left()).toHaveLength(7);
+    expect(await ground.retention.run([])).toEqual([]);
   });
 
   it("looks no further when nothing is over the limits", async () => {
     const ground = await createGround(3);
-    expect(await ground.retention.run()).toEqual([]);
+    expect(await ground.retention.run(ground.history)).toEqual([]);
     expect(ground.steps).toEqual([]);
   });
 });
