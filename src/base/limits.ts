@@ -6,6 +6,8 @@ export const LIMITS = {
   /** A value of this size or more becomes a sealed blob. */
   blobThresholdBytes: 256 * 1024,
   blobChunkBytes: 64 * 1024,
+  /** Loaded large values that a running task keeps at hand. */
+  blobCacheBytesMax: 64 * 1024 * 1024,
   /** The largest output one step may return; over it the step fails with VALUE_TOO_LARGE and is not retried. */
   stepOutputBytesMax: 64 * 1024 * 1024,
   /** Error texts are cut to this before they become events. */

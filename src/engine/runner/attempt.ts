@@ -1,41 +1,47 @@
 /**
  * One attempt of one step while it runs in this process: its signal, its time limits and the sink it reports through.
  *
- * X1: once an attempt is closed, whatever it reports is refused. X2: what a sink method promises is durable, and the
- * epoch was looked at, when the promise resolves.
+ * X1: once an attempt is closed, or its step went on without it, whatever it reports is refused with CANCELLED. X2: what
+ * a sink method promises is durable, and the epoch was looked at, when the promise resolves; what was not recorded never
+ * resolves.
  */
 import type { Clock } from "../../base/clock.js";
 import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
+import { LIMITS } from "../../base/limits.js";
 import type { StepDefinition } from "../../definition/workflow.js";
-import type { ProcessRef, Usage } from "../events.js";
+import type { EngineEvent, ValueRef } from "../events.js";
 import type { EngineInput } from "../input.js";
-import type { StepSink } from "../ports.js";
+import type { Sanitiser, StepSink } from "../ports.js";
 import type { StepEntry } from "../state.js";
-import type { LargeValues } from "./values.js";
+import { createChannelView } from "./channel-view.js";
+import { findValueFault } from "./value-size.js";
 
 export type CloseReason = "finished" | "cancelled" | "timeout" | "idle" | "leaving";
 
 export interface AttemptDeps {
   readonly clock: Clock;
-  readonly values: LargeValues;
-  readonly clean: (value: JsonValue) => JsonValue;
+  readonly sanitiser: Sanitiser;
   readonly channel: ReadonlyMap<string, JsonValue>;
-  /** Decides, folds and makes durable; resolves after the look for a higher epoch. */
-  readonly submit: (input: EngineInput) => Promise<void>;
-  /** Same without waiting: failures end the run elsewhere. */
-  readonly post: (input: EngineInput) => void;
+  readonly store: (value: JsonValue) => Promise<ValueRef>;
+  /** Decides, folds and makes durable; resolves with what was recorded, after the look for a higher epoch. */
+  readonly submit: (input: EngineInput) => Promise<readonly EngineEvent[]>;
+  /** Same for those who do not wait: never rejects, failures end the run elsewhere. */
+  readonly post: (input: EngineInput) => Promise<void>;
 }
+
+/** Longest single timer of the platform; a longer limit is none. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export class Attempt {
   readonly step: StepEntry;
-  readonly startedAtMs: number;
-  checkpointMetadata: JsonObject | undefined;
-  again = false;
-  settled: Promise<void> = Promise.resolve();
+  readonly sink: StepSink;
   readonly #deps: AttemptDeps;
-  readonly #controller = new AbortController();
   readonly #definition: StepDefinition;
+  readonly #controller = new AbortController();
+  readonly #startedAtMs: number;
+  #checkpointMetadata: JsonObject | undefined;
+  #again = false;
   #closed: CloseReason | undefined;
   #cancelTimeout: (() => void) | undefined;
   #cancelIdle: (() => void) | undefined;
@@ -44,10 +50,9 @@ export class Attempt {
     this.step = step;
     this.#definition = definition;
     this.#deps = deps;
-    this.startedAtMs = deps.clock.monotonicMs();
-    if (definition.timeoutMs !== undefined) {
-      this.#cancelTimeout = deps.clock.schedule(definition.timeoutMs, () => this.close("timeout"));
-    }
+    this.#startedAtMs = deps.clock.monotonicMs();
+    this.sink = this.#createSink();
+    this.#cancelTimeout = this.#closeAfter(definition.timeoutMs, "timeout");
     this.#touch();
   }
 
@@ -59,8 +64,11 @@ export class Attempt {
     return this.#closed;
   }
 
-  get durationMs(): number {
-    return Math.max(0, Math.round(this.#deps.clock.monotonicMs() - this.startedAtMs));
+  /** What the step wished for on its way, and how long it took, for its outcome. */
+  get circumstances() {
+    const durationMs = Math.max(0, Math.round(this.#deps.clock.monotonicMs() - this.#startedAtMs));
+    const checkpointMetadata = this.#checkpointMetadata;
+    return { durationMs, again: this.#again, ...(checkpointMetadata === undefined ? {} : { checkpointMetadata }) };
   }
 
   /** Ends the attempt; its children are told through the signal. The first reason stays. */
@@ -69,67 +77,73 @@ export class Attempt {
     this.#closed = reason;
     this.#cancelTimeout?.();
     this.#cancelIdle?.();
-    if (reason !== "finished") {
-      this.#controller.abort(new SplashdownError("CANCELLED", `step ${this.step.path} was ended: ${reason}`));
-    }
+    if (reason === "finished") return;
+    this.#controller.abort(new SplashdownError("CANCELLED", `step ${this.step.path} was ended: ${reason}`));
   }
 
-  readonly sink: StepSink = {
-    spawned: (process: ProcessRef) => this.#report({ kind: "spawned", process }),
-    progress: (report) => {
-      if (this.#closed !== undefined) return;
-      this.#touch();
-      const clean = this.#deps.clean(JSON.parse(JSON.stringify(report)) as JsonObject) as JsonObject;
-      this.#deps.post({ kind: "progress", ...this.#identity(), report: clean });
-    },
-    milestone: async (name, state) => {
-      this.#requireOpen();
-      await this.#report({ kind: "milestone", name, state: await this.#store(state) });
-    },
-    substepIntended: (name) => this.#report({ kind: "substep_intended", name }),
-    substepCompleted: async (name, value) => {
-      this.#requireOpen();
-      await this.#report({ kind: "substep_completed", name, value: await this.#store(value) });
-    },
-    turn: async (value, usage?: Usage) => {
-      this.#requireOpen();
-      await this.#report({ kind: "turn", value: await this.#store(value), usage });
-    },
-    toolIntended: async (call, name, value) => {
-      this.#requireOpen();
-      await this.#report({ kind: "tool_intended", call, name, value: await this.#store(value) });
-    },
-    toolCompleted: async (call, value) => {
-      this.#requireOpen();
-      await this.#report({ kind: "tool_completed", call, value: await this.#store(value) });
-    },
-    channel: {
-      get: (key) => this.#deps.channel.get(key),
-      set: (key, value) => this.#changeChannel("set", key, value),
-      append: (key, value) => this.#changeChannel("append", key, value),
-      add: (key, amount) => this.#changeChannel("add", key, amount),
-    },
-    requestCheckpoint: (metadata) => {
-      this.checkpointMetadata = { ...this.checkpointMetadata, ...metadata };
-    },
-    requestNextIteration: () => {
-      this.again = true;
-    },
-  };
-
-  #changeChannel(op: "set" | "append" | "add", key: string, value: JsonValue): void {
-    this.#requireOpen();
-    this.#deps.post({ kind: "channel", op, key, value: this.#deps.clean(value), step: this.step.id });
+  #createSink(): StepSink {
+    return {
+      spawned: (process) => this.#record({ kind: "spawned", process }),
+      progress: (report) => this.#postProgress(report),
+      milestone: async (name, state) =>
+        this.#record({
+          kind: "milestone",
+          name: this.#deps.sanitiser.cleanText(name),
+          state: await this.#store(state),
+        }),
+      substepIntended: (name) => this.#record({ kind: "substep_intended", name }),
+      substepCompleted: async (name, value) =>
+        this.#record({ kind: "substep_completed", name, value: await this.#store(value) }),
+      turn: async (value, usage) => this.#record({ kind: "turn", value: await this.#store(value), usage }),
+      toolIntended: async (call, name, value) =>
+        this.#record({ kind: "tool_intended", call, name, value: await this.#store(value) }),
+      toolCompleted: async (call, value) =>
+        this.#record({ kind: "tool_completed", call, value: await this.#store(value) }),
+      channel: createChannelView({
+        folded: this.#deps.channel,
+        accept: (value) => this.#clean(value),
+        post: (change) => this.#deps.post({ kind: "channel", ...change, step: this.step.id }),
+      }),
+      requestCheckpoint: (metadata) => {
+        this.#checkpointMetadata = { ...this.#checkpointMetadata, ...this.#cleanObject(metadata) };
+      },
+      requestNextIteration: () => {
+        this.#again = true;
+      },
+    };
   }
 
-  async #store(value: JsonValue) {
-    return this.#deps.values.store(this.#deps.clean(value));
+  #postProgress(report: Parameters<StepSink["progress"]>[0]): void {
+    if (this.#closed !== undefined) return;
+    this.#touch();
+    const copy = JSON.parse(JSON.stringify(report)) as JsonObject;
+    void this.#deps.post({ kind: "progress", ...this.#identity(), report: this.#cleanObject(copy) });
   }
 
-  #report(body: AttemptReport): Promise<void> {
+  async #record(report: AttemptReport): Promise<void> {
     this.#requireOpen();
     this.#touch();
-    return this.#deps.submit({ ...body, ...this.#identity() } as EngineInput);
+    const recorded = await this.#deps.submit({ ...report, ...this.#identity() });
+    if (recorded.length === 0) throw this.#refusal("its step went on without it");
+    if (ALLOWS.has(report.kind)) this.#requireOpen();
+  }
+
+  async #store(value: JsonValue): Promise<ValueRef> {
+    return this.#deps.store(this.#clean(value));
+  }
+
+  /** Errors: CANCELLED, VALUE_TOO_LARGE, VALUE_TOO_DEEP. */
+  #clean(value: JsonValue): JsonValue {
+    this.#requireOpen();
+    const { stepOutputBytesMax: bytesMax, valueDepthMax: depthMax } = LIMITS;
+    const fault = findValueFault(value, { bytesMax, depthMax });
+    if (fault === undefined) return this.#deps.sanitiser.clean(value);
+    const details = { path: this.step.path, bytesMax, depthMax };
+    throw new SplashdownError(fault, `a value that step ${this.step.path} reports is over the limit`, { details });
+  }
+
+  #cleanObject(value: JsonObject): JsonObject {
+    return this.#clean(value) as JsonObject;
   }
 
   #identity() {
@@ -137,20 +151,22 @@ export class Attempt {
   }
 
   #requireOpen(): void {
-    if (this.#closed !== undefined) {
-      throw new SplashdownError(
-        "CANCELLED",
-        `step ${this.step.path} attempt ${this.step.attempt} is closed: ${this.#closed}`,
-      );
-    }
+    if (this.#closed !== undefined) throw this.#refusal(this.#closed);
+  }
+
+  #refusal(why: string): SplashdownError {
+    return new SplashdownError("CANCELLED", `step ${this.step.path} attempt ${this.step.attempt} is closed: ${why}`);
   }
 
   /** Content came: the limit on silence starts again. */
   #touch(): void {
-    const { idleTimeoutMs } = this.#definition;
-    if (idleTimeoutMs === undefined) return;
     this.#cancelIdle?.();
-    this.#cancelIdle = this.#deps.clock.schedule(idleTimeoutMs, () => this.close("idle"));
+    this.#cancelIdle = this.#closeAfter(this.#definition.idleTimeoutMs, "idle");
+  }
+
+  #closeAfter(limitMs: number | undefined, reason: CloseReason): (() => void) | undefined {
+    if (limitMs === undefined || limitMs > TIMER_MS_MAX) return undefined;
+    return this.#deps.clock.schedule(limitMs, () => this.close(reason));
   }
 }
 
@@ -158,3 +174,6 @@ type ReportKind =
   "spawned" | "milestone" | "substep_intended" | "substep_completed" | "turn" | "tool_intended" | "tool_completed";
 type WithoutIdentity<T> = T extends unknown ? Omit<T, "step" | "attempt"> : never;
 type AttemptReport = WithoutIdentity<Extract<EngineInput, { kind: ReportKind }>>;
+
+/** Reports that permit an act: an attempt that was closed meanwhile must not act on them. */
+const ALLOWS: ReadonlySet<ReportKind> = new Set<ReportKind>(["spawned", "substep_intended", "tool_intended"]);

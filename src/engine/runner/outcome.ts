@@ -1,90 +1,117 @@
 /**
  * Judges what a performer returned before it becomes an event: why the attempt was closed, secrets out, sizes in limits.
  */
+import { messageOf, SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import type { StepError } from "../events.js";
+import type { StepError, Usage } from "../events.js";
 import type { Sanitiser, StepOutcome } from "../ports.js";
 import type { CloseReason } from "./attempt.js";
-
-/** The outcome to decide on. A result that came in spite of a closed attempt counts only as its ending. */
-export function outcomeOfAttempt(
-  outcome: StepOutcome,
-  closed: CloseReason | undefined,
-  sanitiser: Sanitiser,
-): StepOutcome {
-  if (closed === "timeout") return failed("STEP_TIMEOUT", "the step ran longer than its timeout and was ended");
-  if (closed === "idle")
-    return failed("STEP_TIMEOUT", "the step was silent for longer than its idle_timeout and was ended");
-  if (closed !== undefined)
-    return outcome.status === "completed" && closed === "leaving"
-      ? cleanCompletion(outcome, sanitiser)
-      : { status: "cancelled" };
-  if (outcome.status === "completed") return cleanCompletion(outcome, sanitiser);
-  return outcome.status === "failed" ? { ...outcome, error: cleanError(outcome.error, sanitiser) } : outcome;
-}
+import { findValueFault } from "./value-size.js";
 
 type Completed = Extract<StepOutcome, { status: "completed" }>;
 
-function cleanCompletion(outcome: Completed, sanitiser: Sanitiser): StepOutcome {
-  if (isOverLimit(outcome.output)) {
-    const limit = LIMITS.stepOutputBytesMax;
-    return {
-      status: "failed",
-      error: {
-        code: "VALUE_TOO_LARGE",
-        message: `the step's output is larger than ${limit} bytes`,
-        retryable: false,
-        details: { limit },
-      },
-      ...(outcome.usage === undefined ? {} : { usage: outcome.usage }),
-    };
+const DETAIL_ITEMS_MAX = 100;
+const STACK_CHARS_MAX = 2_000;
+
+/**
+ * The outcome to decide on.
+ *
+ * A limit in time that ended the attempt is a failure whatever came after it. A result that came while the task leaves
+ * counts; one of an attempt that was cancelled goes on, to be refused by its number. A failure of an attempt that was
+ * ended is its ending and nothing more.
+ */
+export function judgeOutcome(outcome: StepOutcome, closed: CloseReason | undefined, sanitiser: Sanitiser): StepOutcome {
+  if (closed === "timeout") return timedOut("the step ran longer than its timeout and was ended", outcome);
+  if (closed === "idle") return timedOut("the step was silent for longer than its idle_timeout and was ended", outcome);
+  switch (outcome.status) {
+    case "completed":
+      return cleanCompletion(outcome, sanitiser);
+    case "cancelled":
+      return closed === undefined
+        ? failed({ code: "STEP_FAILED", message: "the step ended itself without a result" })
+        : outcome;
+    default:
+      return closed === undefined
+        ? { ...outcome, error: cleanError(outcome.error, sanitiser) }
+        : { status: "cancelled" };
   }
+}
+
+/** A thrown value as the error of a step. */
+export function describeThrown(error: unknown): StepError {
+  if (error instanceof SplashdownError) {
+    return { code: error.code, message: error.message, retryable: error.retryable, details: error.details };
+  }
+  const stack = error instanceof Error ? error.stack?.slice(0, STACK_CHARS_MAX) : undefined;
+  const details: JsonObject = stack === undefined ? {} : { stack };
+  return { code: "STEP_FAILED", message: messageOf(error), retryable: true, details };
+}
+
+function timedOut(message: string, outcome: StepOutcome): StepOutcome {
+  return failed({ code: "STEP_TIMEOUT", message }, usageOf(outcome));
+}
+
+function failed(error: Pick<StepError, "code" | "message">, usage?: Usage): StepOutcome {
+  return { status: "failed", error: { ...error, retryable: true }, ...(usage === undefined ? {} : { usage }) };
+}
+
+/** What was spent is spent, whatever became of it. */
+function usageOf(outcome: StepOutcome): Usage | undefined {
+  return outcome.status === "cancelled" ? undefined : outcome.usage;
+}
+
+function cleanCompletion(outcome: Completed, sanitiser: Sanitiser): StepOutcome {
+  const { output, uncertainties, factors, blockers, assumptions, usage } = outcome;
+  const error = findOutcomeFault({ output, uncertainties, factors, blockers, assumptions });
+  if (error !== undefined) return { status: "failed", error, ...(usage === undefined ? {} : { usage }) };
+  const cleanTexts = (texts: readonly string[] | undefined) => texts?.map((text) => sanitiser.cleanText(text));
   return {
     ...outcome,
-    output: sanitiser.clean(outcome.output),
-    ...(outcome.uncertainties === undefined
-      ? {}
-      : { uncertainties: outcome.uncertainties.map((item) => sanitiser.clean(item)) }),
-    ...(outcome.factors === undefined ? {} : { factors: outcome.factors.map((text) => sanitiser.cleanText(text)) }),
-    ...(outcome.blockers === undefined ? {} : { blockers: outcome.blockers.map((text) => sanitiser.cleanText(text)) }),
-    ...(outcome.assumptions === undefined
-      ? {}
-      : { assumptions: outcome.assumptions.map((text) => sanitiser.cleanText(text)) }),
+    output: sanitiser.clean(output),
+    uncertainties: uncertainties?.map((item) => sanitiser.clean(item)),
+    factors: cleanTexts(factors),
+    blockers: cleanTexts(blockers),
+    assumptions: cleanTexts(assumptions),
   };
 }
 
+function findOutcomeFault(reported: JsonObject): StepError | undefined {
+  const bytesMax = LIMITS.stepOutputBytesMax;
+  const depthMax = LIMITS.valueDepthMax;
+  const code = findValueFault(reported, { bytesMax, depthMax: depthMax + 1 });
+  if (code === undefined) return undefined;
+  const message =
+    code === "VALUE_TOO_LARGE"
+      ? `the step's output is larger than ${bytesMax} bytes`
+      : `the step's output is nested deeper than ${depthMax} levels`;
+  return { code, message, retryable: false, details: { limit: code === "VALUE_TOO_LARGE" ? bytesMax : depthMax } };
+}
+
 function cleanError(error: StepError, sanitiser: Sanitiser): StepError {
-  const message = sanitiser.cleanText(error.message).slice(0, LIMITS.errorTextBytesMax);
+  const message = cutText(sanitiser.cleanText(error.message));
   if (error.details === undefined) return { ...error, message };
-  return { ...error, message, details: sanitiser.clean(cutTexts(error.details) as JsonObject) as JsonObject };
+  return { ...error, message, details: cleanDetails(error.details, sanitiser) };
 }
 
-/** Long texts in error details are cut: recording a failure never needs the big value. */
+/** Cleaned before they are cut: half a secret would not be known as one. */
+function cleanDetails(details: JsonObject, sanitiser: Sanitiser): JsonObject {
+  const bounds = { bytesMax: LIMITS.stepOutputBytesMax, depthMax: LIMITS.valueDepthMax };
+  const fault = findValueFault(details, bounds);
+  if (fault !== undefined) return { left_out: fault };
+  const cut = cutTexts(sanitiser.clean(details));
+  return isJsonObject(cut) ? cut : {};
+}
+
+/** Long texts in errors are cut: recording a failure never needs the big value. */
 function cutTexts(value: JsonValue): JsonValue {
-  if (typeof value === "string") return value.slice(0, LIMITS.errorTextBytesMax);
-  if (Array.isArray(value)) return value.slice(0, 100).map((item: JsonValue) => cutTexts(item));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutTexts(item ?? null)]));
+  if (typeof value === "string") return cutText(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (!isJsonObject(value)) return value.slice(0, DETAIL_ITEMS_MAX).map((item) => cutTexts(item));
+  const entries = Object.entries(value).slice(0, DETAIL_ITEMS_MAX);
+  return Object.fromEntries(entries.map(([key, item]) => [cutText(key), cutTexts(item ?? null)]));
 }
 
-function isOverLimit(value: JsonValue): boolean {
-  let budget: number = LIMITS.stepOutputBytesMax;
-  const stack: (JsonValue | undefined)[] = [value];
-  while (stack.length > 0 && budget > 0) {
-    const item = stack.pop();
-    if (typeof item === "string") budget -= item.length;
-    else if (Array.isArray(item)) for (const element of item as JsonValue[]) stack.push(element);
-    else if (isJsonObject(item)) {
-      for (const [key, field] of Object.entries(item)) {
-        budget -= key.length;
-        stack.push(field);
-      }
-    } else budget -= 4;
-  }
-  return budget <= 0;
-}
-
-function failed(code: string, message: string): StepOutcome {
-  return { status: "failed", error: { code, message, retryable: true } };
+function cutText(text: string): string {
+  return text.slice(0, LIMITS.errorTextBytesMax);
 }

@@ -1,30 +1,30 @@
 /**
  * Runs one task in this process: the only awaiting part of the engine.
  *
- * Every input goes one way: decide → large values to blobs → fold and append → durable → look for a higher epoch → act.
- * Deciding and folding happen one at a time in the mailbox; waiting for the disk does not block it, so steps that end
- * together share one sync.
+ * Owns: the life of the run: its beginning, leaving, closing and failing. The rooms around it: decisions.ts (the way of
+ * every input), attempts.ts and attempt.ts (running steps), deliveries.ts (files), probes.ts (unknown outcomes),
+ * due-timer.ts (time), snapshot-watch.ts (checkpoints), values.ts and value-size.ts (large values).
  *
- * X3: nothing is acted on before its event is durable and the epoch was looked at. X4: leaving (pause, stop, signals)
- * starts nothing new; what was cancelled before it acted runs again, what may have acted stays open and is unknown.
- * X5: a failure of the journal or a lost epoch ends everything here and writes nothing more.
+ * A run *begins* with its first input; it *works* until nothing is under way, then asks whether the task is to be closed:
+ * it is, or something falls due, or somebody outside holds it open. It may be asked to *leave*: nothing new starts, what
+ * runs ends or is ended, then the task is closed. It *fails* when its history cannot be written or is another's.
+ *
+ * X4: leaving starts nothing new; what was cancelled before it acted runs again, what may have acted stays open and is
+ * unknown. X5: a failure of the store or a lost epoch ends everything here and writes nothing more.
  */
-import { errorCodeOf, messageOf, SplashdownError } from "../../base/errors.js";
-import type { JsonObject, JsonValue } from "../../base/json.js";
-import type { StepId } from "../../base/ids.js";
-import { findStepDefinition } from "../lookup.js";
-import { decide } from "../decide.js";
-import { nextDueAtMs } from "../due.js";
-import type { EngineEvent, EventOf, StepError, TaskEnd } from "../events.js";
-import { evolve } from "../evolve.js";
-import type { Decided, DecideContext, EngineInput, TemplateEngine } from "../input.js";
-import type { ControlMessage, EnginePorts, StepOutcome } from "../ports.js";
-import type { StepEntry, TaskState } from "../state.js";
-import { Attempt } from "./attempt.js";
-import { Mailbox } from "./mailbox.js";
-import { outcomeOfAttempt } from "./outcome.js";
+import { SplashdownError } from "../../base/errors.js";
+import type { EngineEvent, EventOf, TaskEnd } from "../events.js";
+import type { EngineInput, TemplateEngine } from "../input.js";
+import type { ControlMessage, EnginePorts } from "../ports.js";
+import type { TaskState } from "../state.js";
+import { Activity } from "./activity.js";
+import { Attempts } from "./attempts.js";
+import { Decisions } from "./decisions.js";
+import { Deliveries } from "./deliveries.js";
+import { DueTimer } from "./due-timer.js";
+import { askProbes } from "./probes.js";
+import { SnapshotWatch } from "./snapshot-watch.js";
 import { LargeValues } from "./values.js";
-import { assembleWork } from "./work.js";
 
 export interface RunnerOptions {
   readonly state: TaskState;
@@ -43,92 +43,133 @@ export interface LeaveRequest {
   readonly cancel: boolean;
 }
 
-/** Longest single timer of the platform. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
-/** Failed automatic snapshots in a row after which no further step starts. */
-const SNAPSHOT_FAILURES_MAX = 2;
+type FirstInput = Extract<EngineInput, { kind: "start" | "resumed" }>;
+type SnapshotEvent = EventOf<"snapshot_written"> | EventOf<"snapshot_failed"> | EventOf<"pruned">;
 
 export class TaskRunner {
   readonly state: TaskState;
   readonly #ports: EnginePorts;
-  readonly #options: RunnerOptions;
+  readonly #decisions: Decisions;
+  readonly #attempts: Attempts;
+  readonly #deliveries: Deliveries;
+  readonly #due: DueTimer;
   readonly #values: LargeValues;
-  readonly #mailbox = new Mailbox();
-  readonly #running = new Map<string, Attempt>();
-  readonly #holds = new Set<Promise<void>>();
-  #settling = 0;
-  /** Somebody looked for quiet while it was not: whoever ends the noise looks again. */
-  #wantsCheck = false;
+  /** Inputs on their way, running steps, files being written; the beginning of the run until its first input. */
+  readonly #work = new Activity(() => this.#lookForQuiet());
+  /** What others hold the task open for. */
+  readonly #holds = new Activity(() => this.#lookForQuiet());
+  readonly #begun = this.#work.begin();
+  readonly #probing = new AbortController();
   #leaving: LeaveRequest | undefined;
-  #snapshotFailures = 0;
-  #cancelTimer: (() => void) | undefined;
-  #dueAtMs: number | undefined;
-  #finish!: (event: EventOf<"task_closed">) => void;
-  #fail!: (error: unknown) => void;
-  #ended = false;
-  readonly #end = new Promise<EventOf<"task_closed">>((resolve, reject) => {
-    this.#finish = resolve;
-    this.#fail = reject;
+  #isLooking = false;
+  /** Position at which closing was asked about in vain: it is not asked again until something happens. */
+  #askedAtPosition: number | undefined;
+  #resolve!: (event: EventOf<"task_closed">) => void;
+  #reject!: (error: unknown) => void;
+  readonly #closed = new Promise<EventOf<"task_closed">>((resolve, reject) => {
+    this.#resolve = resolve;
+    this.#reject = reject;
   });
 
-  constructor(options: RunnerOptions) {
-    this.#options = options;
-    this.#ports = options.ports;
-    this.state = options.state;
-    this.#values = new LargeValues(options.ports.blobs);
+  constructor({ state, ports, templates, sleepMsMax }: RunnerOptions) {
+    const abandon = (error: unknown): void => this.#abandon(error);
+    const activity = this.#work;
+    const values = new LargeValues(ports.blobs);
+    this.state = state;
+    this.#ports = ports;
+    this.#values = values;
+    this.#closed.catch(() => undefined);
+    this.#due = new DueTimer({ clock: ports.clock, state, onDue: () => void this.#post({ kind: "due" }) });
+    const snapshots = new SnapshotWatch({
+      state,
+      checkpoints: ports.checkpoints,
+      abandon,
+      onTooMany: () =>
+        this.leave({ end: "failed", reason: "checkpoints cannot be saved", exitStatus: 4, cancel: false }),
+    });
+    this.#decisions = new Decisions({
+      state,
+      ports,
+      templates,
+      sleepMsMax,
+      values,
+      mayStart: () => this.#leaving === undefined,
+      capture: (event) => snapshots.capture(event),
+      onFolded: (input, count) => this.#setDue(input.kind === "due" && count === 0),
+      act: (event) => this.#act(event),
+    });
+    const requireGoing = (): void => this.#decisions.requireGoing();
+    this.#attempts = new Attempts({
+      state,
+      values,
+      activity,
+      abandon,
+      clock: ports.clock,
+      sanitiser: ports.sanitiser,
+      performer: ports.performer,
+      channel: state.channel,
+      store: (value) => this.#orEnd(async () => (requireGoing(), values.store(value))),
+      submit: (input) => this.#submit(input),
+      post: (input) => this.#post(input),
+    });
+    this.#deliveries = new Deliveries({ state, values, activity, abandon, requireGoing, writer: ports.deliverables });
   }
 
   /**
-   * Runs until the task is closed.
+   * Runs until the task is closed. When it returns nothing of the task runs here any more.
    *
-   * Errors: what ended the run without closing it: OWNER_SUPERSEDED, STORE_*.
+   * Errors: what ended the run without closing it: OWNER_SUPERSEDED, STORE_*; CANCELLED when it was left before it went on.
    */
-  async run(first: Extract<EngineInput, { kind: "start" | "resumed" }>): Promise<EventOf<"task_closed">> {
+  async run(first: FirstInput): Promise<EventOf<"task_closed">> {
     let stopListening = (): void => undefined;
     try {
-      const input = first.kind === "resumed" ? await this.#probeOpenSteps(first) : first;
-      if (first.kind === "resumed") this.#redeliver();
-      this.#post(input);
+      void this.#post(await this.#prepare(first));
+      this.#begun();
       stopListening = this.#ports.inbox.listen((message) => this.#receive(message));
-      return await this.#end;
+      return await this.#closed;
+    } catch (error) {
+      this.#abandon(error);
+      throw error;
     } finally {
-      this.#ended = true;
       stopListening();
-      this.#cancelTimer?.();
-      for (const attempt of this.#running.values()) attempt.close("leaving");
-      await Promise.allSettled([...this.#running.values()].map((attempt) => attempt.settled));
+      this.#due.stop();
+      await Promise.all([this.#attempts.settled(), this.#deliveries.settled()]);
     }
   }
 
-  /** Asks the task to leave: no new steps, then a shutdown checkpoint and `task_closed`. Later calls only make it quicker. */
+  /**
+   * Asks the task to leave: no new steps, then a shutdown checkpoint and `task_closed`. A later call makes it quicker, and
+   * its words count where a mere pause stood.
+   */
   leave(request: LeaveRequest): void {
-    if (request.cancel) for (const attempt of this.#running.values()) attempt.close("leaving");
-    if (this.#leaving !== undefined) return;
-    this.#leaving = request;
-    void this.#checkQuiet();
+    if (request.cancel) {
+      this.#probing.abort();
+      this.#attempts.closeAll("leaving");
+    }
+    if (this.#leaving === undefined || this.#leaving.end === "paused") this.#leaving = request;
+    this.#due.stop();
+    this.#lookForQuiet();
   }
 
   /** Keeps the task from closing while something outside it is under way, e.g. a question in the terminal. */
   holdOpen(until: Promise<unknown>): void {
-    const held: Promise<void> = until
-      .then(
-        () => undefined,
-        () => undefined,
-      )
-      .finally(() => {
-        this.#holds.delete(held);
-        void this.#checkQuiet();
-      });
-    this.#holds.add(held);
+    const end = this.#holds.begin();
+    until.then(end, end);
   }
 
-  /** Takes a snapshot result of the checkpoint manager into the history. */
-  recordSnapshot(event: EventOf<"snapshot_written"> | EventOf<"snapshot_failed"> | EventOf<"pruned">): Promise<void> {
-    return this.#submit({ kind: "snapshot_written", event });
+  /** Takes a snapshot result of the checkpoint manager into the history. Errors: what ended the run. */
+  async recordSnapshot(event: SnapshotEvent): Promise<void> {
+    await this.#submit({ kind: "snapshot_written", event });
+  }
+
+  async #prepare(first: FirstInput): Promise<FirstInput> {
+    if (first.kind === "start") return first;
+    const { state } = this;
+    return askProbes({ state, ports: this.#ports, values: this.#values, signal: this.#probing.signal }, first);
   }
 
   #receive(message: ControlMessage): void {
-    this.#post({ kind: "message", message });
+    void this.#post({ kind: "message", message });
     if (message.kind === "pause") {
       this.leave({ end: "paused", reason: `paused by ${message.by}`, exitStatus: 20, cancel: false });
     }
@@ -137,258 +178,98 @@ export class TaskRunner {
     }
   }
 
-  #post(input: EngineInput): void {
-    this.#submit(input).catch((error: unknown) => this.#abandon(error));
-  }
-
-  /** Decides and folds in order, then makes durable, looks and acts. */
-  async #submit(input: EngineInput): Promise<void> {
-    this.#settling += 1;
+  /** Every failure on the way of an input ends the run: the state in memory may be ahead of the history. */
+  async #submit(input: EngineInput): Promise<readonly EngineEvent[]> {
+    const end = this.#work.begin();
     try {
-      const batch = await this.#mailbox.run(() => this.#decideAndFold(input));
-      await this.#settle(batch);
+      return await this.#orEnd(() => this.#decisions.submit(input));
     } finally {
-      this.#settling -= 1;
-    }
-    await this.#checkQuiet();
-  }
-
-  async #decideAndFold(input: EngineInput): Promise<Batch> {
-    const batch: Batch = { events: [], numbers: [], required: [] };
-    if (this.#ended) return batch;
-    await this.#fold(await this.#decide(input), batch);
-    if (this.#leaving === undefined && input.kind !== "close" && input.kind !== "quiescent") {
-      await this.#advance(batch);
-    }
-    this.#scheduleDue();
-    return batch;
-  }
-
-  /** Chooses what may start, one answer at a time, until nothing is left to choose. */
-  async #advance(batch: Batch): Promise<void> {
-    for (;;) {
-      const events = await this.#decide({ kind: "advance" });
-      if (events.length === 0) return;
-      await this.#fold(events, batch);
+      end();
     }
   }
 
-  async #decide(input: EngineInput): Promise<readonly EngineEvent[]> {
-    for (;;) {
-      const decided: Decided = decide(this.state, input, this.#context());
-      if ("events" in decided) return decided.events;
-      for (const ref of decided.needs) await this.#values.load(ref);
+  async #post(input: EngineInput): Promise<void> {
+    await this.#submit(input).catch(() => undefined);
+  }
+
+  async #orEnd<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      this.#abandon(error);
+      throw error;
     }
-  }
-
-  #context(): DecideContext {
-    const memory = this.#ports.memory();
-    return {
-      nowMs: Math.max(this.#ports.clock.nowMs(), this.state.atMs),
-      random: this.#ports.random,
-      blob: this.#values.peek,
-      templates: this.#options.templates,
-      memoryFraction: memory.fraction,
-      memoryBytes: memory.residentBytes,
-      sleepMsMax: this.#options.sleepMsMax,
-    };
-  }
-
-  async #fold(events: readonly EngineEvent[], batch: Batch): Promise<void> {
-    for (const decided of events) {
-      const event = await this.#values.externalise(decided);
-      evolve(this.state, event);
-      this.#ports.events.append([event]);
-      batch.events.push(event);
-      batch.numbers.push(this.state.position);
-      if (event.type === "checkpoint_recorded") this.#capture(event, batch);
-    }
-  }
-
-  #capture(event: EventOf<"checkpoint_recorded">, batch: Batch): void {
-    const { required, written } = this.#ports.checkpoints.captured(this.state, event);
-    const watched = written.then(
-      () => {
-        this.#snapshotFailures = 0;
-      },
-      (error: unknown) => this.#snapshotFailed(error, event.trigger === "before_risky_operation"),
-    );
-    if (required) batch.required.push(watched);
-  }
-
-  #snapshotFailed(error: unknown, isDemanded: boolean): void {
-    this.#snapshotFailures += 1;
-    this.#ports.log.warn(`a checkpoint could not be saved: ${messageOf(error)}`);
-    if (this.#snapshotFailures < SNAPSHOT_FAILURES_MAX && !isDemanded) return;
-    this.leave({ end: "failed", reason: "checkpoints cannot be saved", exitStatus: 4, cancel: false });
-  }
-
-  async #settle(batch: Batch): Promise<void> {
-    if (batch.events.length === 0) return;
-    await this.#ports.events.durable();
-    for (const [at, event] of batch.events.entries()) this.#ports.observe(event, this.state, batch.numbers[at] ?? 0);
-    if (batch.required.length > 0) await Promise.all(batch.required);
-    if (batch.events.some(needsLook)) await this.#ports.events.confirm();
-    for (const event of batch.events) this.#act(event);
   }
 
   #act(event: EngineEvent): void {
-    if (this.#ended) return;
     switch (event.type) {
+      case "task_resumed":
+        if (event.crashed) this.#deliveries.write(this.state.deliverables.values());
+        return;
       case "step_intended":
-        if (this.#leaving === undefined) this.#start(event);
-        else this.#post(neverStarted(event));
+        this.#startStep(event);
         return;
       case "step_cancelled":
-        this.#running.get(attemptKey(event.step, event.attempt))?.close("cancelled");
+        this.#attempts.cancel(event);
         return;
       case "step_completed":
-        for (const file of event.saved ?? [])
-          this.#deliver(file.file, async () => textOf(await this.#values.resolve(file.content)));
+        this.#deliveries.write(event.saved ?? []);
         return;
       case "task_closed":
-        this.#ended = true;
-        this.#finish(event);
+        this.#decisions.end(new SplashdownError("CANCELLED", "the task is closed"));
+        this.#resolve(event);
         return;
       default:
     }
   }
 
-  #start(event: EventOf<"step_intended">): void {
-    const step = this.state.steps.get(event.step);
-    if (step === undefined || step.status !== "open" || step.attempt !== event.attempt) return;
-    const definition = findStepDefinition(this.state, step);
-    const attempt = new Attempt(step, definition, {
-      clock: this.#ports.clock,
-      values: this.#values,
-      clean: (value) => this.#ports.sanitiser.clean(value),
-      channel: this.state.channel,
-      submit: (input) => this.#submit(input),
-      post: (input) => this.#post(input),
-    });
-    this.#running.set(attemptKey(step.id, step.attempt), attempt);
-    attempt.settled = this.#perform(attempt, step).catch((error: unknown) => this.#abandon(error));
+  /** A wait is nobody's work: it ends when it falls due. */
+  #startStep(event: EventOf<"step_intended">): void {
+    if (event.kind === "wait") return;
+    if (this.#leaving === undefined) this.#attempts.start(event);
+    else void this.#post(neverStarted(event));
   }
 
-  async #perform(attempt: Attempt, step: StepEntry): Promise<void> {
-    const key = attemptKey(step.id, step.attempt);
-    try {
-      const outcome = await this.#ask(attempt, step);
-      const { closed, durationMs } = attempt;
-      attempt.close("finished");
-      const judged = outcomeOfAttempt(outcome, closed, this.#ports.sanitiser);
-      const output = judged.status === "completed" ? await this.#values.store(judged.output) : undefined;
-      this.#running.delete(key);
-      await this.#submit({
-        kind: "outcome",
-        step: step.id,
-        attempt: step.attempt,
-        outcome: judged,
-        ...(output === undefined ? {} : { output }),
-        durationMs,
-        ...(attempt.checkpointMetadata === undefined ? {} : { checkpointMetadata: attempt.checkpointMetadata }),
-        again: attempt.again,
-      });
-    } finally {
-      this.#running.delete(key);
-    }
-  }
-
-  async #ask(attempt: Attempt, step: StepEntry): Promise<StepOutcome> {
-    try {
-      const work = await assembleWork(this.state, step, findStepDefinition(this.state, step), this.#values);
-      return await this.#ports.performer.perform(work, attempt.sink, attempt.signal);
-    } catch (error) {
-      if (attempt.closed !== undefined) return { status: "cancelled" };
-      const code = errorCodeOf(error);
-      if (code === "OWNER_SUPERSEDED" || code?.startsWith("STORE_") === true) throw error;
-      return { status: "failed", error: describeError(error) };
-    }
-  }
-
-  #deliver(file: string, read: () => Promise<string>): void {
-    const delivery = read().then((content) => this.#ports.deliverables.write(file, content));
-    this.holdOpen(delivery.catch((error: unknown) => this.#abandon(error)));
-  }
-
-  /** Deliverables whose content is durable but whose file a crash may have prevented. */
-  #redeliver(): void {
-    for (const saved of this.state.deliverables.values()) {
-      this.#deliver(saved.file, async () => textOf(await this.#values.resolve(saved.content)));
-    }
-  }
-
-  async #probeOpenSteps(first: Extract<EngineInput, { kind: "resumed" }>) {
-    const probed = new Map(first.probed);
-    for (const id of this.state.open) {
-      const step = this.state.steps.get(id);
-      if (step === undefined || step.effects !== "external" || step.process === undefined) continue;
-      const definition = findStepDefinition(this.state, step);
-      if (definition.probe === undefined) continue;
-      const work = await assembleWork(this.state, step, definition, this.#values);
-      const answer = await this.#ports.performer.probe(work, new AbortController().signal);
-      if (answer !== undefined) probed.set(id, answer);
-    }
-    return { ...first, probed };
-  }
-
-  #scheduleDue(): void {
-    const dueAtMs = nextDueAtMs(this.state);
-    if (dueAtMs === this.#dueAtMs) return;
-    this.#dueAtMs = dueAtMs;
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    if (dueAtMs === undefined) return;
-    const waitMs = Math.min(TIMER_MS_MAX, Math.max(0, dueAtMs - this.#ports.clock.nowMs()));
-    this.#cancelTimer = this.#ports.clock.schedule(waitMs, () => {
-      this.#dueAtMs = undefined;
-      this.#post({ kind: "due" });
-    });
+  #setDue(isTold: boolean): void {
+    if (this.#leaving === undefined) this.#due.set(isTold);
   }
 
   get #isQuiet(): boolean {
-    return !this.#ended && this.#settling === 0 && this.#running.size === 0 && this.#holds.size === 0;
+    return this.#work.isQuiet && (this.#holds.isQuiet || this.#leaving !== undefined) && !this.#decisions.isEnded;
   }
 
-  /** Closes the task when nothing runs and nothing is on its way; snapshots under way are recorded before. */
-  async #checkQuiet(): Promise<void> {
-    this.#wantsCheck = !this.#isQuiet;
-    if (this.#wantsCheck) return;
-    this.#settling += 1;
+  /** Called whenever it may have become quiet. */
+  #lookForQuiet(): void {
+    if (this.#isLooking || !this.#isQuiet) return;
+    void this.#orEnd(() => this.#askWhetherToClose()).catch(() => undefined);
+  }
+
+  /** Whoever makes noise while snapshots are waited for calls again when it is over. */
+  async #askWhetherToClose(): Promise<void> {
+    this.#isLooking = true;
     try {
       await this.#ports.checkpoints.idle();
-      if (this.#settling > 1 || this.#running.size > 0 || this.#holds.size > 0) return;
-      const batch = await this.#mailbox.run(() => this.#decideAndFold(closingInput(this.#leaving)));
-      await this.#settle(batch);
-      if (batch.events.length === 0) this.#requireSomethingToWaitFor();
-    } catch (error) {
-      this.#abandon(error);
     } finally {
-      this.#settling -= 1;
+      this.#isLooking = false;
     }
-    if (this.#wantsCheck) await this.#checkQuiet();
-  }
-
-  #requireSomethingToWaitFor(): void {
-    const idle = this.#settling <= 1 && this.#running.size === 0 && this.#holds.size === 0;
-    if (idle && !this.#ended && this.#dueAtMs === undefined) {
+    if (!this.#isQuiet) return;
+    const { position } = this.state;
+    const input = closingInput(this.#leaving);
+    if (input.kind === "quiescent" && position === this.#askedAtPosition && this.#due.isSet) return;
+    this.#askedAtPosition = position;
+    const events = await this.#submit(input);
+    if (events.length === 0 && this.#isQuiet && !this.#due.isSet && position === this.state.position) {
       throw new SplashdownError("INTERNAL", "nothing runs, nothing is due, and the task is not closed");
     }
   }
 
   #abandon(error: unknown): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    for (const attempt of this.#running.values()) attempt.close("leaving");
-    this.#fail(error);
+    if (this.#decisions.isEnded) return;
+    this.#decisions.end(error);
+    this.#reject(error);
+    this.#probing.abort();
+    this.#attempts.closeAll("leaving");
   }
-}
-
-interface Batch {
-  readonly events: EngineEvent[];
-  /** Journal numbers of the events. */
-  readonly numbers: number[];
-  readonly required: Promise<void>[];
 }
 
 function closingInput(leaving: LeaveRequest | undefined): EngineInput {
@@ -397,45 +278,14 @@ function closingInput(leaving: LeaveRequest | undefined): EngineInput {
   return { kind: "close", end, reason, exitStatus, ...(signal === undefined ? {} : { signal }) };
 }
 
-const IRREVERSIBLE = new Set<EngineEvent["type"]>([
-  "step_intended",
-  "step_spawned",
-  "substep_intended",
-  "tool_intended",
-]);
-
-function needsLook(event: EngineEvent): boolean {
-  return (
-    IRREVERSIBLE.has(event.type) ||
-    (event.type === "step_completed" && event.saved !== undefined && event.saved.length > 0)
-  );
-}
-
 /** A durable intent that was never acted on, because the task leaves. */
-function neverStarted(event: EventOf<"step_intended">): EngineInput {
+function neverStarted({ step, attempt }: EventOf<"step_intended">): EngineInput {
   return {
     kind: "outcome",
-    step: event.step,
-    attempt: event.attempt,
+    step,
+    attempt,
     outcome: { status: "cancelled", acted: false },
     durationMs: 0,
     again: false,
   };
-}
-
-function attemptKey(step: StepId, attempt: number): string {
-  return `${step}/${attempt}`;
-}
-
-function textOf(value: JsonValue): string {
-  return typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
-}
-
-function describeError(error: unknown): StepError {
-  if (error instanceof SplashdownError) {
-    return { code: error.code, message: error.message, retryable: error.retryable, details: error.details };
-  }
-  const details: JsonObject =
-    error instanceof Error && error.stack !== undefined ? { stack: error.stack.slice(0, 2000) } : {};
-  return { code: "STEP_FAILED", message: messageOf(error), retryable: true, details };
 }

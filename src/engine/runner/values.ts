@@ -6,24 +6,28 @@
  */
 import type { JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import type { BlobRef, EngineEvent, ValueRef } from "../events.js";
+import type { BlobRef, EngineEvent, EventOf, ValueRef } from "../events.js";
 import type { BlobShelf } from "../ports.js";
-
-const CACHED_BLOBS_MAX = 64;
+import { isSmall } from "./value-size.js";
 
 export class LargeValues {
   readonly #shelf: BlobShelf;
-  readonly #loaded = new Map<string, JsonValue>();
+  /** Oldest first. */
+  readonly #loaded = new Map<string, { readonly value: JsonValue; readonly sizeBytes: number }>();
+  #loadedBytes = 0;
 
   constructor(shelf: BlobShelf) {
     this.#shelf = shelf;
   }
 
   /** The value of a loaded blob; `undefined` when it must be loaded first. */
-  readonly peek = (ref: BlobRef): JsonValue | undefined => this.#loaded.get(ref.key);
+  peek(ref: BlobRef): JsonValue | undefined {
+    return this.#loaded.get(ref.key)?.value;
+  }
 
+  /** Errors: BLOB_CORRUPT. */
   async load(ref: BlobRef): Promise<JsonValue> {
-    const known = this.#loaded.get(ref.key);
+    const known = this.peek(ref);
     if (known !== undefined) return known;
     const value = await this.#shelf.get(ref);
     this.#keep(ref, value);
@@ -49,25 +53,24 @@ export class LargeValues {
         return isSmallRef(event.work) ? event : { ...event, work: await this.#move(event.work) };
       case "step_completed":
         return this.#externaliseCompletion(event);
+      case "progress_reported":
+        return isSmallRef(event.partial) ? event : { ...event, partial: await this.#move(event.partial) };
       case "scope_left":
       case "task_closed":
-        return event.output === undefined || isSmallRef(event.output)
-          ? event
-          : { ...event, output: await this.#move(event.output) };
+        return isSmallRef(event.output) ? event : { ...event, output: await this.#move(event.output) };
       default:
         return event;
     }
   }
 
-  async #externaliseCompletion(event: Extract<EngineEvent, { type: "step_completed" }>): Promise<EngineEvent> {
-    const savedIsSmall = event.saved?.every((file) => isSmallRef(file.content)) ?? true;
-    if (isSmallRef(event.output) && savedIsSmall) return event;
+  async #externaliseCompletion(event: EventOf<"step_completed">): Promise<EngineEvent> {
+    const { saved } = event;
+    if (isSmallRef(event.output) && (saved === undefined || saved.every((file) => isSmallRef(file.content))))
+      return event;
     const output = await this.#move(event.output);
-    if (event.saved === undefined) return { ...event, output };
-    const saved = await Promise.all(
-      event.saved.map(async (file) => ({ ...file, content: await this.#move(file.content) })),
-    );
-    return { ...event, output, saved };
+    if (saved === undefined) return { ...event, output };
+    const moved = await Promise.all(saved.map(async (file) => ({ ...file, content: await this.#move(file.content) })));
+    return { ...event, output, saved: moved };
   }
 
   async #move(ref: ValueRef): Promise<ValueRef> {
@@ -75,38 +78,21 @@ export class LargeValues {
   }
 
   #keep(ref: BlobRef, value: JsonValue): void {
-    this.#loaded.delete(ref.key);
-    this.#loaded.set(ref.key, value);
-    if (this.#loaded.size <= CACHED_BLOBS_MAX) return;
-    const oldest = this.#loaded.keys().next();
-    if (!oldest.done) this.#loaded.delete(oldest.value);
-  }
-}
-
-function isSmallRef(ref: ValueRef): boolean {
-  return "blob" in ref || isSmall(ref.inline);
-}
-
-/** True when the JSON text stays under the blob threshold; stops counting as soon as it does not. */
-export function isSmall(value: JsonValue): boolean {
-  return remainingAfter(value, LIMITS.blobThresholdBytes) > 0;
-}
-
-/** Budget left after the JSON text of the value, roughly: exact for what matters, which is long strings and many nodes. */
-function remainingAfter(value: JsonValue | undefined, budget: number): number {
-  if (typeof value === "string") return budget - value.length - 2;
-  if (typeof value !== "object" || value === null) return budget - 8;
-  let left = budget - 2;
-  if (Array.isArray(value)) {
-    for (const item of value) {
-      left = remainingAfter(item as JsonValue, left - 1);
-      if (left <= 0) return left;
+    this.#drop(ref.key);
+    this.#loaded.set(ref.key, { value, sizeBytes: ref.sizeBytes });
+    this.#loadedBytes += ref.sizeBytes;
+    for (const key of this.#loaded.keys()) {
+      if (this.#loadedBytes <= LIMITS.blobCacheBytesMax) return;
+      this.#drop(key);
     }
-    return left;
   }
-  for (const [key, item] of Object.entries(value)) {
-    left = remainingAfter(item as JsonValue | undefined, left - key.length - 4);
-    if (left <= 0) return left;
+
+  #drop(key: string): void {
+    this.#loadedBytes -= this.#loaded.get(key)?.sizeBytes ?? 0;
+    this.#loaded.delete(key);
   }
-  return left;
+}
+
+function isSmallRef(ref: ValueRef | undefined): ref is undefined | { readonly blob: BlobRef } {
+  return ref === undefined || "blob" in ref || isSmall(ref.inline);
 }

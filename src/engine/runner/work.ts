@@ -5,20 +5,24 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { StepDefinition } from "../../definition/workflow.js";
 import type { StepWork } from "../ports.js";
-import type { StepEntry, TaskState } from "../state.js";
+import { requireTask } from "../lookup.js";
+import type { PhaseEntry, StepEntry, TaskState } from "../state.js";
 import type { LargeValues } from "./values.js";
+
+export interface WorkSources {
+  readonly state: TaskState;
+  readonly values: LargeValues;
+}
 
 /** Errors: BLOB_CORRUPT when a large value it needs is damaged. */
 export async function assembleWork(
-  state: TaskState,
+  { state, values }: WorkSources,
   step: StepEntry,
   definition: StepDefinition,
-  values: LargeValues,
 ): Promise<StepWork> {
-  const { task } = state;
-  if (task === undefined) throw new Error("no task");
+  const task = requireTask(state);
+  const phase = findPhaseEntry(state, step.phase);
   const rendered = objectOf(await values.resolve(step.work));
-  const phase = [...state.phases.values()].find((candidate) => candidate.number === step.phase);
   return {
     task: { id: task.id, name: task.name },
     step,
@@ -31,12 +35,20 @@ export async function assembleWork(
     outputs: await loadOutputs(state, listOf(rendered["uses"]), values),
     feedback: phase?.feedback ?? [],
     uncertainties: listOf(rendered["uncertainties"]),
-    story: describeStory(state),
+    // Put together on demand: most kinds do not ask, and it grows with the task.
+    get story() {
+      return describeStory(state);
+    },
     ...(step.milestone === undefined
       ? {}
       : { milestone: { name: step.milestone.name, state: await values.resolve(step.milestone.state) } }),
     ...(await loadHistory(state, step, values)),
   };
+}
+
+function findPhaseEntry(state: TaskState, number: number): PhaseEntry | undefined {
+  for (const phase of state.phases.values()) if (phase.number === number) return phase;
+  return undefined;
 }
 
 /** Outputs by name; where two paths end in the same name the later path of the list wins. */

@@ -1,0 +1,167 @@
+/**
+ * The one way of every input: decide → large values to blobs → fold and append → durable → look for a higher epoch → act.
+ *
+ * Owns: that order. Deciding and folding happen one input at a time; waiting for the disk does not hold up the next one,
+ * so steps that end together share one sync. What acting means is the runner's.
+ *
+ * X3: nothing is acted on before its event is durable and the epoch was looked at. X5: once ended, nothing more is
+ * decided, folded, appended or acted on, and whoever still waits is refused.
+ */
+import type { JsonValue } from "../../base/json.js";
+import { decide } from "../decide.js";
+import type { EngineEvent, EventOf } from "../events.js";
+import { evolve } from "../evolve.js";
+import type { DecideContext, EngineInput, TemplateEngine } from "../input.js";
+import type { EnginePorts } from "../ports.js";
+import type { TaskState } from "../state.js";
+import { Mailbox } from "./mailbox.js";
+import type { LargeValues } from "./values.js";
+
+export interface DecisionsDeps {
+  readonly state: TaskState;
+  readonly ports: EnginePorts;
+  readonly templates: TemplateEngine;
+  readonly sleepMsMax: number;
+  readonly values: LargeValues;
+  /** False while nothing new may start. */
+  readonly mayStart: () => boolean;
+  /** Captures at once; the answer must be waited for before anything is acted on. */
+  readonly capture: (event: EventOf<"checkpoint_recorded">) => Promise<void> | undefined;
+  /** Called after the events of an input were folded. */
+  readonly onFolded: (input: EngineInput, count: number) => void;
+  readonly act: (event: EngineEvent) => void;
+}
+
+interface Batch {
+  readonly events: EngineEvent[];
+  /** Journal number of the first event; the others follow. */
+  readonly firstN: number;
+  readonly required: Promise<void>[];
+}
+
+export class Decisions {
+  readonly #deps: DecisionsDeps;
+  readonly #mailbox = new Mailbox();
+  #ended: { readonly error: unknown } | undefined;
+
+  constructor(deps: DecisionsDeps) {
+    this.#deps = deps;
+  }
+
+  get isEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  /** Nothing goes this way any more; later inputs, and those on their way, are refused with the error. */
+  end(error: unknown): void {
+    this.#ended ??= { error };
+  }
+
+  /** Throws what ended the run, when it is over. */
+  requireGoing(): void {
+    if (this.#ended !== undefined) throw this.#ended.error;
+  }
+
+  /** Takes one input all the way; resolves with what was recorded and acted on. */
+  async submit(input: EngineInput): Promise<readonly EngineEvent[]> {
+    const batch = await this.#mailbox.run(() => this.#decideAndFold(input));
+    if (batch.events.length > 0) await this.#settle(batch);
+    return batch.events;
+  }
+
+  async #decideAndFold(input: EngineInput): Promise<Batch> {
+    const { state, mayStart, onFolded } = this.#deps;
+    const batch: Batch = { events: [], firstN: state.position + 1, required: [] };
+    let folded = await this.#foldOnce(input, batch);
+    if (MAY_FREE.has(input.kind)) {
+      do folded = mayStart() ? await this.#foldOnce({ kind: "advance" }, batch) : 0;
+      while (folded > 0);
+    }
+    onFolded(input, batch.events.length);
+    return batch;
+  }
+
+  async #foldOnce(input: EngineInput, batch: Batch): Promise<number> {
+    const events = await this.#decide(input);
+    for (const event of events) await this.#fold(event, batch);
+    return events.length;
+  }
+
+  async #decide(input: EngineInput): Promise<readonly EngineEvent[]> {
+    const { state, values } = this.#deps;
+    // Held until the choice is made: a choice may need more than is kept at hand.
+    const loaded = new Map<string, JsonValue>();
+    const context = this.#createContext(loaded);
+    for (;;) {
+      this.requireGoing();
+      const decided = decide(state, input, context);
+      if ("events" in decided) return decided.events;
+      for (const ref of decided.needs) loaded.set(ref.key, await values.load(ref));
+    }
+  }
+
+  #createContext(loaded: ReadonlyMap<string, JsonValue>): DecideContext {
+    const { state, ports, templates, sleepMsMax, values } = this.#deps;
+    const memory = ports.memory();
+    return {
+      nowMs: Math.max(ports.clock.nowMs(), state.atMs),
+      random: ports.random,
+      blob: (ref) => loaded.get(ref.key) ?? values.peek(ref),
+      templates,
+      memoryFraction: memory.fraction,
+      memoryBytes: memory.residentBytes,
+      sleepMsMax,
+    };
+  }
+
+  async #fold(decided: EngineEvent, batch: Batch): Promise<void> {
+    const { state, ports, values, capture } = this.#deps;
+    const event = await values.externalise(decided);
+    this.requireGoing();
+    evolve(state, event);
+    ports.events.append([event]);
+    batch.events.push(event);
+    const required = event.type === "checkpoint_recorded" ? capture(event) : undefined;
+    if (required !== undefined) batch.required.push(required);
+  }
+
+  async #settle({ events, firstN, required }: Batch): Promise<void> {
+    const { state, ports, act } = this.#deps;
+    await ports.events.durable();
+    this.requireGoing();
+    for (const [at, event] of events.entries()) ports.observe(event, state, firstN + at);
+    await Promise.all(required);
+    // The task is closed only when no snapshot file is on its way: its record belongs into this part of the history.
+    if (events.some((event) => event.type === "task_closed")) await ports.checkpoints.idle();
+    if (events.some(needsLook)) await ports.events.confirm();
+    for (const event of events) {
+      this.requireGoing();
+      act(event);
+    }
+  }
+}
+
+/** Inputs after which something new may start. What a step reports on its way frees nothing. */
+const MAY_FREE: ReadonlySet<EngineInput["kind"]> = new Set<EngineInput["kind"]>([
+  "start",
+  "resumed",
+  "outcome",
+  "message",
+  "due",
+  "answered_before",
+  "ask",
+]);
+
+/** Events that are followed by an act that cannot be taken back. */
+const IRREVERSIBLE: ReadonlySet<EngineEvent["type"]> = new Set<EngineEvent["type"]>([
+  "task_resumed",
+  "task_closed",
+  "step_intended",
+  "step_spawned",
+  "substep_intended",
+  "tool_intended",
+]);
+
+function needsLook(event: EngineEvent): boolean {
+  return IRREVERSIBLE.has(event.type) || (event.type === "step_completed" && event.saved !== undefined);
+}

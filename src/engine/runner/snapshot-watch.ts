@@ -1,0 +1,49 @@
+/**
+ * Watches over the snapshots of a running task: what must be waited for, and when too many have failed.
+ *
+ * Owns: the count of failures in a row. Writing, recording and saying them aloud is the checkpoint manager's.
+ */
+import { errorCodeOf } from "../../base/errors.js";
+import type { EventOf } from "../events.js";
+import type { CheckpointHook } from "../ports.js";
+import type { TaskState } from "../state.js";
+
+/** Failed snapshots in a row after which no further step starts. */
+const FAILURES_MAX = 2;
+
+export interface SnapshotWatchDeps {
+  readonly state: TaskState;
+  readonly checkpoints: CheckpointHook;
+  /** No further step may start. */
+  readonly onTooMany: () => void;
+  readonly abandon: (error: unknown) => void;
+}
+
+export class SnapshotWatch {
+  readonly #deps: SnapshotWatchDeps;
+  #failuresInARow = 0;
+
+  constructor(deps: SnapshotWatchDeps) {
+    this.#deps = deps;
+  }
+
+  /** Captures the state as it is now. The answer, when there is one, must be waited for; it never rejects. */
+  capture(event: EventOf<"checkpoint_recorded">): Promise<void> | undefined {
+    const { state, checkpoints } = this.#deps;
+    const { required, written } = checkpoints.captured(state, event);
+    const watched = written.then(
+      () => {
+        this.#failuresInARow = 0;
+      },
+      (error: unknown) => this.#failed(event, error),
+    );
+    return required ? watched : undefined;
+  }
+
+  #failed(event: EventOf<"checkpoint_recorded">, error: unknown): void {
+    const { onTooMany, abandon } = this.#deps;
+    if (errorCodeOf(error) === "OWNER_SUPERSEDED") return abandon(error);
+    this.#failuresInARow += 1;
+    if (event.trigger === "before_risky_operation" || this.#failuresInARow >= FAILURES_MAX) onTooMany();
+  }
+}
