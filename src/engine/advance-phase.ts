@@ -23,7 +23,12 @@ import { readScore } from "./score.js";
 import { startChild, type StartBudget } from "./start.js";
 import type { EvaluationEntry, ScopeEntry } from "./state.js";
 
-export function advancePhase(choice: Choice, scope: ScopeEntry, node: PhaseScope, budget: StartBudget): readonly EngineEvent[] {
+export function advancePhase(
+  choice: Choice,
+  scope: ScopeEntry,
+  node: PhaseScope,
+  budget: StartBudget,
+): readonly EngineEvent[] {
   const phase: OpenPhase = { scope, data: scope.data as PhaseData, node };
   const frontier = choice.state.frontier.get(scope.path);
   if (frontier === undefined) return [];
@@ -51,7 +56,8 @@ function hasFatalFailure(choice: Choice, phase: OpenPhase): boolean {
 function failPhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[] {
   const { node, scope } = phase;
   const rollbacks = choice.state.phases.get(node.path)?.rollbacks ?? 0;
-  if (node.restart.otherwise === "rollback" && rollbacks < Math.max(1, node.restart.maxAttempts)) return rollBackPhase(choice, phase);
+  if (node.restart.otherwise === "rollback" && rollbacks < Math.max(1, node.restart.maxAttempts))
+    return rollBackPhase(choice, phase);
   return leaveFailed(choice, scope, node, outputOf(choice, phase));
 }
 
@@ -59,8 +65,11 @@ function failPhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[] {
 function rollBackPhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[] {
   const { state, nowMs } = choice;
   const { node } = phase;
-  const start = [...state.checkpoints].reverse().find((entry) => entry.trigger === "phase_started" && entry.phase === node.number);
-  if (start === undefined || state.task?.definition.root.scope !== "phases") return leaveFailed(choice, phase.scope, node, outputOf(choice, phase));
+  const start = [...state.checkpoints]
+    .reverse()
+    .find((entry) => entry.trigger === "phase_started" && entry.phase === node.number);
+  if (start === undefined || state.task?.definition.root.scope !== "phases")
+    return leaveFailed(choice, phase.scope, node, outputOf(choice, phase));
   const acted = node.children
     .map((child) => currentStep(choice, childPath(node.path, child.name)))
     .filter((step) => step?.effects === "external" && step.status === "completed")
@@ -96,8 +105,16 @@ function evaluatePhase(choice: Choice, phase: OpenPhase, budget: StartBudget): r
     }
     return events;
   }
-  const unrecorded = definition.scorers.filter((scorer) => evaluation?.scores[scorer.dimension] === undefined && ended?.get(`$evaluate/${scorer.dimension}`) === "done");
-  if (unrecorded.length > 0) return recordScores(choice, phase, unrecorded.map((scorer) => scorer.dimension));
+  const unrecorded = definition.scorers.filter(
+    (scorer) =>
+      evaluation?.scores[scorer.dimension] === undefined && ended?.get(`$evaluate/${scorer.dimension}`) === "done",
+  );
+  if (unrecorded.length > 0)
+    return recordScores(
+      choice,
+      phase,
+      unrecorded.map((scorer) => scorer.dimension),
+    );
   return [completeEvaluation(choice, phase, evaluation?.scores ?? {})];
 }
 
@@ -106,7 +123,16 @@ function recordScores(choice: Choice, phase: OpenPhase, dimensions: readonly str
     const step = currentStep(choice, childPath(phase.scope.path, `$evaluate/${dimension}`));
     if (step === undefined) return [];
     const score = readScore(choice, step);
-    return [{ type: "score_recorded", atMs: choice.nowMs, path: phase.scope.path, iteration: phase.data.iteration, dimension, ...score }];
+    return [
+      {
+        type: "score_recorded",
+        atMs: choice.nowMs,
+        path: phase.scope.path,
+        iteration: phase.data.iteration,
+        dimension,
+        ...score,
+      },
+    ];
   });
 }
 
@@ -115,7 +141,15 @@ function completeEvaluation(choice: Choice, phase: OpenPhase, scores: Evaluation
   const score = definition === undefined ? 0 : computeScore(definition, scores);
   const verdict = definition === undefined ? "approve" : judgeScore(definition, score);
   const best = phase.data.best === undefined || score > phase.data.best.score;
-  return { type: "evaluation_completed", atMs: choice.nowMs, path: phase.scope.path, iteration: phase.data.iteration, score, verdict, best };
+  return {
+    type: "evaluation_completed",
+    atMs: choice.nowMs,
+    path: phase.scope.path,
+    iteration: phase.data.iteration,
+    score,
+    verdict,
+    best,
+  };
 }
 
 function followVerdict(choice: Choice, phase: OpenPhase, evaluation: EvaluationEntry): readonly EngineEvent[] {

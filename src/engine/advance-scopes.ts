@@ -22,13 +22,20 @@ import type { ScopeData, ScopeEntry } from "./state.js";
 
 type DataOf<K extends ScopeData["scope"]> = Extract<ScopeData, { scope: K }>;
 
-export function advanceMachine(choice: Choice, scope: ScopeEntry, node: MachineScope, budget: StartBudget): readonly EngineEvent[] {
+export function advanceMachine(
+  choice: Choice,
+  scope: ScopeEntry,
+  node: MachineScope,
+  budget: StartBudget,
+): readonly EngineEvent[] {
   const data = scope.data as DataOf<"machine">;
   if (data.failed === true || data.stuck !== undefined) return leaveFailed(choice, scope, node, undefined);
   if (data.next === undefined) return [];
   if (data.next !== END) return startChild(choice, childPath(scope.path, data.next), budget);
   const output = data.last === undefined ? undefined : outputAt(choice, childPath(scope.path, data.last));
-  return [leave(choice, scope, node, { outcome: data.imperfect ? "partial" : "done", output, routeOutput: data.routeOutput })];
+  return [
+    leave(choice, scope, node, { outcome: data.imperfect ? "partial" : "done", output, routeOutput: data.routeOutput }),
+  ];
 }
 
 function outputAt(choice: Choice, path: string): JsonValue | undefined {
@@ -36,7 +43,12 @@ function outputAt(choice: Choice, path: string): JsonValue | undefined {
   return output === undefined ? undefined : loadValue(choice, output.value);
 }
 
-export function advancePhases(choice: Choice, scope: ScopeEntry, node: PhasesScope, budget: StartBudget): readonly EngineEvent[] {
+export function advancePhases(
+  choice: Choice,
+  scope: ScopeEntry,
+  node: PhasesScope,
+  budget: StartBudget,
+): readonly EngineEvent[] {
   const data = scope.data as DataOf<"phases">;
   if (data.current !== undefined) return [];
   const phase = node.children[data.next];
@@ -46,7 +58,12 @@ export function advancePhases(choice: Choice, scope: ScopeEntry, node: PhasesSco
   return [leave(choice, scope, node, { outcome: data.imperfect ? "partial" : "done", output })];
 }
 
-export function advanceGroup(choice: Choice, scope: ScopeEntry, node: ParallelScope | DagScope, budget: StartBudget): readonly EngineEvent[] {
+export function advanceGroup(
+  choice: Choice,
+  scope: ScopeEntry,
+  node: ParallelScope | DagScope,
+  budget: StartBudget,
+): readonly EngineEvent[] {
   const data = scope.data as DataOf<"parallel" | "dag">;
   const frontier = choice.state.frontier.get(scope.path);
   if (frontier === undefined) return [];
@@ -56,7 +73,8 @@ export function advanceGroup(choice: Choice, scope: ScopeEntry, node: ParallelSc
   }
   if (frontier.ready.length > 0) return startReady(choice, scope, node.maxConcurrent - data.running, budget);
   if (data.running > 0 || data.blocked > 0) return [];
-  const isFailed = node.failureMode === "continue_on_error" ? data.failed > 0 && data.failed === frontier.ended.size : data.failed > 0;
+  const isFailed =
+    node.failureMode === "continue_on_error" ? data.failed > 0 && data.failed === frontier.ended.size : data.failed > 0;
   const output = describeGroup(choice, scope, node);
   if (isFailed) return leaveFailed(choice, scope, node, output);
   const isPartial = data.failed > 0 || data.imperfect > 0 || frontier.waiting.size > 0;
@@ -64,7 +82,12 @@ export function advanceGroup(choice: Choice, scope: ScopeEntry, node: ParallelSc
 }
 
 /** Starts what is ready within the window. */
-export function startReady(choice: Choice, scope: ScopeEntry, room: number, budget: StartBudget): readonly EngineEvent[] {
+export function startReady(
+  choice: Choice,
+  scope: ScopeEntry,
+  room: number,
+  budget: StartBudget,
+): readonly EngineEvent[] {
   const ready = choice.state.frontier.get(scope.path)?.ready ?? [];
   const events: EngineEvent[] = [];
   for (const name of ready.slice(0, Math.max(0, room))) {
@@ -87,7 +110,12 @@ function cancelBelow(choice: Choice, path: string): readonly EngineEvent[] {
 }
 
 /** Leaves a failed scope where somebody further out deals with it. */
-export function leaveFailed(choice: Choice, scope: ScopeEntry, node: ScopeDefinition, output: JsonValue | undefined): readonly EngineEvent[] {
+export function leaveFailed(
+  choice: Choice,
+  scope: ScopeEntry,
+  node: ScopeDefinition,
+  output: JsonValue | undefined,
+): readonly EngineEvent[] {
   return isAbsorbed(choice, scope.path) ? [leave(choice, scope, node, { outcome: "failed", output })] : [];
 }
 
@@ -99,11 +127,20 @@ export interface Leaving {
 }
 
 /** The event that leaves a scope, with the target that follows where it stands in a machine. */
-export function leave(choice: Choice, scope: ScopeEntry, node: ScopeDefinition, leaving: Leaving): EventOf<"scope_left"> {
+export function leave(
+  choice: Choice,
+  scope: ScopeEntry,
+  node: ScopeDefinition,
+  leaving: Leaving,
+): EventOf<"scope_left"> {
   const { outcome, output, confidence } = leaving;
   const isChild = scope.parent !== undefined;
   const route =
-    outcome === "failed" ? { next: failureTarget(choice, scope.path) } : isChild ? chooseRoute(choice, node, output ?? null) : { routeOutput: leaving.routeOutput };
+    outcome === "failed"
+      ? { next: failureTarget(choice, scope.path) }
+      : isChild
+        ? chooseRoute(choice, node, output ?? null)
+        : { routeOutput: leaving.routeOutput };
   const routeOutput = "routeOutput" in route ? route.routeOutput : undefined;
   const next = "next" in route ? route.next : undefined;
   return {
@@ -124,7 +161,12 @@ export function leave(choice: Choice, scope: ScopeEntry, node: ScopeDefinition, 
  * What a group gives: every member stands in exactly one of `outputs`, `errors`, `skipped`, `unknown` and `unreached`,
  * so that a shortfall is seen.
  */
-export function describeGroup(choice: Choice, scope: ScopeEntry, node: ScopeDefinition, extraNames: readonly string[] = []): JsonObject {
+export function describeGroup(
+  choice: Choice,
+  scope: ScopeEntry,
+  node: ScopeDefinition,
+  extraNames: readonly string[] = [],
+): JsonObject {
   const frontier = choice.state.frontier.get(scope.path);
   const outputs: Record<string, JsonValue> = {};
   const errors: Record<string, JsonValue> = {};

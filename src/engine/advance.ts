@@ -19,8 +19,8 @@ import { createBudget, startStep, type StartBudget } from "./start.js";
 import type { QuestionEntry, ScopeEntry } from "./state.js";
 import { followAnswer } from "./unknown-outcome.js";
 
-/** Questions that hold the whole task. */
-const HOLDING = new Set<QuestionKind>(["definition_changed", "loss"]);
+/** Questions that hold the whole task when they are about no step. */
+const HOLDING = new Set<QuestionKind>(["definition_changed", "loss", "gate"]);
 
 export function decideAdvance(choice: Choice): readonly EngineEvent[] {
   const { state } = choice;
@@ -38,13 +38,19 @@ export function decideAdvance(choice: Choice): readonly EngineEvent[] {
 function enterRoot(choice: Choice): EngineEvent {
   const { root } = requireTask(choice.state).definition;
   const visit = (choice.state.visits.get(root.path) ?? 0) + 1;
-  return { type: "scope_entered", atMs: choice.nowMs, path: root.path, visit, ...(root.scope === "phase" ? { phase: root.number } : {}) };
+  return {
+    type: "scope_entered",
+    atMs: choice.nowMs,
+    path: root.path,
+    visit,
+    ...(root.scope === "phase" ? { phase: root.number } : {}),
+  };
 }
 
 function isHeld(choice: Choice): boolean {
   for (const id of choice.state.unsettled) {
     const question = choice.state.questions.get(id);
-    if (question !== undefined && HOLDING.has(question.kind)) return true;
+    if (question?.step === undefined && question !== undefined && HOLDING.has(question.kind)) return true;
   }
   return false;
 }
@@ -58,12 +64,19 @@ function followAnswers(choice: Choice, budget: StartBudget): readonly EngineEven
 }
 
 function consume(choice: Choice, question: QuestionEntry, budget: StartBudget): readonly EngineEvent[] {
-  if (question.step !== undefined && choice.state.steps.get(question.step)?.questionId === question.id) return followAnswer(choice, question, budget);
+  if (question.step !== undefined && choice.state.steps.get(question.step)?.questionId === question.id)
+    return followAnswer(choice, question, budget);
   const scope = question.phase === undefined ? undefined : choice.state.scopes.get(question.phase);
   if (question.kind === "low_confidence" && scope?.data.scope === "phase") {
     const node = findScopeDefinition(choice.state, scope.path);
     if (node.scope === "phase") {
-      return [consumeConfidenceAnswer(choice, { scope, node, data: scope.data as PhaseData }, { id: question.id, answer: question.answer ?? "" })];
+      return [
+        consumeConfidenceAnswer(
+          choice,
+          { scope, node, data: scope.data as PhaseData },
+          { id: question.id, answer: question.answer ?? "" },
+        ),
+      ];
     }
   }
   return [consumeByGoingOn(choice, question)];
@@ -90,7 +103,9 @@ function startDue(choice: Choice, budget: StartBudget): readonly EngineEvent[] {
     const step = state.steps.get(id);
     if (step === undefined) continue;
     if (step.status === "open" && step.dueAtMs !== undefined && step.dueAtMs <= nowMs) {
-      events.push(...completeWith(choice, step, { waited_seconds: Math.max(0, (step.dueAtMs - step.intendedAtMs) / 1_000) }));
+      events.push(
+        ...completeWith(choice, step, { waited_seconds: Math.max(0, (step.dueAtMs - step.intendedAtMs) / 1_000) }),
+      );
     } else if (step.status === "waiting_retry" && !isLimited && !budget.isExhausted && (step.retryAtMs ?? 0) <= nowMs) {
       events.push(...startStep(choice, { path: step.path, node: findStepDefinition(state, step) }, budget));
     }

@@ -12,7 +12,12 @@
 import type { JsonValue } from "../base/json.js";
 import type { ConfidenceRule, Criticality } from "../definition/workflow.js";
 
-export const CRITICALITY_WEIGHT: Readonly<Record<Criticality, number>> = { critical: 2, high: 1.5, standard: 1, low: 0.7 };
+export const CRITICALITY_WEIGHT: Readonly<Record<Criticality, number>> = {
+  critical: 2,
+  high: 1.5,
+  standard: 1,
+  low: 0.7,
+};
 const UNCERTAINTY_COST = 0.02;
 const UNCERTAINTY_COST_MAX = 0.1;
 const FAILED_CONFIDENCE = 0.5;
@@ -58,7 +63,9 @@ export interface CheckedClaim {
 export function computePhaseConfidence(reports: readonly SpecialistReport[]): PhaseConfidence {
   const merged = mergeHelpers(reports);
   const counted = merged.filter((report) => report.failed || report.confidence !== undefined);
-  const uncertainties = merged.flatMap((report) => report.uncertainties.map((uncertainty) => ({ specialist: report.name, uncertainty })));
+  const uncertainties = merged.flatMap((report) =>
+    report.uncertainties.map((uncertainty) => ({ specialist: report.name, uncertainty })),
+  );
   const penalty = Math.min(UNCERTAINTY_COST_MAX, UNCERTAINTY_COST * uncertainties.length);
   if (counted.length === 0) return { penalty, uncertainties };
   let sum = 0;
@@ -71,7 +78,13 @@ export function computePhaseConfidence(reports: readonly SpecialistReport[]): Ph
     if (weakest === undefined || confidenceOf(report) < confidenceOf(weakest)) weakest = report;
   }
   const mean = sum / weights;
-  return { value: round(Math.max(0, mean - penalty)), mean: round(mean), penalty: round(penalty), uncertainties, ...(weakest === undefined ? {} : { weakest: weakest.name }) };
+  return {
+    value: round(Math.max(0, mean - penalty)),
+    mean: round(mean),
+    penalty: round(penalty),
+    uncertainties,
+    ...(weakest === undefined ? {} : { weakest: weakest.name }),
+  };
 }
 
 function confidenceOf(report: SpecialistReport): number {

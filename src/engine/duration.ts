@@ -9,7 +9,8 @@ const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 export function parseDurationMs(value: JsonValue): number {
   if (typeof value === "number" && Number.isFinite(value) && value >= 0) return Math.round(value * 1_000);
   const match = typeof value === "string" ? DURATION.exec(value.trim()) : null;
-  if (match === null) throw new SplashdownError("TEMPLATE_FAILED", `not a duration: ${JSON.stringify(value).slice(0, 100)}`);
+  if (match === null)
+    throw new SplashdownError("TEMPLATE_FAILED", `not a duration: ${JSON.stringify(value).slice(0, 100)}`);
   const unit = (match[2] ?? "s") as keyof typeof UNIT_MS;
   return Math.round(Number(match[1]) * UNIT_MS[unit]);
 }

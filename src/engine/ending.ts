@@ -35,12 +35,13 @@ const QUESTION_STATUS: readonly (readonly [QuestionKind, number])[] = [
 /** Nothing runs in this process: closes the task, or answers nothing when a time within reach is worth waiting for. */
 export function decideQuiescent(choice: Choice): readonly EngineEvent[] {
   const { state } = choice;
-  if (state.task?.status !== "running" || state.open.size > 0 && hasRunning(choice)) return [];
+  if (state.task?.status !== "running" || (state.open.size > 0 && hasRunning(choice))) return [];
   if (state.task.root !== undefined) return closeEnded(choice);
   if (answeredQuestions(state).length > 0 && state.task.request === undefined) return [];
   const waitAtMs = earliestWaitAtMs(choice);
   const soonest = earlier(waitAtMs, earliestExpiryAtMs(choice));
-  if (soonest !== undefined && state.task.request === undefined && soonest - choice.nowMs <= choice.context.sleepMsMax) return [];
+  if (soonest !== undefined && state.task.request === undefined && soonest - choice.nowMs <= choice.context.sleepMsMax)
+    return [];
   const closing = close(choice, closingOf(choice, waitAtMs));
   return closing.end === "failed" && isRollingBack(choice) ? [discardNote(choice), closing] : [closing];
 }
@@ -82,21 +83,41 @@ function isRollingBack(choice: Choice): boolean {
 }
 
 function discardNote(choice: Choice): EngineEvent {
-  return { type: "noted", atMs: choice.nowMs, text: "on_failure: rollback discards the checkpoints of this task", facts: { discard_checkpoints: true } };
+  return {
+    type: "noted",
+    atMs: choice.nowMs,
+    text: "on_failure: rollback discards the checkpoints of this task",
+    facts: { discard_checkpoints: true },
+  };
 }
 
 function closingOf(choice: Choice, resumeAtMs: number | undefined): Closing {
   const { state } = choice;
   const task = requireTask(state);
   const resume = resumeAtMs === undefined ? {} : { resumeAtMs };
-  if (task.request === "stop") return { end: "stopped", reason: stopReason(choice), exitStatus: stopStatus(choice), resumable: true };
-  if (task.request === "pause") return { end: "paused", reason: "paused by request", exitStatus: EXIT_STATUS.personNeeded, resumable: true, ...resume };
+  if (task.request === "stop")
+    return { end: "stopped", reason: stopReason(choice), exitStatus: stopStatus(choice), resumable: true };
+  if (task.request === "pause")
+    return {
+      end: "paused",
+      reason: "paused by request",
+      exitStatus: EXIT_STATUS.personNeeded,
+      resumable: true,
+      ...resume,
+    };
   const question = mostPressing(openQuestions(state));
   if (question !== undefined) {
     const exitStatus = QUESTION_STATUS.find(([kind]) => kind === question.kind)?.[1] ?? EXIT_STATUS.personNeeded;
     return { end: "waiting", reason: question.text, exitStatus, resumable: true, ...resume };
   }
-  if (resumeAtMs !== undefined) return { end: "paused", reason: pauseReason(choice), exitStatus: EXIT_STATUS.pausedUntil, resumable: true, resumeAtMs };
+  if (resumeAtMs !== undefined)
+    return {
+      end: "paused",
+      reason: pauseReason(choice),
+      exitStatus: EXIT_STATUS.pausedUntil,
+      resumable: true,
+      resumeAtMs,
+    };
   return failedClosing(choice);
 }
 
@@ -129,22 +150,30 @@ function pauseReason(choice: Choice): string {
 
 /** With nothing open and nothing due, a failure stands in the way. */
 function failedClosing(choice: Choice): Closing {
-  return { end: "failed", reason: failureReason(choice), exitStatus: EXIT_STATUS.failed, resumable: !isRollingBack(choice) };
+  return {
+    end: "failed",
+    reason: failureReason(choice),
+    exitStatus: EXIT_STATUS.failed,
+    resumable: !isRollingBack(choice),
+  };
 }
 
 function failureReason(choice: Choice): string {
   const { state } = choice;
   for (const id of state.blocked) {
     const step = state.steps.get(id);
-    if (step?.status === "failed") return `${step.path} failed: ${step.error?.code ?? "STEP_FAILED"}: ${step.error?.message ?? ""}`;
+    if (step?.status === "failed")
+      return `${step.path} failed: ${step.error?.code ?? "STEP_FAILED"}: ${step.error?.message ?? ""}`;
   }
   for (const scope of state.scopes.values()) {
     if (scope.data.scope === "machine" && scope.data.stuck !== undefined) {
       const decision = state.decisions.findLast((candidate) => candidate.type === "no_route");
       return `${scope.path} cannot go on: ${decision?.rationale ?? scope.data.stuck}`;
     }
-    if (scope.data.scope === "phase" && scope.data.judged === "rejected") return `${scope.path} was rejected by its evaluation`;
-    if (scope.data.scope === "phase" && scope.data.settled === "fail") return `${scope.path} was stopped for its confidence`;
+    if (scope.data.scope === "phase" && scope.data.judged === "rejected")
+      return `${scope.path} was rejected by its evaluation`;
+    if (scope.data.scope === "phase" && scope.data.settled === "fail")
+      return `${scope.path} was stopped for its confidence`;
   }
   return "a group has failed";
 }
@@ -154,9 +183,25 @@ function closeEnded(choice: Choice): readonly EngineEvent[] {
   const outcome = task.root?.outcome ?? "done";
   const end: TaskEnd = outcome === "done" ? "done" : "partial";
   const rendered = renderFinalOutput(choice);
-  if ("error" in rendered) return [close(choice, { end: "failed", reason: `the final output failed: ${rendered.error}`, exitStatus: EXIT_STATUS.failed, resumable: true })];
+  if ("error" in rendered)
+    return [
+      close(choice, {
+        end: "failed",
+        reason: `the final output failed: ${rendered.error}`,
+        exitStatus: EXIT_STATUS.failed,
+        resumable: true,
+      }),
+    ];
   const reason = end === "done" ? "all steps are done" : "finished with parts missing or below their confidence";
-  return [close(choice, { end, reason, exitStatus: end === "done" ? EXIT_STATUS.done : EXIT_STATUS.partial, resumable: false, output: rendered.output })];
+  return [
+    close(choice, {
+      end,
+      reason,
+      exitStatus: end === "done" ? EXIT_STATUS.done : EXIT_STATUS.partial,
+      resumable: false,
+      output: rendered.output,
+    }),
+  ];
 }
 
 /** The workflow's output templates, or what the root gave; a route's `output` into `$end` comes on top. */
@@ -165,10 +210,15 @@ function renderFinalOutput(choice: Choice): { readonly output: ValueRef } | { re
   const { output: templates, root } = task.definition;
   const extra = task.root?.routeOutput;
   const rootOutput = choice.state.outputs.get(root.path);
-  if (Object.keys(templates).length === 0 && extra === undefined) return { output: rootOutput?.value ?? { inline: null } };
+  if (Object.keys(templates).length === 0 && extra === undefined)
+    return { output: rootOutput?.value ?? { inline: null } };
   try {
-    const rendered = choice.context.templates.renderValue(templates, describeScope(choice, `${root.path}/$output`)) as JsonObject;
-    const base: JsonValue = Object.keys(templates).length > 0 || rootOutput === undefined ? rendered : loadValue(choice, rootOutput.value);
+    const rendered = choice.context.templates.renderValue(
+      templates,
+      describeScope(choice, `${root.path}/$output`),
+    ) as JsonObject;
+    const base: JsonValue =
+      Object.keys(templates).length > 0 || rootOutput === undefined ? rendered : loadValue(choice, rootOutput.value);
     return { output: { inline: { ...(base as JsonObject), ...extra } } };
   } catch (error) {
     if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
@@ -189,7 +239,13 @@ export function decideClose(choice: Choice, input: CloseInput): readonly EngineE
       status,
       metadata: { reason: input.reason, ...(input.signal === undefined ? {} : { signal: input.signal }) },
     }),
-    close(choice, { end: input.end, reason: input.reason, exitStatus: input.exitStatus, resumable: true, ...(resumeAtMs === undefined ? {} : { resumeAtMs }) }),
+    close(choice, {
+      end: input.end,
+      reason: input.reason,
+      exitStatus: input.exitStatus,
+      resumable: true,
+      ...(resumeAtMs === undefined ? {} : { resumeAtMs }),
+    }),
   ];
 }
 

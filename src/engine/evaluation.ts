@@ -45,12 +45,19 @@ export type IterationChoice =
 
 /** What follows from a verdict. */
 export function chooseIteration(definition: EvaluationDefinition, at: IterationState): IterationChoice {
-  if (at.verdict === "approve") return { then: "stop", judged: "approved", why: `the score reaches ${definition.approve}` };
-  if (at.verdict === "reject") return { then: "stop", judged: "rejected", why: `the score is under ${definition.reject}` };
+  if (at.verdict === "approve")
+    return { then: "stop", judged: "approved", why: `the score reaches ${definition.approve}` };
+  if (at.verdict === "reject")
+    return { then: "stop", judged: "rejected", why: `the score is under ${definition.reject}` };
   if (at.iteration >= definition.maxIterations) {
-    return { then: "stop", judged: "exhausted", why: `iteration ${at.iteration} of at most ${definition.maxIterations}` };
+    return {
+      then: "stop",
+      judged: "exhausted",
+      why: `iteration ${at.iteration} of at most ${definition.maxIterations}`,
+    };
   }
-  if (at.withoutGain >= WITHOUT_GAIN_MAX) return { then: "stop", judged: "exhausted", why: `${at.withoutGain} iterations in a row without gain` };
+  if (at.withoutGain >= WITHOUT_GAIN_MAX)
+    return { then: "stop", judged: "exhausted", why: `${at.withoutGain} iterations in a row without gain` };
   return { then: "iterate" };
 }
 
@@ -58,7 +65,9 @@ export function chooseIteration(definition: EvaluationDefinition, at: IterationS
 export function collectFeedback(scores: EvaluationEntry["scores"]): readonly string[] {
   return Object.entries(scores).flatMap(([dimension, entry]) => [
     ...(entry.feedback === undefined || entry.feedback === "" ? [] : [`${dimension}: ${entry.feedback}`]),
-    ...entry.issues.map((issue) => `${dimension}: ${issue.text}${issue.where === undefined ? "" : ` (${issue.where})`}`),
+    ...entry.issues.map(
+      (issue) => `${dimension}: ${issue.text}${issue.where === undefined ? "" : ` (${issue.where})`}`,
+    ),
   ]);
 }
 

@@ -58,17 +58,46 @@ const STEP = { step: true, attempt: true } as const;
 const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
   task_started: {
     family: "task",
-    fields: { taskId: true, name: true, definition: true, definitionFile: false, folder: true, inputs: true, settings: true, traceparent: false },
+    fields: {
+      taskId: true,
+      name: true,
+      definition: true,
+      definitionFile: false,
+      folder: true,
+      inputs: true,
+      settings: true,
+      traceparent: false,
+    },
   },
   task_resumed: {
     family: "recovery",
-    fields: { epoch: true, by: true, crashed: true, report: true, definition: false, byPerson: false, uncertain: false },
+    fields: {
+      epoch: true,
+      by: true,
+      crashed: true,
+      report: true,
+      definition: false,
+      byPerson: false,
+      uncertain: false,
+    },
   },
-  task_closed: { family: "task", fields: { end: true, reason: true, exitStatus: true, resumable: true, resumeAtMs: false, output: false } },
+  task_closed: {
+    family: "task",
+    fields: { end: true, reason: true, exitStatus: true, resumable: true, resumeAtMs: false, output: false },
+  },
   scope_entered: { family: "scope", fields: { path: true, visit: true, phase: false } },
   scope_left: {
     family: "scope",
-    fields: { path: true, visit: true, outcome: true, phase: false, confidence: false, output: false, next: false, routeOutput: false },
+    fields: {
+      path: true,
+      visit: true,
+      outcome: true,
+      phase: false,
+      confidence: false,
+      output: false,
+      next: false,
+      routeOutput: false,
+    },
   },
   iteration_started: { family: "scope", fields: { path: true, iteration: true, feedback: true } },
   step_intended: {
@@ -111,7 +140,10 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       by: false,
     },
   },
-  step_failed: { family: "failure", fields: { ...STEP, error: true, durationMs: true, usage: false, disposition: true } },
+  step_failed: {
+    family: "failure",
+    fields: { ...STEP, error: true, durationMs: true, usage: false, disposition: true },
+  },
   step_cancelled: { family: "cancellation", fields: { ...STEP, reason: true } },
   turn_recorded: { family: "turn", fields: { ...STEP, turn: true, value: true, usage: false } },
   tool_intended: { family: "tool", fields: { ...STEP, call: true, name: true, value: true } },
@@ -129,16 +161,35 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
   channel_changed: { family: "channel", fields: { op: true, key: true, value: true, step: false } },
   score_recorded: {
     family: "score",
-    fields: { path: true, iteration: true, dimension: true, score: true, issues: true, feedback: false, evidence: false },
+    fields: {
+      path: true,
+      iteration: true,
+      dimension: true,
+      score: true,
+      issues: true,
+      feedback: false,
+      evidence: false,
+    },
   },
-  evaluation_completed: { family: "score", fields: { path: true, iteration: true, score: true, verdict: true, best: true } },
+  evaluation_completed: {
+    family: "score",
+    fields: { path: true, iteration: true, score: true, verdict: true, best: true },
+  },
   checkpoint_recorded: {
     family: "checkpoint",
     fields: { checkpointId: true, seq: true, phase: true, trigger: true, status: true, note: false, metadata: false },
   },
   snapshot_written: {
     family: "snapshot",
-    fields: { checkpointId: true, seq: true, file: true, sha256: true, sizeBytes: true, rawBytes: true, durationMs: true },
+    fields: {
+      checkpointId: true,
+      seq: true,
+      file: true,
+      sha256: true,
+      sizeBytes: true,
+      rawBytes: true,
+      durationMs: true,
+    },
   },
   snapshot_failed: { family: "snapshot", fields: { checkpointId: true, seq: true, error: true } },
   rolled_back: { family: "rolled_back", fields: { to: true, seq: true, round: true, reason: true } },
@@ -169,7 +220,8 @@ export function decodeEvent(kind: string, json: string): EngineEvent {
   if (typeof record["atMs"] !== "number") throw corrupt(`a ${String(type)} event without a time`);
   const fields: Readonly<Record<string, boolean>> = shape.fields;
   for (const key of Object.keys(record)) {
-    if (key !== "type" && key !== "atMs" && !Object.hasOwn(fields, key)) throw corrupt(`a ${String(type)} event with an unknown field ${key}`);
+    if (key !== "type" && key !== "atMs" && !Object.hasOwn(fields, key))
+      throw corrupt(`a ${String(type)} event with an unknown field ${key}`);
   }
   for (const [key, isRequired] of Object.entries(fields)) {
     if (isRequired && record[key] === undefined) throw corrupt(`a ${String(type)} event without ${key}`);
@@ -190,7 +242,10 @@ function parse(json: string): JsonObject {
 function lift(record: JsonObject): JsonObject {
   const { schema } = record;
   if (typeof schema !== "number" || !Number.isInteger(schema) || schema < 1 || schema > EVENT_SCHEMA) {
-    throw new SplashdownError("FORMAT_VERSION", `a journal record has schema ${JSON.stringify(schema)}; this version reads up to ${EVENT_SCHEMA}`);
+    throw new SplashdownError(
+      "FORMAT_VERSION",
+      `a journal record has schema ${JSON.stringify(schema)}; this version reads up to ${EVENT_SCHEMA}`,
+    );
   }
   return LIFTS.slice(schema - 1).reduce((lifted, next) => next(lifted), record);
 }

@@ -84,7 +84,8 @@ export interface Decision {
   readonly facts?: JsonObject;
 }
 
-export type QuestionKind = "unknown_outcome" | "parked_step" | "low_confidence" | "definition_changed" | "limit" | "loss" | "gate";
+export type QuestionKind =
+  "unknown_outcome" | "parked_step" | "low_confidence" | "definition_changed" | "limit" | "loss" | "gate";
 export interface QuestionOption {
   readonly value: string;
   readonly label: string;
@@ -173,7 +174,12 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly next?: string;
       readonly routeOutput?: JsonObject;
     }
-  | { readonly type: "iteration_started"; readonly path: string; readonly iteration: number; readonly feedback: readonly string[] }
+  | {
+      readonly type: "iteration_started";
+      readonly path: string;
+      readonly iteration: number;
+      readonly feedback: readonly string[];
+    }
   | {
       readonly type: "step_intended";
       readonly step: StepId;
@@ -230,12 +236,44 @@ export type EngineEvent = { readonly atMs: number } & (
     }
   /** Ended by cancellation before it acted or with a known-harmless state; it will be intended again. */
   | { readonly type: "step_cancelled"; readonly step: StepId; readonly attempt: number; readonly reason: string }
-  | { readonly type: "turn_recorded"; readonly step: StepId; readonly attempt: number; readonly turn: number; readonly value: ValueRef; readonly usage?: Usage }
-  | { readonly type: "tool_intended"; readonly step: StepId; readonly attempt: number; readonly call: string; readonly name: string; readonly value: ValueRef }
-  | { readonly type: "tool_completed"; readonly step: StepId; readonly attempt: number; readonly call: string; readonly value: ValueRef }
+  | {
+      readonly type: "turn_recorded";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly turn: number;
+      readonly value: ValueRef;
+      readonly usage?: Usage;
+    }
+  | {
+      readonly type: "tool_intended";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly call: string;
+      readonly name: string;
+      readonly value: ValueRef;
+    }
+  | {
+      readonly type: "tool_completed";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly call: string;
+      readonly value: ValueRef;
+    }
   | { readonly type: "substep_intended"; readonly step: StepId; readonly attempt: number; readonly name: string }
-  | { readonly type: "substep_completed"; readonly step: StepId; readonly attempt: number; readonly name: string; readonly value: ValueRef }
-  | { readonly type: "milestone_reached"; readonly step: StepId; readonly attempt: number; readonly name: string; readonly state: ValueRef }
+  | {
+      readonly type: "substep_completed";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly name: string;
+      readonly value: ValueRef;
+    }
+  | {
+      readonly type: "milestone_reached";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly name: string;
+      readonly state: ValueRef;
+    }
   | {
       readonly type: "progress_reported";
       readonly step: StepId;
@@ -255,7 +293,13 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly value?: JsonValue;
       readonly by: string;
     }
-  | { readonly type: "channel_changed"; readonly op: "set" | "append" | "add"; readonly key: string; readonly value: JsonValue; readonly step?: StepId }
+  | {
+      readonly type: "channel_changed";
+      readonly op: "set" | "append" | "add";
+      readonly key: string;
+      readonly value: JsonValue;
+      readonly step?: StepId;
+    }
   | {
       readonly type: "score_recorded";
       readonly path: string;
@@ -295,8 +339,19 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly rawBytes: number;
       readonly durationMs: number;
     }
-  | { readonly type: "snapshot_failed"; readonly checkpointId: CheckpointId; readonly seq: number; readonly error: StepError }
-  | { readonly type: "rolled_back"; readonly to: CheckpointId; readonly seq: number; readonly round: number; readonly reason: string }
+  | {
+      readonly type: "snapshot_failed";
+      readonly checkpointId: CheckpointId;
+      readonly seq: number;
+      readonly error: StepError;
+    }
+  | {
+      readonly type: "rolled_back";
+      readonly to: CheckpointId;
+      readonly seq: number;
+      readonly round: number;
+      readonly reason: string;
+    }
   | { readonly type: "pruned"; readonly files: readonly string[]; readonly reason: string }
   | { readonly type: "noted"; readonly text: string; readonly facts?: JsonObject }
 );

@@ -38,7 +38,8 @@ function isGone(state: TaskState, id: StepId): boolean {
 function forgetStep(state: TaskState, id: StepId): void {
   const step = state.steps.get(id);
   for (const set of [state.open, state.waiting, state.blocked]) set.delete(id);
-  if (step !== undefined && step.status !== "failed") state.steps.set(id, Object.freeze({ ...step, status: "cancelled" }));
+  if (step !== undefined && step.status !== "failed")
+    state.steps.set(id, Object.freeze({ ...step, status: "cancelled" }));
 }
 
 function adoptScope(state: TaskState, scope: ScopeEntry, node: ScopeDefinition): void {
@@ -54,7 +55,12 @@ function adoptScope(state: TaskState, scope: ScopeEntry, node: ScopeDefinition):
   }
 }
 
-function adoptMachine(state: TaskState, scope: ScopeEntry, node: ScopeDefinition, data: Extract<ScopeData, { scope: "machine" }>): void {
+function adoptMachine(
+  state: TaskState,
+  scope: ScopeEntry,
+  node: ScopeDefinition,
+  data: Extract<ScopeData, { scope: "machine" }>,
+): void {
   const standing = data.current ?? data.next;
   if (standing === undefined || standing === "$end" || node.children.some((child) => child.name === standing)) return;
   const { next: _next, ...rest } = data;
@@ -62,7 +68,12 @@ function adoptMachine(state: TaskState, scope: ScopeEntry, node: ScopeDefinition
 }
 
 /** The list goes on behind the phase that is open or was left last. */
-function adoptPhases(state: TaskState, scope: ScopeEntry, node: PhasesScope, data: Extract<ScopeData, { scope: "phases" }>): void {
+function adoptPhases(
+  state: TaskState,
+  scope: ScopeEntry,
+  node: PhasesScope,
+  data: Extract<ScopeData, { scope: "phases" }>,
+): void {
   let next = 0;
   node.children.forEach((child, at) => {
     const status = state.phases.get(child.path)?.status;
@@ -73,7 +84,12 @@ function adoptPhases(state: TaskState, scope: ScopeEntry, node: PhasesScope, dat
   replaceData(state, scope, { ...rest, next, ...(isOpen ? { current } : {}) });
 }
 
-function adoptGroup(state: TaskState, scope: ScopeEntry, node: ScopeDefinition, data: Extract<ScopeData, GroupCounts>): void {
+function adoptGroup(
+  state: TaskState,
+  scope: ScopeEntry,
+  node: ScopeDefinition,
+  data: Extract<ScopeData, GroupCounts>,
+): void {
   const frontier = state.frontier.get(scope.path);
   if (frontier === undefined) return;
   const spawned = data.scope === "phase" ? Object.keys(data.spawned) : [];
@@ -93,7 +109,14 @@ function adoptGroup(state: TaskState, scope: ScopeEntry, node: ScopeDefinition, 
   const ends = [...frontier.ended.values()];
   const failed = ends.filter((end) => end === "failed").length;
   const imperfect = ends.filter((end) => end === "partial" || end === "skipped").length;
-  replaceData(state, scope, { ...data, running: running.size, blocked: blocked.size, failed, imperfect, failing: data.failing && failed > 0 });
+  replaceData(state, scope, {
+    ...data,
+    running: running.size,
+    blocked: blocked.size,
+    failed,
+    imperfect,
+    failing: data.failing && failed > 0,
+  });
 }
 
 function isSatisfied(frontier: ScopeFrontier, name: string): boolean {

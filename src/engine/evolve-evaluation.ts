@@ -45,7 +45,11 @@ function stepsOf(state: TaskState, scope: ScopeEntry): Readonly<Record<string, s
 }
 
 /** The evaluation of an iteration of a phase; looked for from the end, where it stands. */
-export function findEvaluation(state: TaskState, path: string, iteration: number): { at: number; entry: EvaluationEntry } | undefined {
+export function findEvaluation(
+  state: TaskState,
+  path: string,
+  iteration: number,
+): { at: number; entry: EvaluationEntry } | undefined {
   for (let at = state.evaluations.length - 1; at >= 0; at -= 1) {
     const entry = state.evaluations[at];
     if (entry === undefined || entry.path !== path) return undefined;

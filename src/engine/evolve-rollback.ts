@@ -13,13 +13,17 @@ import type { TaskState } from "./state.js";
 export function rollBack(state: TaskState, event: EventOf<"rolled_back">): void {
   const checkpoint = state.checkpoints.find((candidate) => candidate.checkpointId === event.to);
   const { root } = requireTask(state).definition;
-  assert(checkpoint !== undefined && root.scope === "phases", "only a workflow of phases rolls back, to a checkpoint it has");
+  assert(
+    checkpoint !== undefined && root.scope === "phases",
+    "only a workflow of phases rolls back, to a checkpoint it has",
+  );
   state.round = event.round;
   for (const phase of root.children) {
     if (phase.number < checkpoint.phase) continue;
     forget(state, phase.path);
     const entry = state.phases.get(phase.path);
-    if (entry !== undefined) state.phases.set(phase.path, Object.freeze({ ...entry, rollbacks: (entry.rollbacks ?? 0) + 1 }));
+    if (entry !== undefined)
+      state.phases.set(phase.path, Object.freeze({ ...entry, rollbacks: (entry.rollbacks ?? 0) + 1 }));
   }
   const { root: _root, ...task } = requireTask(state);
   state.task = Object.freeze(task);

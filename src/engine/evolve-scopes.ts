@@ -38,8 +38,17 @@ export function enterScope(state: TaskState, event: EventOf<"scope_entered">): v
   const { node, parent, name } = requirePlace(state, event.path);
   assert(node.node === "scope", `${event.path} is not a scope`);
   state.visits.set(event.path, event.visit);
-  state.scopes.set(event.path, Object.freeze({ path: event.path, visit: event.visit, ...(parent === undefined ? {} : { parent }), data: firstData(node) }));
-  if (node.scope !== "machine" && node.scope !== "phases") state.frontier.set(event.path, createFrontier(node.children));
+  state.scopes.set(
+    event.path,
+    Object.freeze({
+      path: event.path,
+      visit: event.visit,
+      ...(parent === undefined ? {} : { parent }),
+      data: firstData(node),
+    }),
+  );
+  if (node.scope !== "machine" && node.scope !== "phases")
+    state.frontier.set(event.path, createFrontier(node.children));
   if (node.scope === "phase") openPhase(state, node, event.atMs);
   if (parent !== undefined) moveChild(state, childPath(parent, name), { from: "ready", to: "running" });
 }
@@ -100,15 +109,29 @@ export function leaveScope(state: TaskState, event: EventOf<"scope_left">): void
     const confidence = event.confidence ?? phase.confidence;
     state.phases.set(
       event.path,
-      Object.freeze({ ...phase, status: event.outcome, endedAtMs: event.atMs, ...(confidence === undefined ? {} : { confidence }) }),
+      Object.freeze({
+        ...phase,
+        status: event.outcome,
+        endedAtMs: event.atMs,
+        ...(confidence === undefined ? {} : { confidence }),
+      }),
     );
   }
   if (scope.parent === undefined) {
-    const root = { outcome: event.outcome, ...(event.routeOutput === undefined ? {} : { routeOutput: event.routeOutput }) };
+    const root = {
+      outcome: event.outcome,
+      ...(event.routeOutput === undefined ? {} : { routeOutput: event.routeOutput }),
+    };
     state.task = Object.freeze({ ...requireTask(state), root: Object.freeze(root) });
     return;
   }
-  moveChild(state, event.path, { from: "running", to: "ended", end: event.outcome, next: event.next, routeOutput: event.routeOutput });
+  moveChild(state, event.path, {
+    from: "running",
+    to: "ended",
+    end: event.outcome,
+    next: event.next,
+    routeOutput: event.routeOutput,
+  });
 }
 
 /** The best iteration counts, not the last: later steps see its outputs. */
@@ -116,7 +139,8 @@ function restoreBest(state: TaskState, scope: ScopeEntry): void {
   if (scope.data.scope !== "phase" || scope.data.best === undefined) return;
   for (const [name, id] of Object.entries(scope.data.best.steps)) {
     const step = state.steps.get(id as never);
-    if (step?.output !== undefined) state.outputs.set(childPath(scope.path, name), Object.freeze({ value: step.output, by: step.id }));
+    if (step?.output !== undefined)
+      state.outputs.set(childPath(scope.path, name), Object.freeze({ value: step.output, by: step.id }));
   }
 }
 
@@ -142,7 +166,10 @@ export function resetPhase(state: TaskState, event: EventOf<"iteration_started">
   replaceData(state, scope, { ...rest, ...NO_COUNTS, iteration: event.iteration, spawned: Object.freeze({}) });
   const phase = state.phases.get(event.path);
   if (phase === undefined) return;
-  state.phases.set(event.path, Object.freeze({ ...phase, iteration: event.iteration, feedback: Object.freeze([...event.feedback]) }));
+  state.phases.set(
+    event.path,
+    Object.freeze({ ...phase, iteration: event.iteration, feedback: Object.freeze([...event.feedback]) }),
+  );
 }
 
 /** Moves the node at `path` within its scope. A root has none to move in. */
@@ -170,7 +197,12 @@ function moveInMachine(data: MachineData, node: NodeDefinition, move: ChildMove)
   if (move.to !== "ended") return { ...rest, current: node.name };
   const isHandled = move.end === "failed" && move.next !== undefined && move.next === node.onError;
   const imperfect = data.imperfect || (move.end !== "done" && !isHandled);
-  const ended = { ...rest, last: node.name, imperfect, ...(move.routeOutput === undefined ? {} : { routeOutput: move.routeOutput }) };
+  const ended = {
+    ...rest,
+    last: node.name,
+    imperfect,
+    ...(move.routeOutput === undefined ? {} : { routeOutput: move.routeOutput }),
+  };
   if (move.next !== undefined) return { ...ended, next: move.next };
   if (move.end === "failed") return { ...ended, imperfect: data.imperfect, current: node.name, failed: true };
   return { ...ended, current: node.name, stuck: "no route matches" };
@@ -182,7 +214,12 @@ function moveInPhases(data: PhasesData, name: string, move: ChildMove): PhasesDa
   return { ...rest, next: data.next + 1, imperfect: data.imperfect || move.end !== "done" };
 }
 
-function moveInGroup(state: TaskState, scope: ScopeEntry, data: GroupData, move: ChildMove & { readonly name: string }): GroupData {
+function moveInGroup(
+  state: TaskState,
+  scope: ScopeEntry,
+  data: GroupData,
+  move: ChildMove & { readonly name: string },
+): GroupData {
   const frontier = state.frontier.get(scope.path);
   assert(frontier !== undefined, `no frontier of ${scope.path}`);
   const left = takeOut(frontier, data, move);
@@ -222,7 +259,12 @@ function takeOut(frontier: ScopeFrontier, data: GroupData, move: ChildMove & { r
   }
 }
 
-function endInGroup(state: TaskState, scope: ScopeEntry, data: GroupData, move: ChildMove & { readonly name: string }): GroupData {
+function endInGroup(
+  state: TaskState,
+  scope: ScopeEntry,
+  data: GroupData,
+  move: ChildMove & { readonly name: string },
+): GroupData {
   const frontier = state.frontier.get(scope.path);
   const end = move.end ?? "done";
   frontier?.ended.set(move.name, end);

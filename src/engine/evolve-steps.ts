@@ -85,7 +85,8 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
   const before = state.steps.get(event.step);
   if (before === undefined) return;
   const isSkip = event.by === "skip";
-  const history = event.confidence === undefined ? before.confidenceHistory : grow(before.confidenceHistory, event.confidence.value);
+  const history =
+    event.confidence === undefined ? before.confidenceHistory : grow(before.confidenceHistory, event.confidence.value);
   const entry: StepEntry = {
     ...before,
     status: isSkip ? "skipped" : "completed",
@@ -106,7 +107,8 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
   addTotals(state, { steps: state.totals.steps + 1, ...usageTotals(state.totals, event.usage) });
   const end: ChildEnd = isSkip ? "skipped" : "done";
-  const again = event.again === true ? ({ to: "ready" } as const) : { end, next: event.next, routeOutput: event.routeOutput };
+  const again =
+    event.again === true ? ({ to: "ready" } as const) : { end, next: event.next, routeOutput: event.routeOutput };
   replaceStep(state, before, entry, again);
 }
 
@@ -141,7 +143,8 @@ function statusAfterFailure(disposition: FailureDisposition): StepStatus {
 export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): void {
   const before = state.steps.get(event.step);
   if (before === undefined) return;
-  const mayHaveActed = event.reason === CANCELLED_BY_SIBLING && before.effects === "external" && before.status === "open";
+  const mayHaveActed =
+    event.reason === CANCELLED_BY_SIBLING && before.effects === "external" && before.status === "open";
   const isFreshChance = event.reason === CANCELLED_TO_RESUME;
   replaceStep(state, before, {
     ...before,
@@ -177,7 +180,10 @@ export function recordTool(state: TaskState, event: EventOf<"tool_intended"> | E
   tools.set(event.call, Object.freeze({ ...before, result: event.value }));
 }
 
-export function recordSubstep(state: TaskState, event: EventOf<"substep_intended"> | EventOf<"substep_completed">): void {
+export function recordSubstep(
+  state: TaskState,
+  event: EventOf<"substep_intended"> | EventOf<"substep_completed">,
+): void {
   const { substeps } = historyOf(state, event.step);
   if (event.type === "substep_intended") {
     substeps.set(event.name, Object.freeze({ done: false }));
@@ -188,15 +194,25 @@ export function recordSubstep(state: TaskState, event: EventOf<"substep_intended
 }
 
 export function recordMilestone(state: TaskState, event: EventOf<"milestone_reached">): void {
-  updateStep(state, event.step, () => ({ crashes: 0, milestone: Object.freeze({ name: event.name, state: event.state }) }));
+  updateStep(state, event.step, () => ({
+    crashes: 0,
+    milestone: Object.freeze({ name: event.name, state: event.state }),
+  }));
 }
 
 export function recordProgress(state: TaskState, event: EventOf<"progress_reported">): void {
   updateStep(state, event.step, (step) => ({
-    progress: Object.freeze({ fraction: event.fraction ?? step.progress?.fraction, message: event.message ?? step.progress?.message }),
+    progress: Object.freeze({
+      fraction: event.fraction ?? step.progress?.fraction,
+      message: event.message ?? step.progress?.message,
+    }),
     partial: event.partial ?? step.partial,
-    confidenceHistory: event.confidence === undefined ? step.confidenceHistory : grow(step.confidenceHistory, event.confidence),
-    blockers: event.blocker === undefined ? step.blockers : Object.freeze([...step.blockers, event.blocker].slice(-CONFIDENCE_HISTORY_MAX)),
+    confidenceHistory:
+      event.confidence === undefined ? step.confidenceHistory : grow(step.confidenceHistory, event.confidence),
+    blockers:
+      event.blocker === undefined
+        ? step.blockers
+        : Object.freeze([...step.blockers, event.blocker].slice(-CONFIDENCE_HISTORY_MAX)),
   }));
 }
 
@@ -209,10 +225,19 @@ export function consumeQuestion(state: TaskState, id: NonNullable<StepEntry["que
 }
 
 /** Replaces an entry and moves the step between the sets and within its scope as its status says. */
-function replaceStep(state: TaskState, before: StepEntry | undefined, entry: StepEntry, move: Partial<ChildMove> = {}): void {
+function replaceStep(
+  state: TaskState,
+  before: StepEntry | undefined,
+  entry: StepEntry,
+  move: Partial<ChildMove> = {},
+): void {
   state.steps.set(entry.id, freezeEntry(entry));
   keepIn(state.open, entry.id, entry.status === "open");
-  keepIn(state.waiting, entry.id, entry.status === "waiting_retry" || (entry.status === "open" && entry.dueAtMs !== undefined));
+  keepIn(
+    state.waiting,
+    entry.id,
+    entry.status === "waiting_retry" || (entry.status === "open" && entry.dueAtMs !== undefined),
+  );
   keepIn(state.blocked, entry.id, entry.status === "unknown" || entry.status === "parked");
   const from = before === undefined ? undefined : placeOf(before.status);
   const to = move.to ?? placeOf(entry.status);
@@ -222,7 +247,11 @@ function replaceStep(state: TaskState, before: StepEntry | undefined, entry: Ste
 
 /** Steps of earlier visits and rounds have no place in their scope any more. */
 function isOfThisVisit(state: TaskState, entry: StepEntry): boolean {
-  return entry.round === state.round && state.visits.get(entry.path) === entry.visit && findPlace(state, entry.path) !== undefined;
+  return (
+    entry.round === state.round &&
+    state.visits.get(entry.path) === entry.visit &&
+    findPlace(state, entry.path) !== undefined
+  );
 }
 
 function placeOf(status: StepStatus): ChildPlace {
@@ -252,7 +281,9 @@ function updateStep(state: TaskState, id: StepId, change: (step: StepEntry) => P
 
 /** Frozen and without undefined fields, so that it equals itself after a round trip through JSON. */
 function freezeEntry(entry: StepEntry): StepEntry {
-  const bare = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined)) as unknown as StepEntry;
+  const bare = Object.fromEntries(
+    Object.entries(entry).filter(([, value]) => value !== undefined),
+  ) as unknown as StepEntry;
   return Object.freeze(bare);
 }
 

@@ -121,7 +121,12 @@ function foldStepEvent(state: TaskState, event: StepEvent): void {
   }
 }
 
-type RecordEvent = EventOf<"checkpoint_recorded"> | EventOf<"snapshot_written"> | EventOf<"snapshot_failed"> | EventOf<"pruned"> | EventOf<"noted">;
+type RecordEvent =
+  | EventOf<"checkpoint_recorded">
+  | EventOf<"snapshot_written">
+  | EventOf<"snapshot_failed">
+  | EventOf<"pruned">
+  | EventOf<"noted">;
 
 function foldRecord(state: TaskState, event: RecordEvent): void {
   if (event.type === "checkpoint_recorded") recordCheckpoint(state, event);
@@ -148,13 +153,19 @@ function startTask(state: TaskState, event: EventOf<"task_started">): void {
 function resumeTask(state: TaskState, event: EventOf<"task_resumed">): void {
   const { request: _request, reason: _reason, exitStatus: _exit, resumeAtMs: _at, ...task } = requireTask(state);
   state.epoch = event.epoch;
-  state.task = Object.freeze({ ...task, status: "running", resumable: true, ...(event.uncertain === true ? { uncertain: true } : {}) });
+  state.task = Object.freeze({
+    ...task,
+    status: "running",
+    resumable: true,
+    ...(event.uncertain === true ? { uncertain: true } : {}),
+  });
   if (event.definition !== undefined) adoptDefinition(state, event.definition);
   for (const id of [...state.open, ...state.waiting, ...state.blocked]) {
     const step = state.steps.get(id);
     if (step === undefined || step.dueAtMs !== undefined) continue;
     if (event.byPerson === true) state.steps.set(id, Object.freeze({ ...step, crashes: 0 }));
-    else if (event.crashed && step.status === "open") state.steps.set(id, Object.freeze({ ...step, crashes: step.crashes + 1 }));
+    else if (event.crashed && step.status === "open")
+      state.steps.set(id, Object.freeze({ ...step, crashes: step.crashes + 1 }));
   }
 }
 
@@ -201,11 +212,13 @@ function foldPhaseDecision(state: TaskState, path: string, facts: NonNullable<De
   if (settled === "none") {
     const { settled: _settled, ...rest } = data;
     data = rest;
-  } else if (settled === "proceed" || settled === "below" || settled === "waiting" || settled === "fail") data = { ...data, settled };
+  } else if (settled === "proceed" || settled === "below" || settled === "waiting" || settled === "fail")
+    data = { ...data, settled };
   if (judged === "approved" || judged === "exhausted" || judged === "rejected") data = { ...data, judged };
   replaceData(state, scope, data);
   const phase = state.phases.get(path);
-  if (phase !== undefined && typeof confidence === "number") state.phases.set(path, Object.freeze({ ...phase, confidence }));
+  if (phase !== undefined && typeof confidence === "number")
+    state.phases.set(path, Object.freeze({ ...phase, confidence }));
 }
 
 function addSpecialists(state: TaskState, path: string, definitions: readonly JsonValue[]): void {
@@ -219,7 +232,8 @@ function addSpecialists(state: TaskState, path: string, definitions: readonly Js
   }
   replaceData(state, scope, { ...scope.data, spawned: Object.freeze(spawned) });
   const phase = state.phases.get(path);
-  if (phase !== undefined) state.phases.set(path, Object.freeze({ ...phase, spawned: phase.spawned + definitions.length }));
+  if (phase !== undefined)
+    state.phases.set(path, Object.freeze({ ...phase, spawned: phase.spawned + definitions.length }));
 }
 
 function openQuestion(state: TaskState, event: EventOf<"question_opened">): void {
@@ -266,10 +280,16 @@ function changeChannel(state: TaskState, event: EventOf<"channel_changed">): voi
       state.channel.set(event.key, event.value);
       return;
     case "append":
-      state.channel.set(event.key, Object.freeze([...(Array.isArray(before) ? (before as JsonValue[]) : []), event.value]));
+      state.channel.set(
+        event.key,
+        Object.freeze([...(Array.isArray(before) ? (before as JsonValue[]) : []), event.value]),
+      );
       return;
     case "add":
-      state.channel.set(event.key, (typeof before === "number" ? before : 0) + (typeof event.value === "number" ? event.value : 0));
+      state.channel.set(
+        event.key,
+        (typeof before === "number" ? before : 0) + (typeof event.value === "number" ? event.value : 0),
+      );
       return;
     default:
       unreachable(event.op);
@@ -278,7 +298,8 @@ function changeChannel(state: TaskState, event: EventOf<"channel_changed">): voi
 
 function recordCheckpoint(state: TaskState, event: EventOf<"checkpoint_recorded">): void {
   const memoryBytes = event.metadata?.["memory_bytes"];
-  if (typeof memoryBytes === "number" && memoryBytes > state.totals.memoryPeakBytes) addTotals(state, { memoryPeakBytes: memoryBytes });
+  if (typeof memoryBytes === "number" && memoryBytes > state.totals.memoryPeakBytes)
+    addTotals(state, { memoryPeakBytes: memoryBytes });
   state.triggered.set(event.trigger, event.atMs);
   state.checkpoints.push(
     Object.freeze({
@@ -305,4 +326,3 @@ function recordSnapshot(state: TaskState, event: EventOf<"snapshot_written">): v
     return;
   }
 }
-

@@ -19,7 +19,15 @@ export interface FailedAttempt {
 
 const RATE_LIMIT_DELAY_MS = 60_000;
 /** Failures that would come the same way again. */
-const DETERMINISTIC = new Set(["TEMPLATE_FAILED", "VALUE_TOO_LARGE", "VALUE_TOO_DEEP", "VALUE_UNSUPPORTED", "FUNCTION_NOT_FOUND", "PROGRAM_NOT_FOUND", "MODEL_UNAVAILABLE"]);
+const DETERMINISTIC = new Set([
+  "TEMPLATE_FAILED",
+  "VALUE_TOO_LARGE",
+  "VALUE_TOO_DEEP",
+  "VALUE_UNSUPPORTED",
+  "FUNCTION_NOT_FOUND",
+  "PROGRAM_NOT_FOUND",
+  "MODEL_UNAVAILABLE",
+]);
 
 /** What to do about a failed attempt of a step. */
 export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: StepError): FailureDisposition {

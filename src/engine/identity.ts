@@ -41,7 +41,8 @@ export function parseStepId(text: string): StepIdentity {
     visit: Number(visit),
     ...(itemKey === undefined ? {} : { itemKey: unescape(itemKey) }),
   };
-  if (stepIdOf(identity) !== text) throw new SplashdownError("USAGE_INVALID", `not a step identity: ${text.slice(0, 200)}`);
+  if (stepIdOf(identity) !== text)
+    throw new SplashdownError("USAGE_INVALID", `not a step identity: ${text.slice(0, 200)}`);
   return identity;
 }
 

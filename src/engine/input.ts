@@ -10,7 +10,16 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateScope } from "../definition/templates.js";
 import type { Condition, Template, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
-import type { BlobRef, EngineEvent, ProcessRef, QuestionKind, QuestionOption, TaskEnd, Usage, ValueRef } from "./events.js";
+import type {
+  BlobRef,
+  EngineEvent,
+  ProcessRef,
+  QuestionKind,
+  QuestionOption,
+  TaskEnd,
+  Usage,
+  ValueRef,
+} from "./events.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
 
 /**
@@ -89,13 +98,50 @@ export type EngineInput =
     }
   | { readonly kind: "spawned"; readonly step: StepId; readonly attempt: number; readonly process: ProcessRef }
   | { readonly kind: "progress"; readonly step: StepId; readonly attempt: number; readonly report: JsonObject }
-  | { readonly kind: "milestone"; readonly step: StepId; readonly attempt: number; readonly name: string; readonly state: ValueRef }
+  | {
+      readonly kind: "milestone";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly name: string;
+      readonly state: ValueRef;
+    }
   | { readonly kind: "substep_intended"; readonly step: StepId; readonly attempt: number; readonly name: string }
-  | { readonly kind: "substep_completed"; readonly step: StepId; readonly attempt: number; readonly name: string; readonly value: ValueRef }
-  | { readonly kind: "turn"; readonly step: StepId; readonly attempt: number; readonly value: ValueRef; readonly usage?: Usage }
-  | { readonly kind: "tool_intended"; readonly step: StepId; readonly attempt: number; readonly call: string; readonly name: string; readonly value: ValueRef }
-  | { readonly kind: "tool_completed"; readonly step: StepId; readonly attempt: number; readonly call: string; readonly value: ValueRef }
-  | { readonly kind: "channel"; readonly op: "set" | "append" | "add"; readonly key: string; readonly value: JsonValue; readonly step?: StepId }
+  | {
+      readonly kind: "substep_completed";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly name: string;
+      readonly value: ValueRef;
+    }
+  | {
+      readonly kind: "turn";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly value: ValueRef;
+      readonly usage?: Usage;
+    }
+  | {
+      readonly kind: "tool_intended";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly call: string;
+      readonly name: string;
+      readonly value: ValueRef;
+    }
+  | {
+      readonly kind: "tool_completed";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly call: string;
+      readonly value: ValueRef;
+    }
+  | {
+      readonly kind: "channel";
+      readonly op: "set" | "append" | "add";
+      readonly key: string;
+      readonly value: JsonValue;
+      readonly step?: StepId;
+    }
   | { readonly kind: "message"; readonly message: ControlMessage }
   /** The time returned by `nextDueAtMs` has come: retries, waits, expired questions, intervals, limits in time. */
   | { readonly kind: "due" }
@@ -105,8 +151,17 @@ export type EngineInput =
    */
   | { readonly kind: "quiescent" }
   /** Leave now: a shutdown checkpoint and `task_closed`. Open external steps stay open and are unknown later. */
-  | { readonly kind: "close"; readonly end: TaskEnd; readonly reason: string; readonly exitStatus: number; readonly signal?: string }
-  | { readonly kind: "snapshot_written"; readonly event: Extract<EngineEvent, { type: "snapshot_written" | "snapshot_failed" | "pruned" }> }
+  | {
+      readonly kind: "close";
+      readonly end: TaskEnd;
+      readonly reason: string;
+      readonly exitStatus: number;
+      readonly signal?: string;
+    }
+  | {
+      readonly kind: "snapshot_written";
+      readonly event: Extract<EngineEvent, { type: "snapshot_written" | "snapshot_failed" | "pruned" }>;
+    }
   /** A question from outside the steps: a changed definition, a loss. While it is open nothing starts. */
   | {
       readonly kind: "ask";
@@ -119,7 +174,13 @@ export type EngineInput =
       readonly expiresAtMs?: number;
       readonly onExpire?: string;
     }
-  | { readonly kind: "answered_before"; readonly question: QuestionId; readonly answer: string; readonly value?: JsonValue; readonly by: string };
+  | {
+      readonly kind: "answered_before";
+      readonly question: QuestionId;
+      readonly answer: string;
+      readonly value?: JsonValue;
+      readonly by: string;
+    };
 
 /** Events to fold in order, or blobs that must be loaded first (then `decide` is asked the same again). */
 export type Decided = { readonly events: readonly EngineEvent[] } | { readonly needs: readonly BlobRef[] };

@@ -35,7 +35,9 @@ export interface Intent {
 export function findUnfinished(state: TaskState, path: string): StepEntry | undefined {
   const visit = state.visits.get(path) ?? 0;
   const entry = state.steps.get(stepIdOf({ path, round: state.round, visit }));
-  return entry === undefined || entry.status === "completed" || entry.status === "skipped" || entry.status === "failed" ? undefined : entry;
+  return entry === undefined || entry.status === "completed" || entry.status === "skipped" || entry.status === "failed"
+    ? undefined
+    : entry;
 }
 
 /** The next intent of a step. */
@@ -76,12 +78,20 @@ export function createIntent(choice: Choice, request: IntentRequest): Intent {
 function chooseOnUnknown(state: TaskState, node: StepDefinition): OnUnknown {
   const task = requireTask(state);
   const recovery = task.settings["recovery_config"];
-  const fromSettings = typeof recovery === "object" && recovery !== null && !Array.isArray(recovery) ? (recovery as JsonObject)["on_unknown"] : undefined;
+  const fromSettings =
+    typeof recovery === "object" && recovery !== null && !Array.isArray(recovery)
+      ? (recovery as JsonObject)["on_unknown"]
+      : undefined;
   const chosen = node.onUnknown ?? task.definition.onUnknown ?? fromSettings;
   return chosen === "rerun" || chosen === "skip" || chosen === "fail" ? chosen : "ask";
 }
 
-function dueOf(choice: Choice, node: StepDefinition, work: ValueRef, before: StepEntry | undefined): { dueAtMs?: number } {
+function dueOf(
+  choice: Choice,
+  node: StepDefinition,
+  work: ValueRef,
+  before: StepEntry | undefined,
+): { dueAtMs?: number } {
   if (node.kind !== "wait") return {};
   if (before?.dueAtMs !== undefined) return { dueAtMs: before.dueAtMs };
   const durationMs = "inline" in work ? (work.inline as JsonObject)["duration_ms"] : undefined;
@@ -112,7 +122,11 @@ function renderWork(choice: Choice, path: string, node: StepDefinition): Rendere
     if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
     const message = messageOf(error);
     const work: JsonObject = { template_error: message };
-    return { work: { inline: work }, inputHash: sha256Hex(canonicalJson(work)), error: { code: "TEMPLATE_FAILED", message, retryable: false } };
+    return {
+      work: { inline: work },
+      inputHash: sha256Hex(canonicalJson(work)),
+      error: { code: "TEMPLATE_FAILED", message, retryable: false },
+    };
   }
 }
 
@@ -122,7 +136,9 @@ function extraNames(choice: Choice, path: string, node: StepDefinition): JsonObj
   const scope = phase === undefined ? undefined : choice.state.scopes.get(phase.path);
   if (scope?.data.scope !== "phase") return {};
   const spawned = scope.data.spawned[node.name] as JsonObject | undefined;
-  return spawned === undefined ? {} : { uncertainties: spawned["uncertainties"] ?? [], specialist: spawned["addresses"] ?? null };
+  return spawned === undefined
+    ? {}
+    : { uncertainties: spawned["uncertainties"] ?? [], specialist: spawned["addresses"] ?? null };
 }
 
 /** Paths of the outputs handed over: what it depends on; all of the phase for a scorer; whom it helps for an added one. */
@@ -131,7 +147,9 @@ function usedPaths(choice: Choice, path: string, node: StepDefinition): readonly
   if (parent === undefined) return [];
   const phase = findPhase(choice.state, path);
   const names =
-    node.kind === "scorer" && phase !== undefined ? specialistNames(choice, phase) : [...node.dependsOn, ...addressed(node)];
+    node.kind === "scorer" && phase !== undefined
+      ? specialistNames(choice, phase)
+      : [...node.dependsOn, ...addressed(node)];
   return names.map((name) => childPath(parent, name)).filter((used) => choice.state.outputs.has(used));
 }
 
@@ -173,7 +191,11 @@ function renderKind(choice: Choice, node: StepDefinition, scope: TemplateScope):
   const render = createRenderer(choice, scope);
   switch (node.kind) {
     case "command":
-      return withoutUndefined({ command: render.texts(node.command), environment: render.environment(node.environment), folder: render.text(node.folder) });
+      return withoutUndefined({
+        command: render.texts(node.command),
+        environment: render.environment(node.environment),
+        folder: render.text(node.folder),
+      });
     case "script":
       return withoutUndefined({
         command: render.texts(node.command),
@@ -194,7 +216,10 @@ function renderKind(choice: Choice, node: StepDefinition, scope: TemplateScope):
     case "set":
       return withoutUndefined({ value: render.value(node.value), values: render.value(node.values) });
     case "wait":
-      return withoutUndefined({ duration_ms: parseDurationMs(render.value(node.duration) ?? 0), reason: render.text(node.reason) });
+      return withoutUndefined({
+        duration_ms: parseDurationMs(render.value(node.duration) ?? 0),
+        reason: render.text(node.reason),
+      });
     case "scorer":
       return renderScorer(node, render);
     default:
@@ -212,7 +237,12 @@ function renderScorer(node: ScorerStep, render: Renderer): JsonObject {
     case "expression":
       return withoutUndefined({ dimension, score: render.value(scorer.expression) });
     case "model":
-      return withoutUndefined({ dimension, provider: scorer.provider, model: scorer.model, rubric: render.text(scorer.rubric) });
+      return withoutUndefined({
+        dimension,
+        provider: scorer.provider,
+        model: scorer.model,
+        rubric: render.text(scorer.rubric),
+      });
     default:
       return unreachable(scorer);
   }

@@ -23,7 +23,8 @@ export interface ReachedLimit {
 export function findReachedLimit(choice: Choice, count: number): ReachedLimit | undefined {
   const { totals } = choice.state;
   const maxima = computeMaxima(choice.state);
-  if (totals.iterations + count > maxima.iterations) return { name: "iterations", used: totals.iterations, max: maxima.iterations };
+  if (totals.iterations + count > maxima.iterations)
+    return { name: "iterations", used: totals.iterations, max: maxima.iterations };
   const used: Readonly<Record<Exclude<LimitName, "iterations">, number>> = {
     seconds: computeElapsedMs(choice.state, choice.nowMs) / 1_000,
     tokens: totals.tokensIn + totals.tokensOut,
@@ -39,7 +40,8 @@ export function findReachedLimit(choice: Choice, count: number): ReachedLimit | 
 function computeMaxima(state: TaskState): Readonly<Record<LimitName, number>> {
   const { definition, extended } = requireTask(state);
   const { limits } = definition;
-  const add = (name: LimitName, max: number | undefined) => (max === undefined ? Infinity : max + (extended[name] ?? 0));
+  const add = (name: LimitName, max: number | undefined) =>
+    max === undefined ? Infinity : max + (extended[name] ?? 0);
   return {
     iterations: add("iterations", limits.maxIterations),
     seconds: add("seconds", limits.timeoutMs === undefined ? undefined : limits.timeoutMs / 1_000),

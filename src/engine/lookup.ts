@@ -6,7 +6,13 @@
  */
 import { assert, SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
-import type { NodeDefinition, PhaseScope, ScopeDefinition, StepDefinition, WorkflowDefinition } from "../definition/workflow.js";
+import type {
+  NodeDefinition,
+  PhaseScope,
+  ScopeDefinition,
+  StepDefinition,
+  WorkflowDefinition,
+} from "../definition/workflow.js";
 import { nameOfPath, parentPathOf } from "./identity.js";
 import type { ScopeEntry, StepEntry, TaskEntry, TaskState } from "./state.js";
 
@@ -54,7 +60,12 @@ export function indexDefinition(definition: WorkflowDefinition): DefinitionIndex
 
 function placeOfChild(scope: ScopeDefinition, child: NodeDefinition): NodePlace {
   const isScorer = child.node === "step" && child.kind === "scorer";
-  return { node: child, parent: scope.path, name: isScorer ? `${EVALUATE}/${nameOfPath(child.path)}` : child.name, isScorer };
+  return {
+    node: child,
+    parent: scope.path,
+    name: isScorer ? `${EVALUATE}/${nameOfPath(child.path)}` : child.name,
+    isScorer,
+  };
 }
 
 function childrenOf(scope: ScopeDefinition): readonly NodeDefinition[] {
@@ -81,14 +92,18 @@ export function findPlace(state: TaskState, path: string): NodePlace | undefined
   const scope = parent === undefined ? undefined : state.scopes.get(parent);
   if (scope?.data.scope !== "phase") return undefined;
   const spawned = scope.data.spawned[nameOfPath(path)];
-  return spawned === undefined ? undefined : { node: spawned as unknown as StepDefinition, parent, name: nameOfPath(path), isScorer: false };
+  return spawned === undefined
+    ? undefined
+    : { node: spawned as unknown as StepDefinition, parent, name: nameOfPath(path), isScorer: false };
 }
 
 /** Same, for a path that must exist. Errors: WORKFLOW_MISMATCH when a changed definition has dropped it. */
 export function requirePlace(state: TaskState, path: string): NodePlace {
   const place = findPlace(state, path);
   if (place === undefined) {
-    throw new SplashdownError("WORKFLOW_MISMATCH", `the definition has no step ${path} any more`, { details: { path } });
+    throw new SplashdownError("WORKFLOW_MISMATCH", `the definition has no step ${path} any more`, {
+      details: { path },
+    });
   }
   return place;
 }
@@ -134,7 +149,11 @@ export function definitionToJson(definition: StepDefinition): JsonObject {
 
 /** True when a group above (or at) the scope has failed fast: nothing below it starts. */
 export function isHalted(state: TaskState, scope: ScopeEntry): boolean {
-  for (let at: ScopeEntry | undefined = scope; at !== undefined; at = at.parent === undefined ? undefined : state.scopes.get(at.parent)) {
+  for (
+    let at: ScopeEntry | undefined = scope;
+    at !== undefined;
+    at = at.parent === undefined ? undefined : state.scopes.get(at.parent)
+  ) {
     if ("failing" in at.data && at.data.failing) return true;
     if (at.data.scope === "machine" && (at.data.failed === true || at.data.stuck !== undefined)) return true;
   }

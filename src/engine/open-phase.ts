@@ -23,5 +23,7 @@ export function currentStep(choice: Choice, path: string): StepEntry | undefined
 /** The step that counts for a specialist: of the best iteration if there were several, else the latest. */
 export function countedStep(choice: Choice, phase: OpenPhase, name: string): StepEntry | undefined {
   const best = phase.data.best?.steps[name];
-  return best === undefined ? currentStep(choice, childPath(phase.scope.path, name)) : choice.state.steps.get(best as StepId);
+  return best === undefined
+    ? currentStep(choice, childPath(phase.scope.path, name))
+    : choice.state.steps.get(best as StepId);
 }

@@ -23,7 +23,10 @@ export interface OutcomeDoubt {
 }
 
 export function askOutcome(choice: Choice, step: AskedStep, doubt: OutcomeDoubt): EngineEvent {
-  const found = doubt.offered === undefined ? "" : "; a result of it was found outside the history and is offered as the answer to done";
+  const found =
+    doubt.offered === undefined
+      ? ""
+      : "; a result of it was found outside the history and is offered as the answer to done";
   const text =
     doubt.isLost === true
       ? `records of this task are lost: ${step.path} may have been run before`

@@ -26,9 +26,11 @@ export function decideOutcome(choice: Choice, input: OutcomeInput): readonly Eng
   if (!isCurrent) return step?.kind === "wait" ? [] : refuseLate(choice, input);
   const { outcome } = input;
   if (outcome.status === "cancelled") return decideCancelled(choice, step, outcome.acted);
-  if (outcome.status === "failed") return failAttempt(choice, step, { error: outcome.error, durationMs: input.durationMs, usage: outcome.usage });
+  if (outcome.status === "failed")
+    return failAttempt(choice, step, { error: outcome.error, durationMs: input.durationMs, usage: outcome.usage });
   const invalid = findConfidenceFault(outcome.confidence);
-  if (invalid !== undefined) return failAttempt(choice, step, { error: invalid, durationMs: input.durationMs, usage: outcome.usage });
+  if (invalid !== undefined)
+    return failAttempt(choice, step, { error: invalid, durationMs: input.durationMs, usage: outcome.usage });
   return completeAttempt(choice, step, {
     output: input.output ?? { inline: outcome.output },
     durationMs: input.durationMs,
@@ -47,7 +49,15 @@ function refuseLate(choice: Choice, input: OutcomeInput): readonly EngineEvent[]
 /** What did nothing, or may be done twice, runs again; what may have acted stays open and is unknown to the next owner. */
 function decideCancelled(choice: Choice, step: StepEntry, acted: boolean | undefined): readonly EngineEvent[] {
   if (acted !== false && step.effects === "external") return [];
-  return [{ type: "step_cancelled", atMs: choice.nowMs, step: step.id, attempt: step.attempt, reason: acted === false ? "never_started" : "cancelled" }];
+  return [
+    {
+      type: "step_cancelled",
+      atMs: choice.nowMs,
+      step: step.id,
+      attempt: step.attempt,
+      reason: acted === false ? "never_started" : "cancelled",
+    },
+  ];
 }
 
 export interface Completion {
@@ -133,7 +143,11 @@ export interface Failure {
   readonly usage?: Usage;
 }
 
-export function failAttempt(choice: Choice, step: FailedAttempt & Pick<StepEntry, "id" | "attempt">, failure: Failure): readonly EngineEvent[] {
+export function failAttempt(
+  choice: Choice,
+  step: FailedAttempt & Pick<StepEntry, "id" | "attempt">,
+  failure: Failure,
+): readonly EngineEvent[] {
   return [
     {
       type: "step_failed",
@@ -149,7 +163,15 @@ export function failAttempt(choice: Choice, step: FailedAttempt & Pick<StepEntry
 }
 
 /** The value of a completed step as its definition sees it; exported for those that complete steps without a performer. */
-export function completeWith(choice: Choice, step: StepEntry, value: JsonValue, by?: Completion["by"]): readonly EngineEvent[] {
-  return completeAttempt(choice, step, { output: { inline: value }, durationMs: 0, ...(by === undefined ? {} : { by }) });
+export function completeWith(
+  choice: Choice,
+  step: StepEntry,
+  value: JsonValue,
+  by?: Completion["by"],
+): readonly EngineEvent[] {
+  return completeAttempt(choice, step, {
+    output: { inline: value },
+    durationMs: 0,
+    ...(by === undefined ? {} : { by }),
+  });
 }
-

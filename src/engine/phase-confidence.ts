@@ -8,7 +8,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { StepDefinition } from "../definition/workflow.js";
 import { decideThat, type Choice, type DecisionText } from "./choice.js";
-import { checkClaim, computePhaseConfidence, selectBand, type Band, type Measured, type PhaseConfidence, type SpecialistReport } from "./confidence.js";
+import {
+  checkClaim,
+  computePhaseConfidence,
+  selectBand,
+  type Band,
+  type Measured,
+  type PhaseConfidence,
+  type SpecialistReport,
+} from "./confidence.js";
 import { specialistNames } from "./describe-scope.js";
 import type { EngineEvent } from "./events.js";
 import { childPath, definitionToJson, findPlace } from "./lookup.js";
@@ -35,8 +43,14 @@ export function describeConfidence(choice: Choice, phase: OpenPhase): CheckedCon
       continue;
     }
     const checked = checkClaim(report.confidence, measured);
-    if (checked.reduced) remarks.push(`${name} claimed ${report.confidence} with a quality of ${measured?.quality ?? measured?.score}: counted as ${checked.value}`);
-    if (checked.gap !== undefined) remarks.push(`${name} claimed ${report.confidence}, measured ${(measured?.score ?? 0) / 100}: a gap of ${checked.gap}`);
+    if (checked.reduced)
+      remarks.push(
+        `${name} claimed ${report.confidence} with a quality of ${measured?.quality ?? measured?.score}: counted as ${checked.value}`,
+      );
+    if (checked.gap !== undefined)
+      remarks.push(
+        `${name} claimed ${report.confidence}, measured ${(measured?.score ?? 0) / 100}: a gap of ${checked.gap}`,
+      );
     reports.push({ ...report, confidence: checked.value });
   }
   return { ...computePhaseConfidence(reports), remarks };
@@ -66,7 +80,9 @@ function definitionOf(choice: Choice, phase: OpenPhase, name: string): StepDefin
 function measuredOf(choice: Choice, phase: OpenPhase): Measured | undefined {
   const iteration = phase.data.best?.iteration;
   if (iteration === undefined) return undefined;
-  const entry = choice.state.evaluations.findLast((candidate) => candidate.path === phase.scope.path && candidate.iteration === iteration);
+  const entry = choice.state.evaluations.findLast(
+    (candidate) => candidate.path === phase.scope.path && candidate.iteration === iteration,
+  );
   if (entry?.score === undefined) return undefined;
   const quality = entry.scores["quality"]?.score;
   return { score: entry.score, ...(quality === undefined ? {} : { quality }) };
@@ -103,14 +119,20 @@ function decideBand(choice: Choice, phase: OpenPhase, at: BandChoice): EngineEve
   const { confidence, value } = at;
   const { node } = phase;
   const room = Math.max(0, node.confidence.spawnMax - (choice.state.phases.get(node.path)?.spawned ?? 0));
-  const spawn = createSpecialists(phase, confidence, at.band === "spawn_one" ? Math.min(1, room) : at.band === "spawn_several" ? Math.min(SEVERAL, room) : 0);
+  const spawn = createSpecialists(
+    phase,
+    confidence,
+    at.band === "spawn_one" ? Math.min(1, room) : at.band === "spawn_several" ? Math.min(SEVERAL, room) : 0,
+  );
   const plan = planOf(at.band, spawn.length);
   const text: DecisionText = {
     agent: "atlas",
     type: plan.type,
     description: `phase ${node.name}: ${plan.description}`,
     rationale: explain(phase, at, room),
-    alternatives: ["proceed", "proceed_flagged", "spawn_specialist", "spawn_specialists", "halt"].filter((type) => type !== plan.type),
+    alternatives: ["proceed", "proceed_flagged", "spawn_specialist", "spawn_specialists", "halt"].filter(
+      (type) => type !== plan.type,
+    ),
     confidence: value,
     subject: phase.scope.path,
     facts: {
@@ -141,11 +163,23 @@ function planOf(band: Band, spawned: number): BandPlan {
     case "spawn_one":
       return spawned > 0
         ? { type: "spawn_specialist", description: "one more specialist on the named uncertainties" }
-        : { type: "proceed_below", description: "goes on below its minimum, no more specialists may be added", settled: "below" };
+        : {
+            type: "proceed_below",
+            description: "goes on below its minimum, no more specialists may be added",
+            settled: "below",
+          };
     case "spawn_several":
       return spawned > 0
-        ? { type: "spawn_specialists", description: `${spawned} more specialists, and a person is asked`, settled: "waiting" }
-        : { type: "halt", description: "halts and asks a person, no more specialists may be added", settled: "waiting" };
+        ? {
+            type: "spawn_specialists",
+            description: `${spawned} more specialists, and a person is asked`,
+            settled: "waiting",
+          }
+        : {
+            type: "halt",
+            description: "halts and asks a person, no more specialists may be added",
+            settled: "waiting",
+          };
     default:
       return { type: "halt", description: "halts and asks a person", settled: "waiting" };
   }
@@ -155,7 +189,8 @@ function explain(phase: OpenPhase, at: BandChoice, room: number): string {
   const { confidence, value } = at;
   const { minimum, bands } = phase.node.confidence;
   const edges = `proceed ${bands.proceed}, flag ${bands.flag}, spawn one ${bands.spawnOne}, spawn several ${bands.spawnSeveral}`;
-  const penalty = confidence.penalty > 0 ? ` after ${confidence.penalty} for ${confidence.uncertainties.length} uncertainties` : "";
+  const penalty =
+    confidence.penalty > 0 ? ` after ${confidence.penalty} for ${confidence.uncertainties.length} uncertainties` : "";
   const remarks = confidence.remarks.length === 0 ? "" : `; ${confidence.remarks.join("; ")}`;
   return `confidence ${value} (mean ${confidence.mean ?? value}${penalty}), minimum ${minimum}, bands: ${edges}; ${room} more specialists allowed${remarks}`;
 }
@@ -188,7 +223,11 @@ function textOf(value: JsonValue): string {
 }
 
 /** What a person answered about a phase's confidence. */
-export function consumeConfidenceAnswer(choice: Choice, phase: OpenPhase, answer: { readonly id: string; readonly answer: string }): EngineEvent {
+export function consumeConfidenceAnswer(
+  choice: Choice,
+  phase: OpenPhase,
+  answer: { readonly id: string; readonly answer: string },
+): EngineEvent {
   const confidence = describeConfidence(choice, phase);
   const isSpawn = answer.answer === "spawn";
   const spawn = isSpawn ? createSpecialists(phase, confidence, 1) : [];
@@ -201,7 +240,12 @@ export function consumeConfidenceAnswer(choice: Choice, phase: OpenPhase, answer
     alternatives: ["proceed", "spawn", "fail"].filter((value) => value !== answer.answer),
     ...(confidence.value === undefined ? {} : { confidence: confidence.value }),
     subject: phase.scope.path,
-    facts: { consumes: answer.id, settled, ...(confidence.value === undefined ? {} : { phase_confidence: confidence.value }), ...(spawn.length === 0 ? {} : { spawn }) },
+    facts: {
+      consumes: answer.id,
+      settled,
+      ...(confidence.value === undefined ? {} : { phase_confidence: confidence.value }),
+      ...(spawn.length === 0 ? {} : { spawn }),
+    },
   });
 }
 
@@ -214,12 +258,26 @@ function createSpecialists(phase: OpenPhase, confidence: CheckedConfidence, coun
   const definitions: JsonObject[] = [];
   for (let at = 0; at < count; at += 1) {
     const target = targetOf(confidence, at);
-    const base = phase.node.spawn ?? phase.node.children.find((child) => child.name === target) ?? phase.node.children[0];
+    const base =
+      phase.node.spawn ?? phase.node.children.find((child) => child.name === target) ?? phase.node.children[0];
     if (base === undefined) break;
     const name = uniqueName(phase.node.spawn === undefined ? `${base.name}-more` : base.name, taken);
-    const uncertainties = confidence.uncertainties.filter((item) => item.specialist === target).map((item) => item.uncertainty);
-    const definition: StepDefinition = { ...base, name, path: childPath(phase.scope.path, name), dependsOn: [], routes: [], saveAs: {} };
-    definitions.push({ ...definitionToJson(definition), uncertainties, ...(target === undefined ? {} : { addresses: target }) });
+    const uncertainties = confidence.uncertainties
+      .filter((item) => item.specialist === target)
+      .map((item) => item.uncertainty);
+    const definition: StepDefinition = {
+      ...base,
+      name,
+      path: childPath(phase.scope.path, name),
+      dependsOn: [],
+      routes: [],
+      saveAs: {},
+    };
+    definitions.push({
+      ...definitionToJson(definition),
+      uncertainties,
+      ...(target === undefined ? {} : { addresses: target }),
+    });
   }
   return definitions;
 }

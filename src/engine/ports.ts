@@ -55,7 +55,13 @@ export interface StepWork {
 export interface StepSink {
   /** Before the child may start. Errors: OWNER_SUPERSEDED, CANCELLED. */
   spawned(process: ProcessRef): Promise<void>;
-  progress(report: { fraction?: number; message?: string; partial?: JsonValue; confidence?: number; blocker?: string }): void;
+  progress(report: {
+    fraction?: number;
+    message?: string;
+    partial?: JsonValue;
+    confidence?: number;
+    blocker?: string;
+  }): void;
   milestone(name: string, state: JsonValue): Promise<void>;
   substepIntended(name: string): Promise<void>;
   substepCompleted(name: string, value: JsonValue): Promise<void>;
@@ -91,7 +97,10 @@ export type StepOutcome =
 export interface Performer {
   perform(work: StepWork, sink: StepSink, signal: AbortSignal): Promise<StepOutcome>;
   /** Asks the step's probe what happened. `undefined`: it does not know. */
-  probe(work: StepWork, signal: AbortSignal): Promise<{ readonly done: boolean; readonly output?: JsonValue } | undefined>;
+  probe(
+    work: StepWork,
+    signal: AbortSignal,
+  ): Promise<{ readonly done: boolean; readonly output?: JsonValue } | undefined>;
 }
 
 /** Cleans outcomes of secrets once, before they become events. */
@@ -107,7 +116,13 @@ export interface DeliverableWriter {
 
 /** What comes in from people and other processes while the task runs. */
 export type ControlMessage =
-  | { readonly kind: "answer"; readonly question: QuestionId; readonly answer: string; readonly value?: JsonValue; readonly by: string }
+  | {
+      readonly kind: "answer";
+      readonly question: QuestionId;
+      readonly answer: string;
+      readonly value?: JsonValue;
+      readonly by: string;
+    }
   | { readonly kind: "checkpoint"; readonly note?: string; readonly by: string }
   | { readonly kind: "pause"; readonly by: string }
   | { readonly kind: "stop"; readonly by: string };
@@ -120,7 +135,10 @@ export interface ControlInbox {
 /** Told after the `checkpoint_recorded` event was folded and appended; writes the snapshot file when policy says so. */
 export interface CheckpointHook {
   /** Captures at once (synchronously) and writes later. `required`: the runner waits for it and a failure is an error. */
-  captured(state: TaskState, event: Extract<EngineEvent, { type: "checkpoint_recorded" }>): { readonly required: boolean; readonly written: Promise<void> };
+  captured(
+    state: TaskState,
+    event: Extract<EngineEvent, { type: "checkpoint_recorded" }>,
+  ): { readonly required: boolean; readonly written: Promise<void> };
   /** Resolves when no file is being written or waits to be, and what was written is recorded. */
   idle(): Promise<void>;
 }

@@ -30,7 +30,12 @@ export function openQuestion(choice: Choice, request: QuestionRequest): EngineEv
   const { kind, subject, ...rest } = request;
   let ordinal = 1;
   while (choice.state.questions.has(questionIdOf(kind, subject, ordinal))) ordinal += 1;
-  const question: Question = { id: questionIdOf(kind, subject, ordinal), kind, openedAtMs: choice.nowMs, ...definedOf(rest) };
+  const question: Question = {
+    id: questionIdOf(kind, subject, ordinal),
+    kind,
+    openedAtMs: choice.nowMs,
+    ...definedOf(rest),
+  };
   return { type: "question_opened", atMs: choice.nowMs, question };
 }
 
@@ -50,7 +55,14 @@ export function decideAnswer(choice: Choice, answer: Answer): readonly EngineEve
   const question = choice.state.questions.get(answer.question as never);
   const fault = findAnswerFault(question, answer);
   if (fault !== undefined || question === undefined) {
-    return [{ type: "noted", atMs: choice.nowMs, text: `answer of ${answer.by} refused: ${fault ?? ""}`, facts: { question: answer.question } }];
+    return [
+      {
+        type: "noted",
+        atMs: choice.nowMs,
+        text: `answer of ${answer.by} refused: ${fault ?? ""}`,
+        facts: { question: answer.question },
+      },
+    ];
   }
   return [
     {
@@ -68,18 +80,27 @@ export function decideAnswer(choice: Choice, answer: Answer): readonly EngineEve
       rationale: `answered by ${answer.by}`,
       alternatives: question.options.map((option) => option.value).filter((value) => value !== answer.answer),
       subject: question.step ?? question.phase,
-      facts: { question: question.id, ...(question.kind === "limit" && answer.answer === "stop" ? { request: "stop", limit: true } : {}) },
+      facts: {
+        question: question.id,
+        ...(question.kind === "limit" && answer.answer === "stop" ? { request: "stop", limit: true } : {}),
+      },
     }),
   ];
 }
 
 /** Why an answer cannot be taken; `undefined` when it can. Also for those who check before they write it down. */
-export function findAnswerFault(question: QuestionEntry | undefined, answer: Pick<Answer, "answer" | "value">): string | undefined {
+export function findAnswerFault(
+  question: QuestionEntry | undefined,
+  answer: Pick<Answer, "answer" | "value">,
+): string | undefined {
   if (question === undefined) return "there is no such question";
-  if (question.status !== "open") return `it was answered with ${question.answer ?? "?"} by ${question.answeredBy ?? "?"}`;
+  if (question.status !== "open")
+    return `it was answered with ${question.answer ?? "?"} by ${question.answeredBy ?? "?"}`;
   const option = question.options.find((candidate) => candidate.value === answer.answer);
-  if (option === undefined) return `${answer.answer} is not one of ${question.options.map((candidate) => candidate.value).join(", ")}`;
-  if (option.takesValue === true && answer.value === undefined && question.offered === undefined) return `${answer.answer} needs a value`;
+  if (option === undefined)
+    return `${answer.answer} is not one of ${question.options.map((candidate) => candidate.value).join(", ")}`;
+  if (option.takesValue === true && answer.value === undefined && question.offered === undefined)
+    return `${answer.answer} needs a value`;
   return undefined;
 }
 
@@ -87,8 +108,15 @@ export function findAnswerFault(question: QuestionEntry | undefined, answer: Pic
 export function decideExpiries(choice: Choice): readonly EngineEvent[] {
   const events: EngineEvent[] = [];
   for (const question of openQuestions(choice.state)) {
-    if (question.expiresAtMs === undefined || question.onExpire === undefined || question.expiresAtMs > choice.nowMs) continue;
-    events.push({ type: "question_answered", atMs: choice.nowMs, question: question.id, answer: question.onExpire, by: "timeout" });
+    if (question.expiresAtMs === undefined || question.onExpire === undefined || question.expiresAtMs > choice.nowMs)
+      continue;
+    events.push({
+      type: "question_answered",
+      atMs: choice.nowMs,
+      question: question.id,
+      answer: question.onExpire,
+      by: "timeout",
+    });
   }
   return events;
 }

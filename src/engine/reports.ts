@@ -8,7 +8,15 @@ import { decideAnswer } from "./questions.js";
 import { currentPhase, recordCheckpoint } from "./triggers.js";
 import { unreachable } from "../base/errors.js";
 
-type ReportKind = "spawned" | "progress" | "milestone" | "substep_intended" | "substep_completed" | "turn" | "tool_intended" | "tool_completed";
+type ReportKind =
+  | "spawned"
+  | "progress"
+  | "milestone"
+  | "substep_intended"
+  | "substep_completed"
+  | "turn"
+  | "tool_intended"
+  | "tool_completed";
 export type ReportInput = Extract<EngineInput, { kind: ReportKind }>;
 
 export function decideReport(choice: Choice, input: ReportInput): readonly EngineEvent[] {
@@ -28,7 +36,15 @@ export function decideReport(choice: Choice, input: ReportInput): readonly Engin
       return [{ type: "substep_completed", ...base, name: input.name, value: input.value }];
     case "turn": {
       const turn = (choice.state.histories.get(input.step)?.turns.length ?? 0) + 1;
-      return [{ type: "turn_recorded", ...base, turn, value: input.value, ...(input.usage === undefined ? {} : { usage: input.usage }) }];
+      return [
+        {
+          type: "turn_recorded",
+          ...base,
+          turn,
+          value: input.value,
+          ...(input.usage === undefined ? {} : { usage: input.usage }),
+        },
+      ];
     }
     case "tool_intended":
       return [{ type: "tool_intended", ...base, call: input.call, name: input.name, value: input.value }];

@@ -36,7 +36,8 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
   ];
   for (const id of [...state.open]) {
     const step = state.steps.get(id);
-    if (step !== undefined && isKept(step, input)) events.push(...judgeOpenStep(choice, step, input, crashesAfter(step, input)));
+    if (step !== undefined && isKept(step, input))
+      events.push(...judgeOpenStep(choice, step, input, crashesAfter(step, input)));
   }
   for (const id of state.blocked) {
     const step = state.steps.get(id);
@@ -83,8 +84,10 @@ function isStillOpen(choice: Choice, step: StepEntry): boolean {
 
 function reopenScope(choice: Choice, scope: ScopeEntry): readonly EngineEvent[] {
   const { data } = scope;
-  if (data.scope === "machine" && data.stuck !== undefined && data.current !== undefined) return tryRoutesAgain(choice, scope, data.current);
-  if (data.scope === "phase" && (data.judged === "rejected" || data.settled === "fail")) return iterateAgain(choice, scope, data.iteration);
+  if (data.scope === "machine" && data.stuck !== undefined && data.current !== undefined)
+    return tryRoutesAgain(choice, scope, data.current);
+  if (data.scope === "phase" && (data.judged === "rejected" || data.settled === "fail"))
+    return iterateAgain(choice, scope, data.iteration);
   return [];
 }
 
@@ -111,5 +114,13 @@ function tryRoutesAgain(choice: Choice, scope: ScopeEntry, child: string): reado
 
 function iterateAgain(choice: Choice, scope: ScopeEntry, iteration: number): readonly EngineEvent[] {
   const scores = findEvaluation(choice.state, scope.path, iteration)?.entry.scores ?? {};
-  return [{ type: "iteration_started", atMs: choice.nowMs, path: scope.path, iteration: iteration + 1, feedback: collectFeedback(scores) }];
+  return [
+    {
+      type: "iteration_started",
+      atMs: choice.nowMs,
+      path: scope.path,
+      iteration: iteration + 1,
+      feedback: collectFeedback(scores),
+    },
+  ];
 }

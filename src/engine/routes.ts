@@ -48,7 +48,11 @@ function namedOutput(node: NodeDefinition, output: JsonValue): JsonValue {
   return node.node === "scope" && node.scope !== "machine" ? output : { output };
 }
 
-function renderOutput(choice: Choice, route: RouteDefinition, scope: ReturnType<typeof describeScope>): { routeOutput?: JsonObject } {
+function renderOutput(
+  choice: Choice,
+  route: RouteDefinition,
+  scope: ReturnType<typeof describeScope>,
+): { routeOutput?: JsonObject } {
   if (route.output === undefined) return {};
   return { routeOutput: choice.context.templates.renderValue(route.output, scope) as JsonObject };
 }
@@ -59,7 +63,8 @@ export function chooseRouteWithout(choice: Choice, node: NodeDefinition): string
   for (const route of node.routes) {
     if (route.when === undefined) return route.to;
     try {
-      if (choice.context.templates.evaluateCondition(route.when, describeScope(choice, node.path, { output: null }))) return route.to;
+      if (choice.context.templates.evaluateCondition(route.when, describeScope(choice, node.path, { output: null })))
+        return route.to;
     } catch (error) {
       if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
     }

@@ -25,7 +25,10 @@ export function parseScore(value: JsonValue): ReadScore {
   if (typeof value === "number") return { score: clamp(value), issues: [] };
   if (typeof value === "boolean") return { score: value ? 100 : 0, issues: [] };
   if (!isJsonObject(value) || typeof value["score"] !== "number") {
-    return { score: 0, issues: [{ text: `the scorer gave no score but ${JSON.stringify(value).slice(0, 200)}`, severity: "error" }] };
+    return {
+      score: 0,
+      issues: [{ text: `the scorer gave no score but ${JSON.stringify(value).slice(0, 200)}`, severity: "error" }],
+    };
   }
   return {
     score: clamp(value["score"]),

@@ -27,7 +27,15 @@ export function startChild(choice: Choice, path: string, budget: StartBudget): r
   const { node } = requirePlace(choice.state, path);
   if (node.node === "step") return startStep(choice, { path, node }, budget);
   const visit = (choice.state.visits.get(path) ?? 0) + 1;
-  return [{ type: "scope_entered", atMs: choice.nowMs, path, visit, ...(node.scope === "phase" ? { phase: node.number } : {}) }];
+  return [
+    {
+      type: "scope_entered",
+      atMs: choice.nowMs,
+      path,
+      visit,
+      ...(node.scope === "phase" ? { phase: node.number } : {}),
+    },
+  ];
 }
 
 export function startStep(choice: Choice, request: IntentRequest, budget: StartBudget): readonly EngineEvent[] {
@@ -39,12 +47,22 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
   }
   if (before === undefined) budget.planned += 1;
   const { event, error } = createIntent(choice, request);
-  const prior = request.node.risky && error === undefined ? [recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase })] : [];
-  if (error === undefined && isDoubtful(choice, request, before === undefined)) return [event, askAboutLost(choice, event)];
+  const prior =
+    request.node.risky && error === undefined
+      ? [recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase })]
+      : [];
+  if (error === undefined && isDoubtful(choice, request, before === undefined))
+    return [event, askAboutLost(choice, event)];
   if (error === undefined) return [...prior, event];
   const failed = failAttempt(
     choice,
-    { id: event.step, path: event.path, attempt: event.attempt, failures: before?.failures ?? 0, restarts: before?.restarts ?? 0 },
+    {
+      id: event.step,
+      path: event.path,
+      attempt: event.attempt,
+      failures: before?.failures ?? 0,
+      restarts: before?.restarts ?? 0,
+    },
     { error, durationMs: 0 },
   );
   return [event, ...failed];
@@ -53,7 +71,13 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
 /** Records are lost, and this may have run in them: an external step is asked about before its first known start. */
 function isDoubtful(choice: Choice, request: IntentRequest, isFirst: boolean): boolean {
   const isUncertain = choice.state.task?.uncertain === true;
-  return isUncertain && isFirst && request.permittedBy === undefined && request.node.effects === "external" && request.node.onUnknown !== "rerun";
+  return (
+    isUncertain &&
+    isFirst &&
+    request.permittedBy === undefined &&
+    request.node.effects === "external" &&
+    request.node.onUnknown !== "rerun"
+  );
 }
 
 function askAboutLost(choice: Choice, event: EventOf<"step_intended">): EngineEvent {

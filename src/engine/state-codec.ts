@@ -84,7 +84,8 @@ export function* encodeCaptured(captured: CapturedState): Iterable<string> {
     yield `,"${name}":`;
     yield* encodeDeep(value, DEPTH_SPLIT);
   }
-  for (const [name, list] of Object.entries(captured.lists)) yield* encodeList(name, list.length, (at) => JSON.stringify(list[at]));
+  for (const [name, list] of Object.entries(captured.lists))
+    yield* encodeList(name, list.length, (at) => JSON.stringify(list[at]));
   for (const [name, { keys, values }] of Object.entries(captured.maps)) {
     yield* encodeList(name, keys.length, (at) => `[${JSON.stringify(keys[at])},${JSON.stringify(values[at])}]`);
   }
@@ -135,7 +136,10 @@ export function decodeState(json: string): TaskState {
   if (!isJsonObject(value)) throw new SplashdownError("CHECKPOINT_CORRUPT", "the state is not an object");
   const { schema } = value;
   if (schema !== STATE_SCHEMA) {
-    throw new SplashdownError("FORMAT_VERSION", `the state has schema ${JSON.stringify(schema)}; this version reads ${STATE_SCHEMA}`);
+    throw new SplashdownError(
+      "FORMAT_VERSION",
+      `the state has schema ${JSON.stringify(schema)}; this version reads ${STATE_SCHEMA}`,
+    );
   }
   return decodeSections(value);
 }

@@ -64,18 +64,46 @@ export function decodeSections(value: JsonObject): TaskState {
   if (value["task"] !== null) state.task = entryOf(value["task"], "task", TASK) as unknown as TaskState["task"];
   state.totals = entryOf(value["totals"], "totals", TOTALS) as unknown as TaskState["totals"];
   fillEntries(state.steps, value, { section: "steps", key: "id", fields: STEP });
-  fillEntries(state.scopes, value, { section: "scopes", key: "path", fields: { path: "string", visit: "number", data: "object" } });
-  fillEntries(state.questions, value, { section: "questions", key: "id", fields: { id: "string", kind: "string", status: "string", options: "list" } });
-  fillEntries(state.phases, value, { section: "phases", key: "path", fields: { path: "string", number: "number", iteration: "number", feedback: "list" } });
-  fillEntries(state.deliverables, value, { section: "deliverables", key: "file", fields: { file: "string", sha256: "string", content: "object" } });
-  for (const section of ["open", "waiting", "blocked", "unsettled"] as const) fillSet(state[section] as Set<string>, value, section);
+  fillEntries(state.scopes, value, {
+    section: "scopes",
+    key: "path",
+    fields: { path: "string", visit: "number", data: "object" },
+  });
+  fillEntries(state.questions, value, {
+    section: "questions",
+    key: "id",
+    fields: { id: "string", kind: "string", status: "string", options: "list" },
+  });
+  fillEntries(state.phases, value, {
+    section: "phases",
+    key: "path",
+    fields: { path: "string", number: "number", iteration: "number", feedback: "list" },
+  });
+  fillEntries(state.deliverables, value, {
+    section: "deliverables",
+    key: "file",
+    fields: { file: "string", sha256: "string", content: "object" },
+  });
+  for (const section of ["open", "waiting", "blocked", "unsettled"] as const)
+    fillSet(state[section] as Set<string>, value, section);
   fillList(state.decisions, value, { section: "decisions", fields: { id: "string", agent: "string", type: "string" } });
-  fillList(state.evaluations, value, { section: "evaluations", fields: { path: "string", iteration: "number", scores: "object" } });
-  fillList(state.checkpoints, value, { section: "checkpoints", fields: { checkpointId: "string", seq: "number", phase: "number", position: "number" } });
+  fillList(state.evaluations, value, {
+    section: "evaluations",
+    fields: { path: "string", iteration: "number", scores: "object" },
+  });
+  fillList(state.checkpoints, value, {
+    section: "checkpoints",
+    fields: { checkpointId: "string", seq: "number", phase: "number", position: "number" },
+  });
   fillMap(state.visits, value, "visits", (item) => (typeof item === "number" ? item : fail("visits")));
   fillMap(state.triggered, value, "triggered", (item) => (typeof item === "number" ? item : fail("triggered")));
   fillMap(state.channel, value, "channel", (item) => item);
-  fillMap(state.outputs, value, "outputs", (item) => entryOf(item, "outputs", { value: "object", by: "string" }) as never);
+  fillMap(
+    state.outputs,
+    value,
+    "outputs",
+    (item) => entryOf(item, "outputs", { value: "object", by: "string" }) as never,
+  );
   fillMap(state.histories, value, "histories", decodeHistory);
   fillMap(state.frontier, value, "frontier", decodeFrontier);
   return state;
@@ -106,7 +134,11 @@ interface SectionOf {
   readonly fields: Fields;
 }
 
-function fillEntries<K extends string, V>(map: Map<K, V>, value: JsonObject, from: SectionOf & { readonly key: string }): void {
+function fillEntries<K extends string, V>(
+  map: Map<K, V>,
+  value: JsonObject,
+  from: SectionOf & { readonly key: string },
+): void {
   for (const item of listOf(value, from.section)) {
     const entry = entryOf(item, from.section, from.fields);
     map.set(entry[from.key] as K, entry as unknown as V);
@@ -121,7 +153,12 @@ function fillSet(set: Set<string>, value: JsonObject, section: string): void {
   for (const item of listOf(value, section)) set.add(typeof item === "string" ? item : fail(section));
 }
 
-function fillMap<K extends string, V>(map: Map<K, V>, value: JsonObject, section: string, decode: (item: JsonValue) => V): void {
+function fillMap<K extends string, V>(
+  map: Map<K, V>,
+  value: JsonObject,
+  section: string,
+  decode: (item: JsonValue) => V,
+): void {
   for (const [key, item] of pairsOf(listOf(value, section), section)) map.set(key as K, decode(item));
 }
 

@@ -8,7 +8,19 @@
 import type { CheckpointId, QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../definition/workflow.js";
-import type { ConfidenceReport, Decision, ProcessRef, Question, SavedFile, ScorerIssue, StepError, TaskEnd, Trigger, Usage, ValueRef } from "./events.js";
+import type {
+  ConfidenceReport,
+  Decision,
+  ProcessRef,
+  Question,
+  SavedFile,
+  ScorerIssue,
+  StepError,
+  TaskEnd,
+  Trigger,
+  Usage,
+  ValueRef,
+} from "./events.js";
 
 export interface TaskEntry {
   readonly id: TaskId;
@@ -40,7 +52,8 @@ export interface TaskEntry {
  * `cancelled`: ended before it acted, or failed and given another chance; it is intended again with the same visit.
  * `unknown` without a question: an external step that was ended from outside; a resume asks.
  */
-export type StepStatus = "open" | "waiting_retry" | "cancelled" | "completed" | "failed" | "skipped" | "unknown" | "parked";
+export type StepStatus =
+  "open" | "waiting_retry" | "cancelled" | "completed" | "failed" | "skipped" | "unknown" | "parked";
 
 export interface StepEntry {
   readonly id: StepId;
@@ -120,7 +133,17 @@ export interface PhaseEntry {
 export interface EvaluationEntry {
   readonly path: string;
   readonly iteration: number;
-  readonly scores: Readonly<Record<string, { readonly score: number; readonly issues: readonly ScorerIssue[]; readonly feedback?: string; readonly evidence?: string }>>;
+  readonly scores: Readonly<
+    Record<
+      string,
+      {
+        readonly score: number;
+        readonly issues: readonly ScorerIssue[];
+        readonly feedback?: string;
+        readonly evidence?: string;
+      }
+    >
+  >;
   readonly score?: number;
   readonly verdict?: "approve" | "iterate" | "reject";
   readonly best?: boolean;
@@ -181,14 +204,24 @@ export type ScopeData =
       readonly routeOutput?: JsonObject;
     }
   | ({ readonly scope: "parallel" | "dag" } & GroupCounts)
-  | { readonly scope: "phases"; readonly next: number; readonly current?: string; readonly failed?: boolean; readonly imperfect: boolean }
+  | {
+      readonly scope: "phases";
+      readonly next: number;
+      readonly current?: string;
+      readonly failed?: boolean;
+      readonly imperfect: boolean;
+    }
   | ({
       readonly scope: "phase";
       readonly iteration: number;
       /** Specialists that the orchestrator added, by name. */
       readonly spawned: JsonObject;
       /** Steps of the best iteration, by child name; absent while there is none. */
-      readonly best?: { readonly iteration: number; readonly score: number; readonly steps: Readonly<Record<string, string>> };
+      readonly best?: {
+        readonly iteration: number;
+        readonly score: number;
+        readonly steps: Readonly<Record<string, string>>;
+      };
       /** Iterations in a row that brought no gain. */
       readonly withoutGain: number;
       /** The evaluation is over: no more iterations. */

@@ -25,7 +25,13 @@ const MANUAL = new Set<Trigger>(["user_requested", "debug_breakpoint", "before_r
 const SPECIALIST_KINDS = new Set(["command", "script", "function", "model"]);
 
 /** Decision types that mean a threshold of confidence was crossed. */
-export const CONFIDENCE_DECISIONS = new Set(["proceed_flagged", "spawn_specialist", "spawn_specialists", "halt", "proceed_below"]);
+export const CONFIDENCE_DECISIONS = new Set([
+  "proceed_flagged",
+  "spawn_specialist",
+  "spawn_specialists",
+  "halt",
+  "proceed_below",
+]);
 
 export interface CheckpointRequest {
   readonly trigger: Trigger;
@@ -75,7 +81,11 @@ function extraCheckpoints(choice: Choice, fired: Map<Trigger, number>, settings:
   const phase = currentPhase(choice.state);
   const sinceMs = (trigger: Trigger) => choice.nowMs - (fired.get(trigger) ?? -Infinity);
   if (choice.context.memoryFraction >= MEMORY_HIGH && sinceMs("memory_pressure_high") >= MEMORY_INTERVAL_MS) {
-    requests.push({ trigger: "memory_pressure_high", phase, metadata: { memory_fraction: choice.context.memoryFraction } });
+    requests.push({
+      trigger: "memory_pressure_high",
+      phase,
+      metadata: { memory_fraction: choice.context.memoryFraction },
+    });
   }
   const intervalMs = intervalOf(settings);
   const lastMs = fired.get("interval") ?? choice.state.task?.startedAtMs ?? choice.nowMs;
@@ -91,19 +101,34 @@ function requestAfter(choice: Choice, event: EngineEvent): CheckpointRequest | u
     case "scope_entered":
       return event.phase === undefined ? undefined : { trigger: "phase_started", phase: event.phase };
     case "scope_left":
-      return event.phase === undefined ? undefined : { trigger: "phase_completed", phase: event.phase, status: statusAfterPhase(state, event.phase) };
+      return event.phase === undefined
+        ? undefined
+        : { trigger: "phase_completed", phase: event.phase, status: statusAfterPhase(state, event.phase) };
     case "step_completed":
       return requestAfterStep(choice, event);
     case "step_failed":
       return requestAfterFailure(state, event);
     case "evaluation_completed":
-      return { trigger: "evaluation_completed", phase: currentPhase(state), metadata: { score: event.score, verdict: event.verdict } };
+      return {
+        trigger: "evaluation_completed",
+        phase: currentPhase(state),
+        metadata: { score: event.score, verdict: event.verdict },
+      };
     case "decision_made":
       return CONFIDENCE_DECISIONS.has(event.decision.type)
-        ? { trigger: "confidence_threshold_crossed", phase: currentPhase(state), metadata: { confidence: event.decision.confidence ?? null } }
+        ? {
+            trigger: "confidence_threshold_crossed",
+            phase: currentPhase(state),
+            metadata: { confidence: event.decision.confidence ?? null },
+          }
         : undefined;
     case "question_opened":
-      return { trigger: "question_opened", phase: currentPhase(state), status: "paused", metadata: { question: event.question.id } };
+      return {
+        trigger: "question_opened",
+        phase: currentPhase(state),
+        status: "paused",
+        metadata: { question: event.question.id },
+      };
     default:
       return undefined;
   }
@@ -115,7 +140,11 @@ function requestAfterStep(choice: Choice, event: EventOf<"step_completed">): Che
   const metadata = { step: event.step, visit: step.visit };
   if (event.checkpointMetadata !== undefined) {
     const elapsed = { task: step.name, cycle: step.visit, elapsed_ms: computeElapsedMs(choice.state, choice.nowMs) };
-    return { trigger: "user_requested", phase: step.phase, metadata: { ...event.checkpointMetadata, ...metadata, ...elapsed } };
+    return {
+      trigger: "user_requested",
+      phase: step.phase,
+      metadata: { ...event.checkpointMetadata, ...metadata, ...elapsed },
+    };
   }
   return SPECIALIST_KINDS.has(step.kind) ? { trigger: "specialist_finished", phase: step.phase, metadata } : undefined;
 }
@@ -124,7 +153,12 @@ function requestAfterFailure(state: TaskState, event: EventOf<"step_failed">): C
   if (event.disposition.then === "pause_until") return undefined;
   const status = event.disposition.then === "fail" ? "failed" : "in_progress";
   const step = state.steps.get(event.step);
-  return { trigger: "error_encountered", phase: step?.phase ?? currentPhase(state), status, metadata: { step: event.step, code: event.error.code } };
+  return {
+    trigger: "error_encountered",
+    phase: step?.phase ?? currentPhase(state),
+    status,
+    metadata: { step: event.step, code: event.error.code },
+  };
 }
 
 function statusAfterPhase(state: TaskState, phase: number): "completed" | "in_progress" {
@@ -142,14 +176,25 @@ function isAllowed(choice: Choice, request: CheckpointRequest, rules: Rules): bo
   if (rule["enabled"] === false) return false;
   const minSeconds = rule["min_interval_seconds"];
   const lastMs = rules.fired.get(request.trigger);
-  if (typeof minSeconds === "number" && lastMs !== undefined && !BY_HAND.has(request.trigger) && choice.nowMs - lastMs < minSeconds * 1_000) return false;
+  if (
+    typeof minSeconds === "number" &&
+    lastMs !== undefined &&
+    !BY_HAND.has(request.trigger) &&
+    choice.nowMs - lastMs < minSeconds * 1_000
+  )
+    return false;
   const { when } = rule;
   return typeof when !== "string" || holds(choice, when, request);
 }
 
 /** A condition that cannot be decided does not cost a checkpoint. */
 function holds(choice: Choice, when: string, request: CheckpointRequest): boolean {
-  const facts: JsonObject = { trigger: request.trigger, phase: request.phase, status: request.status ?? "in_progress", ...request.metadata };
+  const facts: JsonObject = {
+    trigger: request.trigger,
+    phase: request.phase,
+    status: request.status ?? "in_progress",
+    ...request.metadata,
+  };
   try {
     return choice.context.templates.evaluateCondition(when, facts);
   } catch (error) {
@@ -189,7 +234,9 @@ function intervalOf(settings: JsonObject): number | undefined {
 export function intervalAtMs(state: TaskState): number | undefined {
   if (state.task === undefined) return undefined;
   const intervalMs = intervalOf(state.task.settings);
-  return intervalMs === undefined ? undefined : (state.triggered.get("interval") ?? state.task.startedAtMs) + intervalMs;
+  return intervalMs === undefined
+    ? undefined
+    : (state.triggered.get("interval") ?? state.task.startedAtMs) + intervalMs;
 }
 
 function numberCheckpoints(state: TaskState, events: readonly EngineEvent[]): readonly EngineEvent[] {

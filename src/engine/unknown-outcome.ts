@@ -37,14 +37,27 @@ function spawnsAlways(choice: Choice, step: StepEntry): boolean {
 }
 
 /** What is done about one step that an earlier owner left open. `crashes` counts the one that has just been found. */
-export function judgeOpenStep(choice: Choice, step: StepEntry, input: ResumedInput, crashes: number): readonly EngineEvent[] {
+export function judgeOpenStep(
+  choice: Choice,
+  step: StepEntry,
+  input: ResumedInput,
+  crashes: number,
+): readonly EngineEvent[] {
   if (step.kind === "wait") return [];
   const probed = input.probed.get(step.id);
-  if (probed !== undefined) return probed.done ? completeWith(choice, step, probed.output ?? null, "probe") : [again(choice, step, "probe_not_done")];
-  const hasNotActed = spawnsAlways(choice, step) && step.process === undefined && !input.uncertain && choice.state.task?.uncertain !== true;
+  if (probed !== undefined)
+    return probed.done
+      ? completeWith(choice, step, probed.output ?? null, "probe")
+      : [again(choice, step, "probe_not_done")];
+  const hasNotActed =
+    spawnsAlways(choice, step) &&
+    step.process === undefined &&
+    !input.uncertain &&
+    choice.state.task?.uncertain !== true;
   const isHarmless = hasNotActed || step.effects !== "external";
   const policy = input.onUnknown ?? step.onUnknown;
-  if ((isHarmless || policy === "rerun") && crashes >= input.maxRecoveryAttempts) return [askParked(choice, step, crashes)];
+  if ((isHarmless || policy === "rerun") && crashes >= input.maxRecoveryAttempts)
+    return [askParked(choice, step, crashes)];
   if (isHarmless) return [again(choice, step, hasNotActed ? "never_started" : `effects_${step.effects}`)];
   return followPolicy(choice, step, policy, input.orphans.get(step.id));
 }
@@ -53,7 +66,12 @@ function again(choice: Choice, step: StepEntry, reason: string): EngineEvent {
   return { type: "step_cancelled", atMs: choice.nowMs, step: step.id, attempt: step.attempt, reason };
 }
 
-function followPolicy(choice: Choice, step: StepEntry, policy: OnUnknown, offered: JsonValue | undefined): readonly EngineEvent[] {
+function followPolicy(
+  choice: Choice,
+  step: StepEntry,
+  policy: OnUnknown,
+  offered: JsonValue | undefined,
+): readonly EngineEvent[] {
   if (policy === "ask") return [askOutcome(choice, step, { offered })];
   const decision = decideThat(choice, {
     agent: "engine",
@@ -73,7 +91,11 @@ function carryOut(choice: Choice, step: StepEntry, policy: Exclude<OnUnknown, "a
 }
 
 function failUnknown(choice: Choice, step: StepEntry): readonly EngineEvent[] {
-  const error = { code: "STEP_UNKNOWN", message: `it is unknown whether attempt ${step.attempt} has acted`, retryable: false };
+  const error = {
+    code: "STEP_UNKNOWN",
+    message: `it is unknown whether attempt ${step.attempt} has acted`,
+    retryable: false,
+  };
   return failAttempt(choice, { ...step, restarts: Infinity }, { error, durationMs: 0 });
 }
 

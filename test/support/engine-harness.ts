@@ -36,7 +36,10 @@ export interface HarnessOptions {
 export const TASK_ID = "00000000-0000-4000-8000-000000000001" as TaskId;
 const ROUNDS_MAX = 200_000;
 
-export function done(output: JsonValue, report: Partial<Extract<StepOutcome, { status: "completed" }>> = {}): StepOutcome {
+export function done(
+  output: JsonValue,
+  report: Partial<Extract<StepOutcome, { status: "completed" }>> = {},
+): StepOutcome {
   return { status: "completed", output, ...report };
 }
 
@@ -188,7 +191,12 @@ export class EngineHarness {
     const key = `${step.id}/${step.attempt}`;
     const isSpawning = step.kind === "command" || step.kind === "script";
     if (isSpawning && this.state.steps.get(step.id)?.process === undefined) {
-      this.submit({ kind: "spawned", step: step.id, attempt: step.attempt, process: { pid: 1, startTicks: 1, bootId: "b" } });
+      this.submit({
+        kind: "spawned",
+        step: step.id,
+        attempt: step.attempt,
+        process: { pid: 1, startTicks: 1, bootId: "b" },
+      });
     }
     const work = "inline" in step.work ? (step.work.inline as JsonObject) : {};
     const outcome = this.perform(step, work, this);
@@ -196,7 +204,14 @@ export class EngineHarness {
     this.performed.push(`${step.name}#${step.attempt}`);
     this.nowMs += this.#options.stepMs ?? 1;
     this.#running.delete(key);
-    this.submit({ kind: "outcome", step: step.id, attempt: step.attempt, outcome, durationMs: this.#options.stepMs ?? 1, again: false });
+    this.submit({
+      kind: "outcome",
+      step: step.id,
+      attempt: step.attempt,
+      outcome,
+      durationMs: this.#options.stepMs ?? 1,
+      again: false,
+    });
     return true;
   }
 
@@ -211,7 +226,12 @@ export class EngineHarness {
 
   /** A process that ends at once: only the first `count` events remain. The answer is another owner's harness. */
   crash(count: number = this.events.length, options: Partial<HarnessOptions> = {}): EngineHarness {
-    const next = new EngineHarness(this.definition, { ...this.#options, perform: this.perform, seed: `after-${count}`, ...options });
+    const next = new EngineHarness(this.definition, {
+      ...this.#options,
+      perform: this.perform,
+      seed: `after-${count}`,
+      ...options,
+    });
     next.nowMs = this.nowMs + 10;
     next.epoch = this.epoch;
     for (const [key, value] of this.blobs) next.blobs.set(key, value);
@@ -239,7 +259,10 @@ export class EngineHarness {
   }
 
   answer(question: QuestionEntry, answer: string, value?: JsonValue): readonly EngineEvent[] {
-    return this.submit({ kind: "message", message: { kind: "answer", question: question.id, answer, value, by: "ann" } });
+    return this.submit({
+      kind: "message",
+      message: { kind: "answer", question: question.id, answer, value, by: "ann" },
+    });
   }
 
   of<T extends EngineEventType>(type: T): EventOf<T>[] {

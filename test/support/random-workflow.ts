@@ -1,10 +1,30 @@
 /** Random workflows and what their steps do, from a seed: equal seeds give equal runs, whatever was crashed in between. */
-import type { FailureMode, NodeDefinition, PhaseScope, ScopeDefinition, StepDefinition, WorkflowDefinition } from "../../src/definition/workflow.js";
+import type {
+  FailureMode,
+  NodeDefinition,
+  PhaseScope,
+  ScopeDefinition,
+  StepDefinition,
+  WorkflowDefinition,
+} from "../../src/definition/workflow.js";
 import type { StepOutcome } from "../../src/engine/ports.js";
 import type { StepEntry } from "../../src/engine/state.js";
 import { done, failed } from "./engine-harness.js";
 import { createSeededNumbers } from "./seeded-random.js";
-import { command, dag, machine, model, parallel, phase, phases, scorer, set, undeclared, wait, workflow } from "./workflow-builder.js";
+import {
+  command,
+  dag,
+  machine,
+  model,
+  parallel,
+  phase,
+  phases,
+  scorer,
+  set,
+  undeclared,
+  wait,
+  workflow,
+} from "./workflow-builder.js";
 
 interface Draw {
   next(bound: number): number;
@@ -28,10 +48,24 @@ function drawScope(draw: Draw, name: string, depth: number): ScopeDefinition {
   const count = 1 + draw.next(4);
   for (let at = 0; at < count; at += 1) children.push(drawNode(draw, `${name}${at}`, depth));
   const kind = draw.next(3);
-  if (kind === 0) return machine(name, children.map((child, at) => ({ ...child, routes: at + 1 < count ? [{ to: children[at + 1]!.name }] : [] })));
+  if (kind === 0)
+    return machine(
+      name,
+      children.map((child, at) => ({ ...child, routes: at + 1 < count ? [{ to: children[at + 1]!.name }] : [] })),
+    );
   const options = { failureMode: MODES[draw.next(draw.modes)]!, maxConcurrent: 1 + draw.next(3) };
   if (kind === 1) return parallel(name, children, options);
-  return dag(name, children.map((child, at) => ({ ...child, dependsOn: children.slice(0, at).filter(() => draw.next(3) === 0).map((other) => other.name) })), options);
+  return dag(
+    name,
+    children.map((child, at) => ({
+      ...child,
+      dependsOn: children
+        .slice(0, at)
+        .filter(() => draw.next(3) === 0)
+        .map((other) => other.name),
+    })),
+    options,
+  );
 }
 
 function drawNode(draw: Draw, name: string, depth: number): NodeDefinition {
@@ -58,19 +92,33 @@ function drawStep(draw: Draw, name: string): StepDefinition {
 
 function drawPhases(draw: Draw): ScopeDefinition {
   const count = 1 + draw.next(3);
-  return phases("main", Array.from({ length: count }, (_unused, at) => drawPhase(draw, at + 1)));
+  return phases(
+    "main",
+    Array.from({ length: count }, (_unused, at) => drawPhase(draw, at + 1)),
+  );
 }
 
 function drawPhase(draw: Draw, number: number): PhaseScope {
   const steps = Array.from({ length: 1 + draw.next(3) }, (_unused, at) => drawStep(draw, `p${number}s${at}`));
-  const children = steps.map((step, at) => ({ ...step, dependsOn: at > 0 && draw.next(2) === 0 ? [steps[at - 1]!.name] : [] }));
+  const children = steps.map((step, at) => ({
+    ...step,
+    dependsOn: at > 0 && draw.next(2) === 0 ? [steps[at - 1]!.name] : [],
+  }));
   const otherwise = (["fail", "continue"] as const)[draw.next(2)]!;
   return phase(number, `p${number}`, children, {
     maxConcurrent: 1 + draw.next(3),
     restart: { maxAttempts: draw.next(2), otherwise },
     ...(draw.next(2) === 0
       ? {}
-      : { evaluate: { approve: 90, reject: 10, maxIterations: 3, weights: { x: 2, y: 1 }, scorers: [scorer("x", { retry }), scorer("y", { retry })] } }),
+      : {
+          evaluate: {
+            approve: 90,
+            reject: 10,
+            maxIterations: 3,
+            weights: { x: 2, y: 1 },
+            scorers: [scorer("x", { retry }), scorer("y", { retry })],
+          },
+        }),
   });
 }
 

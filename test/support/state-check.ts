@@ -8,7 +8,8 @@ export function checkState(state: TaskState): void {
     expectEqual(state.open.has(step.id), step.status === "open", `${step.id} in open`);
     const waits = step.status === "waiting_retry" || (step.status === "open" && step.dueAtMs !== undefined);
     expectEqual(state.waiting.has(step.id), waits, `${step.id} in waiting`);
-    if (step.status === "unknown" || step.status === "parked") expectEqual(state.blocked.has(step.id), true, `${step.id} in blocked`);
+    if (step.status === "unknown" || step.status === "parked")
+      expectEqual(state.blocked.has(step.id), true, `${step.id} in blocked`);
     if (!Object.isFrozen(step)) throw new Error(`${step.id} is not frozen`);
   }
   for (const id of state.blocked) if (!state.steps.has(id)) throw new Error(`${id} is blocked and not there`);
@@ -36,9 +37,14 @@ function checkScope(state: TaskState, path: string): void {
   expectEqual(scope.data.blocked, places.blocked, `${path} blocked`);
   const ends = [...frontier.ended.values()];
   expectEqual(scope.data.failed, ends.filter((end) => end === "failed").length, `${path} failed`);
-  expectEqual(scope.data.imperfect, ends.filter((end) => end === "partial" || end === "skipped").length, `${path} imperfect`);
+  expectEqual(
+    scope.data.imperfect,
+    ends.filter((end) => end === "partial" || end === "skipped").length,
+    `${path} imperfect`,
+  );
   expectEqual(new Set(frontier.ready).size, frontier.ready.length, `${path} ready without doubles`);
-  for (const name of frontier.ready) if (frontier.ended.has(name)) throw new Error(`${path}/${name} is ready and ended`);
+  for (const name of frontier.ready)
+    if (frontier.ended.has(name)) throw new Error(`${path}/${name} is ready and ended`);
   if (scope.parent !== undefined && parentPathOf(path) !== scope.parent) throw new Error(`${path} has another parent`);
 }
 

@@ -44,7 +44,14 @@ export function command(name: string, options: Options<CommandStep> = {}): Comma
 
 /** A function step of which nothing is known: external, and it has no child that waits for `spawned`. */
 export function undeclared(name: string, options: Partial<StepDefinition> = {}): StepDefinition {
-  return { ...step, kind: "function", name, function: `f.mjs#${name}`, effects: "external", ...options } as StepDefinition;
+  return {
+    ...step,
+    kind: "function",
+    name,
+    function: `f.mjs#${name}`,
+    effects: "external",
+    ...options,
+  } as StepDefinition;
 }
 
 export function set(name: string, options: Options<SetStep> = {}): SetStep {
@@ -56,19 +63,52 @@ export function wait(name: string, duration: string | number, options: Options<W
 }
 
 export function scorer(dimension: string, options: Options<ScorerStep> = {}): ScorerStep {
-  return { ...step, kind: "scorer", name: dimension, dimension, scorer: { by: "command", command: ["score"], environment: {} }, ...options };
+  return {
+    ...step,
+    kind: "scorer",
+    name: dimension,
+    dimension,
+    scorer: { by: "command", command: ["score"], environment: {} },
+    ...options,
+  };
 }
 
-export function machine(name: string, children: readonly NodeDefinition[], options: Options<MachineScope> = {}): MachineScope {
+export function machine(
+  name: string,
+  children: readonly NodeDefinition[],
+  options: Options<MachineScope> = {},
+): MachineScope {
   return { ...base, node: "scope", scope: "machine", name, entry: children[0]?.name ?? "", children, ...options };
 }
 
-export function parallel(name: string, children: readonly NodeDefinition[], options: Options<ParallelScope> = {}): ParallelScope {
-  return { ...base, node: "scope", scope: "parallel", name, failureMode: "fail_fast", maxConcurrent: 100, children, ...options };
+export function parallel(
+  name: string,
+  children: readonly NodeDefinition[],
+  options: Options<ParallelScope> = {},
+): ParallelScope {
+  return {
+    ...base,
+    node: "scope",
+    scope: "parallel",
+    name,
+    failureMode: "fail_fast",
+    maxConcurrent: 100,
+    children,
+    ...options,
+  };
 }
 
 export function dag(name: string, children: readonly NodeDefinition[], options: Options<DagScope> = {}): DagScope {
-  return { ...base, node: "scope", scope: "dag", name, failureMode: "fail_fast", maxConcurrent: 100, children, ...options };
+  return {
+    ...base,
+    node: "scope",
+    scope: "dag",
+    name,
+    failureMode: "fail_fast",
+    maxConcurrent: 100,
+    children,
+    ...options,
+  };
 }
 
 export function phases(name: string, children: readonly PhaseScope[], options: Options<PhasesScope> = {}): PhasesScope {
@@ -77,7 +117,12 @@ export function phases(name: string, children: readonly PhaseScope[], options: O
 
 export const BANDS = { proceed: 0.85, flag: 0.75, spawnOne: 0.65, spawnSeveral: 0.5 };
 
-export function phase(number: number, name: string, children: readonly StepDefinition[], options: Options<PhaseScope> = {}): PhaseScope {
+export function phase(
+  number: number,
+  name: string,
+  children: readonly StepDefinition[],
+  options: Options<PhaseScope> = {},
+): PhaseScope {
   return {
     ...base,
     node: "scope",
@@ -112,7 +157,11 @@ export function workflow(root: ScopeDefinition, options: Partial<WorkflowDefinit
 
 function place(node: NodeDefinition, path: string): NodeDefinition {
   if (node.node === "step") return { ...node, path };
-  const placed = { ...node, path, children: node.children.map((child) => place(child, `${path}/${child.name}`)) } as ScopeDefinition;
+  const placed = {
+    ...node,
+    path,
+    children: node.children.map((child) => place(child, `${path}/${child.name}`)),
+  } as ScopeDefinition;
   if (placed.scope !== "phase" || placed.evaluate === undefined) return placed;
   const scorers = placed.evaluate.scorers.map((item) => ({ ...item, path: `${path}/$evaluate/${item.dimension}` }));
   return { ...placed, evaluate: { ...placed.evaluate, scorers } };

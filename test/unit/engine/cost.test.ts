@@ -4,14 +4,47 @@ import { done, EngineHarness } from "../../support/engine-harness.js";
 import { dag, machine, model, parallel, phase, phases, workflow } from "../../support/workflow-builder.js";
 
 const STEPS = 5_000;
-const each = (make: (at: number) => ReturnType<typeof model>) => Array.from({ length: STEPS }, (_unused, at) => make(at));
+const each = (make: (at: number) => ReturnType<typeof model>) =>
+  Array.from({ length: STEPS }, (_unused, at) => make(at));
 
 const FORMS: readonly (readonly [string, ScopeDefinition])[] = [
-  ["a chain in a dag", dag("main", each((at) => model(`s${at}`, at === 0 ? {} : { dependsOn: [`s${at - 1}`], prompt: `{{ s${at - 1}.output.v }}` })))],
-  ["a wide group", parallel("main", each((at) => model(`s${at}`)), { maxConcurrent: 16 })],
-  ["a machine", machine("main", each((at) => model(`s${at}`, { routes: at + 1 < STEPS ? [{ to: `s${at + 1}` }] : [] })))],
-  ["a loop of two steps", machine("main", [model("a", { routes: [{ to: "b" }] }), model("b", { routes: [{ to: "a" }] })])],
-  ["a phase", phases("main", [phase(1, "p", each((at) => model(`s${at}`)), { maxConcurrent: 4 })])],
+  [
+    "a chain in a dag",
+    dag(
+      "main",
+      each((at) => model(`s${at}`, at === 0 ? {} : { dependsOn: [`s${at - 1}`], prompt: `{{ s${at - 1}.output.v }}` })),
+    ),
+  ],
+  [
+    "a wide group",
+    parallel(
+      "main",
+      each((at) => model(`s${at}`)),
+      { maxConcurrent: 16 },
+    ),
+  ],
+  [
+    "a machine",
+    machine(
+      "main",
+      each((at) => model(`s${at}`, { routes: at + 1 < STEPS ? [{ to: `s${at + 1}` }] : [] })),
+    ),
+  ],
+  [
+    "a loop of two steps",
+    machine("main", [model("a", { routes: [{ to: "b" }] }), model("b", { routes: [{ to: "a" }] })]),
+  ],
+  [
+    "a phase",
+    phases("main", [
+      phase(
+        1,
+        "p",
+        each((at) => model(`s${at}`)),
+        { maxConcurrent: 4 },
+      ),
+    ]),
+  ],
 ];
 
 describe("the cost of a step", () => {

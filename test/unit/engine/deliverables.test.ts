@@ -6,7 +6,11 @@ import { model, phase, phases, workflow } from "../../support/workflow-builder.j
 
 describe("deliverables", () => {
   it("take text as it is and other values as JSON with sorted keys, and leave a reference behind", () => {
-    const { output, saved } = deliver({ md: "# Hi\n", data: { b: 1, a: [2] }, n: 3 }, { "final/report.md": "md", "data.json": "data" }, 2);
+    const { output, saved } = deliver(
+      { md: "# Hi\n", data: { b: 1, a: [2] }, n: 3 },
+      { "final/report.md": "md", "data.json": "data" },
+      2,
+    );
     const json = '{\n  "a": [\n    2\n  ],\n  "b": 1\n}\n';
     expect(saved).toEqual([
       { file: "final/report.md", sha256: sha256Hex("# Hi\n"), sizeBytes: 5, content: { inline: "# Hi\n" } },
@@ -37,9 +41,14 @@ describe("deliverables", () => {
 
   it("are in the completion before any file exists, and later templates see the reference", () => {
     const flow = workflow(
-      phases("main", [phase(1, "p", [model("a", { saveAs: { "final/report.md": "text" } })]), phase(2, "q", [model("b", { prompt: "{{ a.output.text.file }}" })])]),
+      phases("main", [
+        phase(1, "p", [model("a", { saveAs: { "final/report.md": "text" } })]),
+        phase(2, "q", [model("b", { prompt: "{{ a.output.text.file }}" })]),
+      ]),
     );
-    const harness = new EngineHarness(flow, { perform: (step, work) => done(step.name === "a" ? { text: "hello" } : { saw: work["prompt"] ?? null }) });
+    const harness = new EngineHarness(flow, {
+      perform: (step, work) => done(step.name === "a" ? { text: "hello" } : { saw: work["prompt"] ?? null }),
+    });
     harness.run();
     expect(harness.of("step_completed")[0]?.saved?.[0]).toMatchObject({ file: "final/report.md", sizeBytes: 5 });
     expect(harness.state.deliverables.get("final/report.md")?.sizeBytes).toBe(5);

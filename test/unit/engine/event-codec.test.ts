@@ -17,7 +17,15 @@ describe("events as text", () => {
       expect(JSON.parse(json)).toMatchObject({ schema: 1, type: event.type });
       expect(decodeEvent(kind, json)).toEqual(JSON.parse(JSON.stringify(event)));
     }
-    expect(harness.events.map((event) => encodeEvent(event).kind)).toEqual(["task", "scope", "intent", "completion", "checkpoint", "scope", "task"]);
+    expect(harness.events.map((event) => encodeEvent(event).kind)).toEqual([
+      "task",
+      "scope",
+      "intent",
+      "completion",
+      "checkpoint",
+      "scope",
+      "task",
+    ]);
   });
 
   it.each([

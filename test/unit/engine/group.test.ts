@@ -7,7 +7,13 @@ const abc = [model("a"), model("b"), model("c")];
 
 describe("a dag", () => {
   it("starts a step when all it depends on is done, in a sliding window", () => {
-    const children = [model("a"), model("b"), model("c", { dependsOn: ["a"] }), model("d", { dependsOn: ["b", "c"] }), model("e")];
+    const children = [
+      model("a"),
+      model("b"),
+      model("c", { dependsOn: ["a"] }),
+      model("d", { dependsOn: ["b", "c"] }),
+      model("e"),
+    ];
     const harness = new EngineHarness(workflow(dag("main", children, { maxConcurrent: 2 })));
     harness.start();
     expect(harness.running.map((step) => step.name)).toEqual(["a", "b"]);
@@ -51,7 +57,8 @@ describe("a parallel group", () => {
     let isBroken = true;
     const children = [model("a"), model("b"), model("c"), model("d"), model("e")];
     const harness = new EngineHarness(workflow(parallel("main", children, { maxConcurrent: 4 })), {
-      perform: (step) => (step.name === "c" && isBroken ? failed() : step.name === "d" && isBroken ? undefined : done(step.name)),
+      perform: (step) =>
+        step.name === "c" && isBroken ? failed() : step.name === "d" && isBroken ? undefined : done(step.name),
     });
     harness.start();
     for (let at = 0; at < 3; at += 1) harness.performOne();
@@ -72,7 +79,8 @@ describe("a parallel group", () => {
   it("fail_fast leaves an external sibling that was ended midway as unknown, and a resume asks about it", () => {
     let isBroken = true;
     const harness = new EngineHarness(workflow(parallel("main", [undeclared("pay"), model("b")])), {
-      perform: (step) => (step.name === "pay" ? (isBroken ? undefined : done("paid")) : isBroken ? failed() : done("b")),
+      perform: (step) =>
+        step.name === "pay" ? (isBroken ? undefined : done("paid")) : isBroken ? failed() : done("b"),
     });
     expect(harness.run().exitStatus).toBe(4);
     expect(harness.step("main/pay").status).toBe("unknown");
@@ -127,9 +135,12 @@ describe("a parallel group", () => {
 
   it("a failed member of a nested scope stops only its own branch; siblings finish, and the task ends failed", () => {
     const branch = machine("m", [model("x", { routes: [{ to: "y" }] }), model("y")]);
-    const harness = new EngineHarness(workflow(parallel("main", [branch, model("b")], { failureMode: "all_or_nothing" })), {
-      perform: (step) => (step.name === "x" ? failed() : done(1)),
-    });
+    const harness = new EngineHarness(
+      workflow(parallel("main", [branch, model("b")], { failureMode: "all_or_nothing" })),
+      {
+        perform: (step) => (step.name === "x" ? failed() : done(1)),
+      },
+    );
     expect(harness.run().exitStatus).toBe(4);
     expect(harness.performed).toEqual(["b#1", "x#1"]);
     const next = harness.crash(undefined, { perform: () => done(2) });
@@ -174,7 +185,8 @@ describe("retries", () => {
     let limited = true;
     const harness = new EngineHarness(flow, {
       sleepMsMax: 1_000,
-      perform: () => (limited ? failed("429", { code: "MODEL_RATE_LIMITED", retryAtMs: 1_704_300_000_000 }) : done("ok")),
+      perform: () =>
+        limited ? failed("429", { code: "MODEL_RATE_LIMITED", retryAtMs: 1_704_300_000_000 }) : done("ok"),
     });
     const closed = harness.run();
     expect([closed.end, closed.exitStatus, closed.resumeAtMs]).toEqual(["paused", 75, 1_704_300_000_000]);

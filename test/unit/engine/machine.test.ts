@@ -4,7 +4,9 @@ import { command, machine, model, parallel, set, wait, workflow } from "../../su
 
 describe("a machine", () => {
   it("runs its steps along the routes and gives the last output", () => {
-    const flow = workflow(machine("main", [model("a", { routes: [{ to: "b" }] }), model("b", { routes: [{ to: "$end" }] })]));
+    const flow = workflow(
+      machine("main", [model("a", { routes: [{ to: "b" }] }), model("b", { routes: [{ to: "$end" }] })]),
+    );
     const harness = new EngineHarness(flow);
     const closed = harness.run();
     expect(closed.end).toBe("done");
@@ -14,12 +16,12 @@ describe("a machine", () => {
   });
 
   it("takes the first route that matches, in both dialects", () => {
-    const routes = [
-      { to: "low", when: "score < 5" },
-      { to: "mid", when: "{{ output.score < 8 }}" },
-      { to: "high" },
-    ];
-    for (const [score, target] of [[3, "low"], [7, "mid"], [9, "high"]] as const) {
+    const routes = [{ to: "low", when: "score < 5" }, { to: "mid", when: "{{ output.score < 8 }}" }, { to: "high" }];
+    for (const [score, target] of [
+      [3, "low"],
+      [7, "mid"],
+      [9, "high"],
+    ] as const) {
       const flow = workflow(machine("main", [model("a", { routes }), model("low"), model("mid"), model("high")]));
       const harness = new EngineHarness(flow, { perform: (step) => done(step.name === "a" ? { score } : step.name) });
       harness.run();
@@ -32,14 +34,24 @@ describe("a machine", () => {
     const harness = new EngineHarness(flow);
     harness.start();
     const step = harness.step("main/a");
-    const events = harness.submit({ kind: "outcome", step: step.id, attempt: 1, outcome: done(1), durationMs: 1, again: false });
+    const events = harness.submit({
+      kind: "outcome",
+      step: step.id,
+      attempt: 1,
+      outcome: done(1),
+      durationMs: 1,
+      again: false,
+    });
     expect(events.map((event) => event.type)).toEqual(["step_completed", "checkpoint_recorded", "step_intended"]);
   });
 
   it("merges the output of the route into $end over the output templates", () => {
-    const flow = workflow(machine("main", [model("a", { routes: [{ to: "$end", output: { verdict: "{{ output.v }}", b: "x" } }] })]), {
-      output: { a: "{{ a.output.v }}", b: "y" },
-    });
+    const flow = workflow(
+      machine("main", [model("a", { routes: [{ to: "$end", output: { verdict: "{{ output.v }}", b: "x" } }] })]),
+      {
+        output: { a: "{{ a.output.v }}", b: "y" },
+      },
+    );
     const harness = new EngineHarness(flow, { perform: () => done({ v: 7 }) });
     harness.run();
     expect(harness.output).toEqual({ a: 7, b: "x", verdict: 7 });
@@ -48,7 +60,10 @@ describe("a machine", () => {
   it("stops as failed when no route matches, keeps the finished step, and tries the routes again on resume", () => {
     let threshold = 5;
     const flow = workflow(
-      machine("main", [model("a", { routes: [{ to: "b", when: "{{ output.score > channel.threshold }}" }] }), model("b")]),
+      machine("main", [
+        model("a", { routes: [{ to: "b", when: "{{ output.score > channel.threshold }}" }] }),
+        model("b"),
+      ]),
     );
     const harness = new EngineHarness(flow, { perform: (step) => done(step.name === "a" ? { score: 4 } : "ok") });
     harness.start();
@@ -65,7 +80,9 @@ describe("a machine", () => {
   });
 
   it("goes to on_error after a failure, and the task is done", () => {
-    const flow = workflow(machine("main", [model("a", { onError: "rescue", routes: [{ to: "b" }] }), model("b"), model("rescue")]));
+    const flow = workflow(
+      machine("main", [model("a", { onError: "rescue", routes: [{ to: "b" }] }), model("b"), model("rescue")]),
+    );
     const harness = new EngineHarness(flow, { perform: (step) => (step.name === "a" ? failed() : done("ok")) });
     expect(harness.run().exitStatus).toBe(0);
     expect(harness.performed).toEqual(["a#1", "rescue#1"]);
@@ -76,7 +93,9 @@ describe("a machine", () => {
     const flow = workflow(
       machine("main", [model("a", { routes: [{ to: "b" }] }), model("b", { routes: [{ to: "c" }] }), model("c")]),
     );
-    const harness = new EngineHarness(flow, { perform: (step) => (step.name === "b" && isBroken ? failed() : done(step.name)) });
+    const harness = new EngineHarness(flow, {
+      perform: (step) => (step.name === "b" && isBroken ? failed() : done(step.name)),
+    });
     const closed = harness.run();
     expect([closed.end, closed.exitStatus, closed.resumable]).toEqual(["failed", 4, true]);
     isBroken = false;
@@ -88,9 +107,16 @@ describe("a machine", () => {
   });
 
   it("follows the next valid route with on_failure: continue and ends partial", () => {
-    const flow = workflow(machine("main", [model("a", { routes: [{ to: "x", when: "{{ output.ok }}" }, { to: "b" }] }), model("x"), model("b")]), {
-      onFailure: "continue",
-    });
+    const flow = workflow(
+      machine("main", [
+        model("a", { routes: [{ to: "x", when: "{{ output.ok }}" }, { to: "b" }] }),
+        model("x"),
+        model("b"),
+      ]),
+      {
+        onFailure: "continue",
+      },
+    );
     const harness = new EngineHarness(flow, { perform: (step) => (step.name === "a" ? failed() : done("ok")) });
     const closed = harness.run();
     expect(harness.performed).toEqual(["a#1", "b#1"]);
@@ -120,7 +146,9 @@ describe("a machine", () => {
 
   it("extends a limit by an answer and stops at it by another", () => {
     const review = { routes: [{ to: "write", when: "{{ not output.good }}" }, { to: "$end" }] };
-    const flow = workflow(machine("main", [model("write", { routes: [{ to: "review" }] }), model("review", review)]), { limits: { maxIterations: 2 } });
+    const flow = workflow(machine("main", [model("write", { routes: [{ to: "review" }] }), model("review", review)]), {
+      limits: { maxIterations: 2 },
+    });
     const harness = new EngineHarness(flow, { perform: (step) => done({ good: step.visit > 1 }) });
     expect(harness.run().exitStatus).toBe(21);
     const extended = harness.crash();
@@ -138,15 +166,27 @@ describe("a machine", () => {
   it("nests scopes: a loop over a parallel group, each pass with visits of its own", () => {
     const group = parallel("both", [model("l"), model("r")], { routes: [{ to: "judge" }] });
     const judge = model("judge", { routes: [{ to: "both", when: "{{ both.outputs.l.visit < 2 }}" }, { to: "$end" }] });
-    const harness = new EngineHarness(workflow(machine("main", [group, judge])), { perform: (step) => done({ visit: step.visit }) });
+    const harness = new EngineHarness(workflow(machine("main", [group, judge])), {
+      perform: (step) => done({ visit: step.visit }),
+    });
     expect(harness.run().end).toBe("done");
     expect(harness.performed).toEqual(["l#1", "r#1", "judge#1", "l#1", "r#1", "judge#1"]);
     expect(harness.step("main/both/r", 2).output).toEqual({ inline: { visit: 2 } });
   });
 
   it("runs set and wait: a wait ends when its time has come, also in another process", () => {
-    const flow = workflow(machine("main", [set("s", { value: "{{ workflow.input.n }}", routes: [{ to: "w" }] }), wait("w", "2h", { routes: [{ to: "c" }] }), command("c")]));
-    const harness = new EngineHarness(flow, { inputs: { n: 5 }, sleepMsMax: 60_000, perform: (_step, work) => done(work["value"] ?? null) });
+    const flow = workflow(
+      machine("main", [
+        set("s", { value: "{{ workflow.input.n }}", routes: [{ to: "w" }] }),
+        wait("w", "2h", { routes: [{ to: "c" }] }),
+        command("c"),
+      ]),
+    );
+    const harness = new EngineHarness(flow, {
+      inputs: { n: 5 },
+      sleepMsMax: 60_000,
+      perform: (_step, work) => done(work["value"] ?? null),
+    });
     const startedAtMs = harness.nowMs;
     const closed = harness.run();
     expect([closed.end, closed.exitStatus]).toEqual(["paused", 75]);
@@ -164,8 +204,22 @@ describe("a machine", () => {
     const flow = workflow(machine("main", [model("a")]));
     const harness = new EngineHarness(flow);
     harness.start();
-    harness.submit({ kind: "outcome", step: harness.step("main/a").id, attempt: 1, outcome: done(1), durationMs: 1, again: true });
-    harness.submit({ kind: "outcome", step: harness.step("main/a", 2).id, attempt: 1, outcome: done(2), durationMs: 1, again: false });
+    harness.submit({
+      kind: "outcome",
+      step: harness.step("main/a").id,
+      attempt: 1,
+      outcome: done(1),
+      durationMs: 1,
+      again: true,
+    });
+    harness.submit({
+      kind: "outcome",
+      step: harness.step("main/a", 2).id,
+      attempt: 1,
+      outcome: done(2),
+      durationMs: 1,
+      again: false,
+    });
     expect(harness.finish().end).toBe("done");
     expect(harness.output).toBe(2);
   });

@@ -17,7 +17,9 @@ const decisionTypes = (harness: EngineHarness) => harness.state.decisions.map((d
 describe("phases", () => {
   it("run in order, each a dag of specialists, with checkpoints at start, end and every specialist", () => {
     const research = phase(1, "research", [model("a"), model("b", { dependsOn: ["a"] })]);
-    const write = phase(2, "write", [model("author", { input: { all: "{{ research.outputs }}", a: "{{ a.output.n }}" } })]);
+    const write = phase(2, "write", [
+      model("author", { input: { all: "{{ research.outputs }}", a: "{{ a.output.n }}" } }),
+    ]);
     const works: JsonObject[] = [];
     const harness = new EngineHarness(workflow(phases("main", [research, write])), {
       perform: (step, work) => {
@@ -28,7 +30,9 @@ describe("phases", () => {
     expect(harness.run().exitStatus).toBe(0);
     expect(harness.performed).toEqual(["a#1", "b#1", "author#1"]);
     expect(works[2]?.["input"]).toEqual({ all: { a: { n: "a" }, b: { n: "b" } }, a: "a" });
-    expect(harness.of("checkpoint_recorded").map((event) => [event.seq, event.phase, event.trigger, event.status])).toEqual([
+    expect(
+      harness.of("checkpoint_recorded").map((event) => [event.seq, event.phase, event.trigger, event.status]),
+    ).toEqual([
       [1, 1, "phase_started", "in_progress"],
       [2, 1, "specialist_finished", "in_progress"],
       [3, 1, "specialist_finished", "in_progress"],
@@ -41,7 +45,9 @@ describe("phases", () => {
   });
 
   it("restart a failed specialist, bounded, then fail; a resume runs only what is not done", () => {
-    const flow = workflow(phases("main", [phase(1, "p", [model("a"), model("b")], { restart: { maxAttempts: 2, otherwise: "fail" } })]));
+    const flow = workflow(
+      phases("main", [phase(1, "p", [model("a"), model("b")], { restart: { maxAttempts: 2, otherwise: "fail" } })]),
+    );
     const harness = new EngineHarness(flow, { perform: (step) => (step.name === "a" ? failed() : done("b")) });
     expect(harness.run().exitStatus).toBe(4);
     expect(harness.performed.filter((name) => name.startsWith("a"))).toEqual(["a#1", "a#2", "a#3"]);
@@ -53,8 +59,14 @@ describe("phases", () => {
   });
 
   it("go on without a failed specialist where that is configured: partial, and the confidence is lower", () => {
-    const flow = workflow(phases("main", [phase(1, "p", [model("a"), model("b"), model("c")], { restart: { maxAttempts: 0, otherwise: "continue" } })]));
-    const harness = new EngineHarness(flow, { perform: (step) => (step.name === "a" ? failed("gone") : done(step.name, { confidence: 0.98 })) });
+    const flow = workflow(
+      phases("main", [
+        phase(1, "p", [model("a"), model("b"), model("c")], { restart: { maxAttempts: 0, otherwise: "continue" } }),
+      ]),
+    );
+    const harness = new EngineHarness(flow, {
+      perform: (step) => (step.name === "a" ? failed("gone") : done(step.name, { confidence: 0.98 })),
+    });
     expect(harness.run().exitStatus).toBe(3);
     expect(harness.state.phases.get("main/p")?.confidence).toBe(0.82);
     expect((harness.output as JsonObject)["errors"]).toMatchObject({ a: { message: "gone" } });
@@ -63,7 +75,12 @@ describe("phases", () => {
   it("roll back to the phase's start where that is configured: a new round, earlier phases stay, the spend stays", () => {
     let broken = 2;
     const flow = workflow(
-      phases("main", [phase(1, "p", [model("a")]), phase(2, "q", [model("b"), model("c", { dependsOn: ["b"] })], { restart: { maxAttempts: 1, otherwise: "rollback" } })]),
+      phases("main", [
+        phase(1, "p", [model("a")]),
+        phase(2, "q", [model("b"), model("c", { dependsOn: ["b"] })], {
+          restart: { maxAttempts: 1, otherwise: "rollback" },
+        }),
+      ]),
     );
     const harness = new EngineHarness(flow, {
       perform: (step) => {
@@ -83,14 +100,19 @@ describe("phases", () => {
   });
 
   it("end partial under on_failure: continue when a phase failed, and go on with the next", () => {
-    const flow = workflow(phases("main", [phase(1, "p", [model("a")]), phase(2, "q", [model("b")])]), { onFailure: "continue" });
+    const flow = workflow(phases("main", [phase(1, "p", [model("a")]), phase(2, "q", [model("b")])]), {
+      onFailure: "continue",
+    });
     const harness = new EngineHarness(flow, { perform: (step) => (step.name === "a" ? failed() : done("b")) });
     expect(harness.run().exitStatus).toBe(3);
     expect(harness.performed).toEqual(["a#1", "b#1"]);
   });
 
   it("on_failure: rollback ends with 4, not resumable, and says that the checkpoints are to be discarded", () => {
-    const harness = new EngineHarness(workflow(phases("main", [phase(1, "p", [model("a")])]), { onFailure: "rollback" }), { perform: () => failed() });
+    const harness = new EngineHarness(
+      workflow(phases("main", [phase(1, "p", [model("a")])]), { onFailure: "rollback" }),
+      { perform: () => failed() },
+    );
     const closed = harness.run();
     expect([closed.exitStatus, closed.resumable]).toEqual([4, false]);
     expect(harness.of("noted")[0]?.facts).toEqual({ discard_checkpoints: true });
@@ -98,14 +120,23 @@ describe("phases", () => {
 });
 
 describe("Atlas' bands", () => {
-  const run = (confidences: Readonly<Record<string, JsonValue>>, options: Partial<Parameters<typeof phase>[3] & object> = {}) => {
-    const harness = new EngineHarness(workflow(phases("main", [phase(1, "p", [model("a", { criticality: "critical" }), model("b")], options)])), {
-      perform: (step) => {
-        const said = confidences[step.name] as JsonObject | number | undefined;
-        const value = typeof said === "object" ? (said["value"] as number) : (said ?? 0.95);
-        return done(step.name, { confidence: value, uncertainties: typeof said === "object" ? (said["unsure"] as string[]) : [] });
+  const run = (
+    confidences: Readonly<Record<string, JsonValue>>,
+    options: Partial<Parameters<typeof phase>[3] & object> = {},
+  ) => {
+    const harness = new EngineHarness(
+      workflow(phases("main", [phase(1, "p", [model("a", { criticality: "critical" }), model("b")], options)])),
+      {
+        perform: (step) => {
+          const said = confidences[step.name] as JsonObject | number | undefined;
+          const value = typeof said === "object" ? (said["value"] as number) : (said ?? 0.95);
+          return done(step.name, {
+            confidence: value,
+            uncertainties: typeof said === "object" ? (said["unsure"] as string[]) : [],
+          });
+        },
       },
-    });
+    );
     harness.run();
     return harness;
   };
@@ -132,7 +163,11 @@ describe("Atlas' bands", () => {
     expect(decisionTypes(harness)).toEqual(["spawn_specialist", "proceed"]);
     expect(harness.performed).toEqual(["a#1", "b#1", "a-more#1"]);
     const spawned = harness.step("main/p/a-more");
-    expect(spawned.spawnedDefinition).toMatchObject({ name: "a-more", addresses: "a", uncertainties: ["which licence"] });
+    expect(spawned.spawnedDefinition).toMatchObject({
+      name: "a-more",
+      addresses: "a",
+      uncertainties: ["which licence"],
+    });
     expect(spawned.work).toMatchObject({ inline: { uncertainties: ["which licence"], uses: ["main/p/a"] } });
     expect(harness.state.phases.get("main/p")?.confidence).toBe(0.9333);
     expect(Object.keys((harness.output as JsonObject)["outputs"] as JsonObject)).toEqual(["a", "b", "a-more"]);
@@ -147,7 +182,12 @@ describe("Atlas' bands", () => {
   });
 
   it("spawn several and ask between 0.50 and 0.65; the answer decides", () => {
-    const harness = run({ a: { value: 0.6, unsure: ["x"] }, b: { value: 0.6, unsure: ["y"] }, "a-more": 0.9, "b-more": 0.9 });
+    const harness = run({
+      a: { value: 0.6, unsure: ["x"] },
+      b: { value: 0.6, unsure: ["y"] },
+      "a-more": 0.9,
+      "b-more": 0.9,
+    });
     expect([...harness.performed].sort()).toEqual(["a#1", "a-more#1", "b#1", "b-more#1"]);
     expect(harness.closed?.exitStatus).toBe(20);
     const [question] = harness.openQuestions;
@@ -177,19 +217,35 @@ describe("Atlas' bands", () => {
   });
 
   it("refuse a confidence over 1 and say what was meant", () => {
-    const harness = new EngineHarness(workflow(phases("main", [phase(1, "p", [model("a")])])), { perform: () => done(1, { confidence: 85 }) });
+    const harness = new EngineHarness(workflow(phases("main", [phase(1, "p", [model("a")])])), {
+      perform: () => done(1, { confidence: 85 }),
+    });
     expect(harness.run().reason).toContain("a confidence is 0 to 1, not 85, did you mean 0.85");
   });
 });
 
 describe("Apollo", () => {
-  const judged = (scores: readonly (number | JsonObject)[], options: Partial<EvaluationDefinition> = {}, claim?: number) => {
-    const harness = new EngineHarness(workflow(phases("main", [phase(1, "p", [model("a", { prompt: "{{ feedback | length }}" })], { evaluate: evaluate(options) })])), {
-      perform: (step, work) => {
-        if (step.kind === "scorer") return done(scores[step.visit - 1] as JsonValue);
-        return done({ pass: step.visit, feedback: work["prompt"] ?? null }, claim === undefined ? {} : { confidence: claim });
+  const judged = (
+    scores: readonly (number | JsonObject)[],
+    options: Partial<EvaluationDefinition> = {},
+    claim?: number,
+  ) => {
+    const harness = new EngineHarness(
+      workflow(
+        phases("main", [
+          phase(1, "p", [model("a", { prompt: "{{ feedback | length }}" })], { evaluate: evaluate(options) }),
+        ]),
+      ),
+      {
+        perform: (step, work) => {
+          if (step.kind === "scorer") return done(scores[step.visit - 1] as JsonValue);
+          return done(
+            { pass: step.visit, feedback: work["prompt"] ?? null },
+            claim === undefined ? {} : { confidence: claim },
+          );
+        },
       },
-    });
+    );
     harness.run();
     return harness;
   };
@@ -203,9 +259,16 @@ describe("Apollo", () => {
   });
 
   it("iterates with feedback and issues, with the next visit of every specialist", () => {
-    const harness = judged([{ score: 70, feedback: "shorter", issues: [{ text: "typo", where: "line 3" }, "tone"] }, 91]);
+    const harness = judged([
+      { score: 70, feedback: "shorter", issues: [{ text: "typo", where: "line 3" }, "tone"] },
+      91,
+    ]);
     expect(harness.performed).toEqual(["a#1", "quality#1", "a#1", "quality#1"]);
-    expect(harness.of("iteration_started")[0]?.feedback).toEqual(["quality: shorter", "quality: typo (line 3)", "quality: tone"]);
+    expect(harness.of("iteration_started")[0]?.feedback).toEqual([
+      "quality: shorter",
+      "quality: typo (line 3)",
+      "quality: tone",
+    ]);
     expect(harness.step("main/p/a", 2).output).toEqual({ inline: { pass: 2, feedback: "3" } });
     expect(decisionTypes(harness)).toEqual(["iterate", "approve", "proceed"]);
   });
@@ -245,7 +308,11 @@ describe("Apollo", () => {
     const flow = workflow(
       phases("main", [
         phase(1, "p", [model("a")], {
-          evaluate: evaluate({ approve: 80, weights: { quality: 0.5, security: 0.3, style: 0.2 }, scorers: [scorer("quality"), scorer("security"), scorer("style")] }),
+          evaluate: evaluate({
+            approve: 80,
+            weights: { quality: 0.5, security: 0.3, style: 0.2 },
+            scorers: [scorer("quality"), scorer("security"), scorer("style")],
+          }),
         }),
       ]),
     );
@@ -271,7 +338,11 @@ describe("Apollo", () => {
 
   it("rescores only what is missing after a crash", () => {
     const flow = workflow(
-      phases("main", [phase(1, "p", [command("a")], { evaluate: evaluate({ weights: { x: 1, y: 1 }, scorers: [scorer("x"), scorer("y")] }) })]),
+      phases("main", [
+        phase(1, "p", [command("a")], {
+          evaluate: evaluate({ weights: { x: 1, y: 1 }, scorers: [scorer("x"), scorer("y")] }),
+        }),
+      ]),
     );
     const harness = new EngineHarness(flow, { perform: (step) => (step.name === "y" ? undefined : done(95)) });
     harness.start();

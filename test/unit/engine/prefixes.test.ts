@@ -12,7 +12,11 @@ const SEEDS = Array.from({ length: 60 }, (_unused, at) => at + 1);
 
 function runSeed(seed: number): EngineHarness {
   const draw = createSeededNumbers(seed);
-  const harness = new EngineHarness(drawWorkflow(seed), { perform: performRandomly(seed), seed, pick: (running) => draw.next(running.length) });
+  const harness = new EngineHarness(drawWorkflow(seed), {
+    perform: performRandomly(seed),
+    seed,
+    pick: (running) => draw.next(running.length),
+  });
   harness.start();
   settle(harness);
   return harness;
@@ -25,12 +29,17 @@ function settle(harness: EngineHarness): void {
     const [question] = harness.openQuestions;
     if (question === undefined) return;
     harness.resume({ byPerson: false, crashed: true, by: "resume" });
-    for (const open of harness.openQuestions) harness.answer(open, open.kind === "low_confidence" ? "proceed" : "rerun");
+    for (const open of harness.openQuestions)
+      harness.answer(open, open.kind === "low_confidence" ? "proceed" : "rerun");
   }
   throw new Error("questions without end");
 }
 
-const endOf = (harness: EngineHarness) => ({ end: harness.closed?.end, status: harness.closed?.exitStatus, output: harness.output });
+const endOf = (harness: EngineHarness) => ({
+  end: harness.closed?.end,
+  status: harness.closed?.exitStatus,
+  output: harness.output,
+});
 
 describe("random runs", () => {
   it("cover the ways a task can end", () => {
@@ -38,25 +47,30 @@ describe("random runs", () => {
     expect([...ends].sort()).toEqual(["done", "failed", "partial"]);
   });
 
-  it("E3: every prefix of the events folds to a legal state, in which a task can go on to the same end", { timeout: 60_000 }, () => {
-    let resumed = 0;
-    for (const seed of SEEDS) {
-      const whole = runSeed(seed);
-      const wanted = endOf(whole);
-      if (wanted.end === "failed") continue;
-      for (let count = 1; count < whole.events.length; count += 1) {
-        const next = whole.crash(count);
-        checkState(next.state);
-        if (next.closed !== undefined && next.closed.end !== "waiting") continue;
-        next.resume();
-        for (const open of next.openQuestions) next.answer(open, open.kind === "low_confidence" ? "proceed" : "rerun");
-        settle(next);
-        expect(endOf(next), `seed ${seed}, prefix ${count} (${whole.events[count - 1]?.type})`).toEqual(wanted);
-        resumed += 1;
+  it(
+    "E3: every prefix of the events folds to a legal state, in which a task can go on to the same end",
+    { timeout: 60_000 },
+    () => {
+      let resumed = 0;
+      for (const seed of SEEDS) {
+        const whole = runSeed(seed);
+        const wanted = endOf(whole);
+        if (wanted.end === "failed") continue;
+        for (let count = 1; count < whole.events.length; count += 1) {
+          const next = whole.crash(count);
+          checkState(next.state);
+          if (next.closed !== undefined && next.closed.end !== "waiting") continue;
+          next.resume();
+          for (const open of next.openQuestions)
+            next.answer(open, open.kind === "low_confidence" ? "proceed" : "rerun");
+          settle(next);
+          expect(endOf(next), `seed ${seed}, prefix ${count} (${whole.events[count - 1]?.type})`).toEqual(wanted);
+          resumed += 1;
+        }
       }
-    }
-    expect(resumed).toBeGreaterThan(1_000);
-  });
+      expect(resumed).toBeGreaterThan(1_000);
+    },
+  );
 
   it("E3: groups that fail fast have legal states at every prefix, and every prefix can be closed", () => {
     for (const seed of SEEDS) {
@@ -87,7 +101,8 @@ describe("random runs", () => {
         const added = draw.next(3);
         harness = harness.crash(Math.max(1, harness.events.length - added));
         harness.resume({ maxRecoveryAttempts: 1_000 });
-        for (const open of harness.openQuestions) harness.answer(open, open.kind === "low_confidence" ? "proceed" : "rerun");
+        for (const open of harness.openQuestions)
+          harness.answer(open, open.kind === "low_confidence" ? "proceed" : "rerun");
       }
       settle(harness);
       expect(endOf(harness), `seed ${seed}`).toEqual(wanted);

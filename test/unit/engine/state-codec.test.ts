@@ -10,9 +10,12 @@ const textOf = (state: EngineHarness["state"]) => [...encodeCaptured(captureStat
 
 /** A task in the middle of a wide group, with something in every section. */
 function midway(): EngineHarness {
-  const harness = new EngineHarness(workflow(parallel("main", [model("a"), model("b"), model("c")], { maxConcurrent: 2 })), {
-    perform: (step) => (step.name === "a" ? done({ x: 1 }, { confidence: 0.9 }) : undefined),
-  });
+  const harness = new EngineHarness(
+    workflow(parallel("main", [model("a"), model("b"), model("c")], { maxConcurrent: 2 })),
+    {
+      perform: (step) => (step.name === "a" ? done({ x: 1 }, { confidence: 0.9 }) : undefined),
+    },
+  );
   harness.start();
   harness.performOne();
   const { id } = harness.step("main/b");
@@ -20,7 +23,13 @@ function midway(): EngineHarness {
   harness.submit({ kind: "tool_intended", step: id, attempt: 1, call: "c1", name: "grep", value: { inline: {} } });
   harness.submit({ kind: "substep_completed", step: id, attempt: 1, name: "s", value: { inline: 1 } });
   harness.submit({ kind: "channel", op: "append", key: "log", value: "x" });
-  harness.submit({ kind: "ask", questionKind: "loss", subject: "task", text: "?", options: [{ value: "y", label: "y" }] });
+  harness.submit({
+    kind: "ask",
+    questionKind: "loss",
+    subject: "task",
+    text: "?",
+    options: [{ value: "y", label: "y" }],
+  });
   return harness;
 }
 
@@ -82,7 +91,10 @@ describe("a state as text", () => {
     ] as const) {
       expect(text).toContain(from);
       const damaged = text.replace(from, to).replace(/"q":\{([^}]*)\}/, '"q":{$1}}');
-      expect(codeOf(() => decodeState(damaged)), to).toBe("CHECKPOINT_CORRUPT");
+      expect(
+        codeOf(() => decodeState(damaged)),
+        to,
+      ).toBe("CHECKPOINT_CORRUPT");
     }
   });
 });

@@ -30,7 +30,15 @@ describe("triggers", () => {
     harness.start();
     harness.nowMs += 500;
     const { id } = harness.step("main/a");
-    harness.submit({ kind: "outcome", step: id, attempt: 1, outcome: done(1), durationMs: 500, again: false, checkpointMetadata: { rows: 3 } });
+    harness.submit({
+      kind: "outcome",
+      step: id,
+      attempt: 1,
+      outcome: done(1),
+      durationMs: 500,
+      again: false,
+      checkpointMetadata: { rows: 3 },
+    });
     expect(harness.of("checkpoint_recorded")).toMatchObject([
       { trigger: "user_requested", metadata: { rows: 3, task: "a", visit: 1, cycle: 1, elapsed_ms: 500 } },
     ]);
@@ -43,7 +51,13 @@ describe("triggers", () => {
     harness.start();
     harness.performOne();
     harness.submit({ kind: "message", message: { kind: "checkpoint", note: "lunch", by: "ann" } });
-    harness.submit({ kind: "ask", questionKind: "loss", subject: "task", text: "go on?", options: [{ value: "yes", label: "y" }] });
+    harness.submit({
+      kind: "ask",
+      questionKind: "loss",
+      subject: "task",
+      text: "go on?",
+      options: [{ value: "yes", label: "y" }],
+    });
     harness.submit({ kind: "close", end: "stopped", reason: "SIGINT", exitStatus: 130, signal: "SIGINT" });
     expect(harness.of("checkpoint_recorded").map((event) => [event.trigger, event.status, event.note])).toEqual([
       ["error_encountered", "in_progress", undefined],

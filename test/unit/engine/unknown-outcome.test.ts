@@ -6,14 +6,24 @@ import type { OnUnknown } from "../../../src/definition/workflow.js";
 
 const chargeThenNotify = (onUnknown?: OnUnknown) =>
   workflow(
-    machine("main", [command("charge", { ...(onUnknown === undefined ? {} : { onUnknown }), routes: [{ to: "notify" }] }), command("notify")]),
+    machine("main", [
+      command("charge", { ...(onUnknown === undefined ? {} : { onUnknown }), routes: [{ to: "notify" }] }),
+      command("notify"),
+    ]),
   );
 
 /** The state right after a named point of the first step. */
 function killAt(point: "before_intent" | "intent" | "spawned" | "done", flow = chargeThenNotify()) {
-  const harness = new EngineHarness(flow, { perform: (step) => (point === "done" || step.name !== "charge" ? done(step.name) : undefined) });
+  const harness = new EngineHarness(flow, {
+    perform: (step) => (point === "done" || step.name !== "charge" ? done(step.name) : undefined),
+  });
   harness.start();
-  const type = { before_intent: "scope_entered", intent: "step_intended", spawned: "step_spawned", done: "step_completed" } as const;
+  const type = {
+    before_intent: "scope_entered",
+    intent: "step_intended",
+    spawned: "step_spawned",
+    done: "step_completed",
+  } as const;
   if (point === "spawned" || point === "done") harness.performOne();
   const at = harness.events.findIndex((event) => event.type === type[point]);
   return harness.crash(at + 1, { perform: (step) => done(step.name) });
@@ -76,7 +86,11 @@ describe("a step that a crash left open", () => {
     next.resume();
     const [question] = next.openQuestions;
     next.answer(question!, "rerun");
-    expect(next.of("step_intended").at(-1)).toMatchObject({ step: "main/charge@1.1", attempt: 2, permittedBy: question!.id });
+    expect(next.of("step_intended").at(-1)).toMatchObject({
+      step: "main/charge@1.1",
+      attempt: 2,
+      permittedBy: question!.id,
+    });
     expect(next.state.questions.get(question!.id)?.status).toBe("consumed");
     next.performOne();
     const again = next.crash();
@@ -148,7 +162,9 @@ describe("a step that a crash left open", () => {
 
   it("takes the policy by precedence: flag over step over workflow over settings", () => {
     const flow = (step: OnUnknown | undefined, whole: OnUnknown | undefined) =>
-      workflow(machine("main", [command("charge", { ...(step === undefined ? {} : { onUnknown: step }) })]), { ...(whole === undefined ? {} : { onUnknown: whole }) });
+      workflow(machine("main", [command("charge", { ...(step === undefined ? {} : { onUnknown: step }) })]), {
+        ...(whole === undefined ? {} : { onUnknown: whole }),
+      });
     const chosen = (definition: ReturnType<typeof flow>, settings = {}, flag?: OnUnknown) => {
       const harness = new EngineHarness(definition, { perform: () => undefined, settings });
       harness.start();
@@ -177,7 +193,9 @@ describe("a step that a crash left open", () => {
   });
 
   it("blocks only what depends on it", () => {
-    const flow = workflow(dag("main", [undeclared("a"), model("b", { dependsOn: ["a"] }), model("c"), model("d", { dependsOn: ["c"] })]));
+    const flow = workflow(
+      dag("main", [undeclared("a"), model("b", { dependsOn: ["a"] }), model("c"), model("d", { dependsOn: ["c"] })]),
+    );
     const harness = new EngineHarness(flow, { perform: () => undefined });
     harness.start();
     const next = harness.crash(undefined, { perform: (step) => done(step.name) });
@@ -195,7 +213,13 @@ describe("a step that a crash left open", () => {
     const harness = new EngineHarness(workflow(machine("main", [model("a")])), { perform: () => undefined });
     harness.start();
     const { id } = harness.step("main/a");
-    harness.submit({ kind: "turn", step: id, attempt: 1, value: { inline: "t1" }, usage: { calls: 1, tokensIn: 5, tokensOut: 2 } });
+    harness.submit({
+      kind: "turn",
+      step: id,
+      attempt: 1,
+      value: { inline: "t1" },
+      usage: { calls: 1, tokensIn: 5, tokensOut: 2 },
+    });
     harness.submit({ kind: "substep_intended", step: id, attempt: 1, name: "s" });
     harness.submit({ kind: "substep_completed", step: id, attempt: 1, name: "s", value: { inline: 7 } });
     harness.submit({ kind: "milestone", step: id, attempt: 1, name: "half", state: { inline: { at: 5 } } });
@@ -215,7 +239,14 @@ describe("a step that a crash left open", () => {
     const next = harness.crash();
     next.resume();
     const { id } = next.step("main/a");
-    const events = next.submit({ kind: "outcome", step: id, attempt: 1, outcome: done("late"), durationMs: 1, again: false });
+    const events = next.submit({
+      kind: "outcome",
+      step: id,
+      attempt: 1,
+      outcome: done("late"),
+      durationMs: 1,
+      again: false,
+    });
     expect(events.map((event) => event.type)).toEqual(["noted"]);
     expect(next.step("main/a").status).toBe("open");
   });
@@ -223,7 +254,9 @@ describe("a step that a crash left open", () => {
 
 describe("a step that crashes its process", () => {
   const crashes = (count: number, perform?: (harness: EngineHarness) => void) => {
-    const healthy = ["b1", "b2", "b3", "b4", "b5", "b6"].map((name, at) => model(name, at === 0 ? {} : { dependsOn: [`b${at}`] }));
+    const healthy = ["b1", "b2", "b3", "b4", "b5", "b6"].map((name, at) =>
+      model(name, at === 0 ? {} : { dependsOn: [`b${at}`] }),
+    );
     let harness = new EngineHarness(workflow(dag("main", [model("a"), ...healthy])), {
       perform: (step) => (step.name === "a" ? undefined : done("b")),
     });
@@ -280,9 +313,22 @@ describe("leaving", () => {
     const harness = new EngineHarness(workflow(machine("main", [command("a")])), { perform: () => undefined });
     harness.start();
     harness.performOne();
-    harness.submit({ kind: "outcome", step: harness.step("main/a").id, attempt: 1, outcome: { status: "cancelled" }, durationMs: 1, again: false });
+    harness.submit({
+      kind: "outcome",
+      step: harness.step("main/a").id,
+      attempt: 1,
+      outcome: { status: "cancelled" },
+      durationMs: 1,
+      again: false,
+    });
     expect(harness.step("main/a").status).toBe("open");
-    const events = harness.submit({ kind: "close", end: "stopped", reason: "SIGINT", exitStatus: 130, signal: "SIGINT" });
+    const events = harness.submit({
+      kind: "close",
+      end: "stopped",
+      reason: "SIGINT",
+      exitStatus: 130,
+      signal: "SIGINT",
+    });
     expect(events.map((event) => event.type)).toEqual(["checkpoint_recorded", "task_closed"]);
     const next = harness.crash();
     next.resume();
@@ -292,7 +338,14 @@ describe("leaving", () => {
   it("cancels what has provably not acted, whatever its effects", () => {
     const harness = new EngineHarness(workflow(machine("main", [undeclared("a")])));
     harness.start();
-    harness.submit({ kind: "outcome", step: harness.step("main/a").id, attempt: 1, outcome: { status: "cancelled", acted: false }, durationMs: 0, again: false });
+    harness.submit({
+      kind: "outcome",
+      step: harness.step("main/a").id,
+      attempt: 1,
+      outcome: { status: "cancelled", acted: false },
+      durationMs: 0,
+      again: false,
+    });
     expect(harness.step("main/a").attempt).toBe(2);
   });
 
@@ -310,9 +363,12 @@ describe("leaving", () => {
   });
 
   it("does not finish a failed step for a crash that happened elsewhere", () => {
-    const harness = new EngineHarness(workflow(dag("main", [model("a"), model("b")], { failureMode: "all_or_nothing" })), {
-      perform: (step) => (step.name === "a" ? failed() : undefined),
-    });
+    const harness = new EngineHarness(
+      workflow(dag("main", [model("a"), model("b")], { failureMode: "all_or_nothing" })),
+      {
+        perform: (step) => (step.name === "a" ? failed() : undefined),
+      },
+    );
     harness.start();
     harness.performOne();
     const next = harness.crash(undefined, { perform: (step) => done(step.name) });

@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { nextDueAtMs } from "../../../src/engine/due.js";
+import { done, EngineHarness, failed } from "../../support/engine-harness.js";
+import { dag, machine, model, undeclared, wait, workflow } from "../../support/workflow-builder.js";
+
+const options = [
+  { value: "continue", label: "go on" },
+  { value: "stop", label: "stop" },
+];
+
+describe("questions", () => {
+  it("from outside hold the whole task; the first option goes on, and the answer is a decision of a person", () => {
+    const harness = new EngineHarness(workflow(machine("main", [model("a", { routes: [{ to: "b" }] }), model("b")])));
+    harness.start();
+    harness.submit({
+      kind: "ask",
+      questionKind: "definition_changed",
+      subject: "task",
+      text: "the file changed",
+      options,
+    });
+    const closed = harness.finish();
+    expect([closed.end, closed.exitStatus, harness.performed]).toEqual(["waiting", 20, ["a#1"]]);
+    const next = harness.crash();
+    next.resume();
+    next.submit({ kind: "answered_before", question: next.openQuestions[0]!.id, answer: "continue", by: "bob" });
+    expect(next.finish().exitStatus).toBe(0);
+    expect(next.performed).toEqual(["b#1"]);
+    expect(next.state.decisions.map((decision) => [decision.agent, decision.type])).toEqual([
+      ["person:bob", "answer"],
+      ["engine", "go_on"],
+    ]);
+    expect(next.state.unsettled.size).toBe(0);
+  });
+
+  it("from outside end the task on any other option", () => {
+    const harness = new EngineHarness(workflow(machine("main", [model("a")])));
+    harness.start();
+    harness.submit({ kind: "ask", questionKind: "loss", subject: "task", text: "records are lost", options });
+    harness.answer(harness.openQuestions[0]!, "stop");
+    expect(harness.finish().end).toBe("stopped");
+  });
+
+  it("answer themselves when their time is over, also while nothing else happens", () => {
+    const harness = new EngineHarness(workflow(machine("main", [model("a")])));
+    harness.start();
+    const expiresAtMs = harness.nowMs + 60_000;
+    harness.submit({
+      kind: "ask",
+      questionKind: "gate",
+      subject: "task",
+      text: "?",
+      options,
+      expiresAtMs,
+      onExpire: "continue",
+    });
+    expect(nextDueAtMs(harness.state)).toBe(expiresAtMs);
+    harness.performOne();
+    expect(harness.finish().exitStatus).toBe(0);
+    expect(harness.of("question_answered")).toMatchObject([{ by: "timeout", answer: "continue", atMs: expiresAtMs }]);
+  });
+
+  it("are told apart in the exit status: unknown before limit before other questions", () => {
+    const harness = new EngineHarness(
+      workflow(dag("main", [undeclared("a"), model("b"), model("c", { dependsOn: ["b"] })]), {
+        limits: { maxIterations: 2 },
+      }),
+      {
+        perform: (step) => (step.name === "a" ? undefined : done(1)),
+      },
+    );
+    harness.start();
+    const next = harness.crash();
+    next.resume();
+    const closed = next.finish();
+    expect(next.openQuestions.map((question) => question.kind)).toEqual(["unknown_outcome", "limit"]);
+    expect(closed.exitStatus).toBe(22);
+  });
+});
+
+describe("limits", () => {
+  const usage = { calls: 1, tokensIn: 60, tokensOut: 40, costMicroUsd: 5_000 };
+  const chain = [model("a"), model("b", { dependsOn: ["a"] }), model("c", { dependsOn: ["b"] })];
+
+  it.each([
+    ["tokens", { tokensMax: 150 }, 2],
+    ["calls", { callsMax: 1 }, 1],
+    ["cost_micro_usd", { costMicroUsdMax: 10_000 }, 2],
+    ["seconds", { timeoutMs: 15_000 }, 2],
+    ["iterations", { maxIterations: 1 }, 1],
+  ])("on %s are looked at before the next start", (name, limits, ran) => {
+    const flow = workflow(dag("main", chain), { limits: { maxIterations: 100, ...limits } });
+    const harness = new EngineHarness(flow, { perform: () => done(1, { usage }), stepMs: 10_000 });
+    const closed = harness.run();
+    expect([closed.end, closed.exitStatus]).toEqual(["waiting", 21]);
+    expect(harness.performed).toHaveLength(ran);
+    expect(harness.openQuestions[0]?.facts).toMatchObject({ limit: name });
+  });
+
+  it("on working time are found while a step runs, do not count the time between owners, and let the step finish", () => {
+    let isSlow = true;
+    const flow = workflow(dag("main", chain), { limits: { maxIterations: 100, timeoutMs: 20_000 } });
+    const harness = new EngineHarness(flow, { perform: () => (isSlow ? undefined : done(1)) });
+    harness.start();
+    harness.nowMs += 15_000;
+    harness.submit({ kind: "channel", op: "set", key: "k", value: 1 });
+    const next = harness.crash();
+    next.nowMs += 1_000_000;
+    next.resume();
+    expect(next.state.totals.elapsedMs).toBe(15_000);
+    expect(nextDueAtMs(next.state)).toBe(next.nowMs + 5_000);
+    next.nowMs += 5_000;
+    next.submit({ kind: "due" });
+    expect(next.openQuestions.map((question) => question.kind)).toEqual(["limit"]);
+    expect(nextDueAtMs(next.state)).toBeUndefined();
+    isSlow = false;
+    expect(next.finish().exitStatus).toBe(21);
+    expect(next.performed).toEqual(["a#2"]);
+  });
+
+  it("count an unknown price as unknown", () => {
+    const harness = new EngineHarness(workflow(machine("main", [model("a")])), {
+      perform: () => done(1, { usage: { calls: 2, tokensIn: 1, tokensOut: 1 } }),
+    });
+    harness.run();
+    expect(harness.state.totals).toMatchObject({ calls: 2, costMicroUsd: 0, unpricedCalls: 2 });
+  });
+
+  it("count usage of failed attempts", () => {
+    const harness = new EngineHarness(workflow(machine("main", [model("a")])), {
+      perform: () => ({ ...failed(), usage }) as ReturnType<typeof failed>,
+    });
+    harness.run();
+    expect(harness.state.totals.calls).toBe(1);
+  });
+
+  it("hold retries that are due, without asking again and again", () => {
+    const retry = { maxAttempts: 5, backoff: "fixed" as const, delayMs: 1_000, delayMsMax: 1_000, jitter: 0 };
+    const flow = workflow(machine("main", [model("a", { retry })]), { limits: { maxIterations: 10, callsMax: 2 } });
+    const harness = new EngineHarness(flow, { perform: () => ({ ...failed(), usage }) as ReturnType<typeof failed> });
+    expect(harness.run().exitStatus).toBe(21);
+    expect(harness.performed).toEqual(["a#1", "a#2"]);
+    expect(harness.of("question_opened")).toHaveLength(1);
+  });
+});
+
+describe("waiting", () => {
+  it("sleeps out what is short and ends cleanly before what is long", () => {
+    const flow = workflow(machine("main", [wait("w", "10s")]));
+    const short = new EngineHarness(flow, { sleepMsMax: 10_000 });
+    expect(short.run().end).toBe("done");
+    const long = new EngineHarness(flow, { sleepMsMax: 9_999 });
+    expect(long.run().exitStatus).toBe(75);
+  });
+
+  it("refuses a duration that is none", () => {
+    const harness = new EngineHarness(workflow(machine("main", [wait("w", "soon")])));
+    expect(harness.run().reason).toContain("not a duration");
+  });
+});
