@@ -261,5 +261,9 @@ function computeWeights(
     scorer.weight ?? (given === undefined ? (WEIGHTS[dimension] ?? WEIGHT_OTHER) : (given[dimension] ?? 0));
   const sum = named.reduce((total, one) => total + weightOf(one), 0);
   if (sum <= 0 && named.length > 0) context.faults.add({ path: [...at, "weights"], message: "all weights are zero" });
-  return Object.fromEntries(named.map((one) => [one.dimension, sum > 0 ? weightOf(one) / sum : 0]));
+  // Weights that sum up to 1 stay as they were written.
+  const isOne = Math.abs(sum - 1) < 1e-9;
+  return Object.fromEntries(
+    named.map((one) => [one.dimension, isOne ? weightOf(one) : sum > 0 ? weightOf(one) / sum : 0]),
+  );
 }

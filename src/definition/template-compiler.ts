@@ -7,8 +7,14 @@
  */
 import type { JsonValue } from "../base/json.js";
 import { PRINT_FILTER } from "./template-filters.js";
-import { scanExpression, scanTemplate, type Segment } from "./template-lexer.js";
-import { type Chain, findChains, findExpressionChains } from "./template-references.js";
+import { scanExpression, scanTemplate, type Segment, TemplateSyntaxFault, type Token } from "./template-lexer.js";
+import {
+  type Chain,
+  findChains,
+  findExcessiveRepeat,
+  findExpressionChains,
+  REPEAT_MAX,
+} from "./template-references.js";
 
 export type CompiledTemplate = { readonly chains: readonly Chain[]; readonly rebound: ReadonlySet<string> } & (
   | { readonly form: "text" }
@@ -43,6 +49,7 @@ export function compileTemplate(text: string): CompiledTemplate {
   if (!text.includes("{{") && !text.includes("{%") && !text.includes("{#"))
     return { form: "text", chains: [], rebound: new Set() };
   const segments = scanTemplate(text);
+  for (const segment of segments) if ("tokens" in segment) refuseRepeats(segment.tokens);
   const { chains, rebound } = findChains(segments);
   const whole = findWhole(text, segments);
   if (whole !== undefined) {
@@ -65,8 +72,15 @@ export function compileTemplate(text: string): CompiledTemplate {
 /** Compiles a condition of either dialect. Errors: TemplateSyntaxFault. Source: CONDUCTOR-YAML 1.5. */
 export function compileCondition(text: string): CompiledCondition {
   if (text.includes("{{") && text.includes("}}")) return { form: "rendered", template: compileTemplate(text) };
-  const chains = findExpressionChains(scanExpression(text));
+  const tokens = scanExpression(text);
+  refuseRepeats(tokens);
+  const chains = findExpressionChains(tokens);
   return { form: "expression", chains, expression: rewrite(text, chains, 0, text.length) };
+}
+
+function refuseRepeats(tokens: readonly Token[]): void {
+  const at = findExcessiveRepeat(tokens);
+  if (at !== undefined) throw new TemplateSyntaxFault(`a text or a list is repeated more than ${REPEAT_MAX} times`, at);
 }
 
 type TagSegment = Extract<Segment, { readonly kind: "output" }>;

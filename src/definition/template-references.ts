@@ -12,6 +12,8 @@ export interface Chain {
   readonly path: readonly string[];
   /** Under `default`, `is defined` or `is undefined`: it may be missing. */
   readonly guarded: boolean;
+  /** It stands beside `*`: `number` where it must be a number, `times` where it repeats a text or a list. */
+  readonly factor?: "number" | "times";
   /** It is evaluated whenever the template is: no branch and no `and`, `or`, `if` stands before it. */
   readonly certain: boolean;
   readonly start: number;
@@ -205,9 +207,64 @@ function collect(walk: Walk, tokens: readonly Token[]): void {
     if (walk.frames.some((frame) => frame.has(token.text))) continue;
     const found = readChain(tokens, index);
     if (found === undefined) continue;
-    walk.chains.push({ ...found.chain, certain: isCertain && tokens[found.last + 1]?.text !== "is" });
+    const factor = findFactor(tokens, index, found.last);
+    walk.chains.push({
+      ...(factor === undefined ? {} : { factor }),
+      ...found.chain,
+      certain: isCertain && tokens[found.last + 1]?.text !== "is",
+    });
     index = found.last;
   }
+}
+
+/** How often a template may repeat a text or a list. */
+export const REPEAT_MAX = 10_000;
+
+/**
+ * The place of a repetition that could fill the memory: minijinja makes it before anyone can look at it.
+ *
+ * Shape: offset of the `*`; `undefined` when every text and list is repeated by a small number or a name.
+ */
+export function findExcessiveRepeat(tokens: readonly Token[]): number | undefined {
+  for (const [index, token] of tokens.entries()) {
+    if (token.text !== "*" || token.type !== "op") continue;
+    const [left, right] = [tokens[index - 1], tokens[index + 1]];
+    const other = isRepeatable(tokens, index - 1) ? right : isOpening(right) ? left : undefined;
+    const isSmall = other?.type === "number" && Number(other.text) <= REPEAT_MAX;
+    if (other !== undefined && !isSmall && other.type !== "name") return token.start;
+  }
+  return undefined;
+}
+
+/** A text or the end of a list, not of an index. */
+function isRepeatable(tokens: readonly Token[], at: number): boolean {
+  if (tokens[at]?.type === "string") return true;
+  if (tokens[at]?.text !== "]") return false;
+  let depth = 0;
+  for (let index = at; index >= 0; index -= 1) {
+    const text = tokens[index]?.text;
+    if (text === "]") depth += 1;
+    if (text === "[") depth -= 1;
+    if (depth > 0) continue;
+    const before = tokens[index - 1];
+    return (
+      before === undefined ||
+      (before.type === "op" && before.text !== ")" && before.text !== "]") ||
+      KEYWORDS.has(before.text)
+    );
+  }
+  return false;
+}
+
+function isOpening(token: Token | undefined): boolean {
+  return token?.type === "string" || token?.text === "[";
+}
+
+function findFactor(tokens: readonly Token[], first: number, last: number): "number" | "times" | undefined {
+  const isStar = (at: number): boolean => tokens[at]?.text === "*";
+  if (isStar(first - 1)) return isRepeatable(tokens, first - 2) ? "times" : "number";
+  if (isStar(last + 1)) return isOpening(tokens[last + 2]) ? "times" : "number";
+  return undefined;
 }
 
 function isOutsideName(tokens: readonly Token[], index: number): boolean {

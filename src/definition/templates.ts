@@ -28,7 +28,7 @@ import {
   TemplateRunFault,
 } from "./template-engine.js";
 import { listFilters, scanTemplate, TemplateSyntaxFault } from "./template-lexer.js";
-import type { Chain } from "./template-references.js";
+import { type Chain, REPEAT_MAX } from "./template-references.js";
 import type { Condition, Template, TemplateValue } from "./workflow.js";
 
 /** What templates see, by root name: an object, or a look-up that is asked only for names the template uses. */
@@ -203,7 +203,7 @@ function runWith<T>(
   const missing: Chain[] = [];
   for (const chain of compiled.chains) {
     const value = resolve(chain);
-    if (value !== undefined) context[variableOf(chain)] = value;
+    if (value !== undefined) context[variableOf(chain)] = checkFactor(chain, value);
     else if (!chain.guarded) missing.push(chain);
   }
   // minijinja compares an undefined value without complaint; Jinja's strict mode does not.
@@ -222,6 +222,15 @@ function runWith<T>(
     }
     throw error;
   }
+}
+
+/** What is multiplied must be a number, so that nothing grows without a limit. */
+function checkFactor(chain: Chain, value: JsonValue): JsonValue {
+  if (chain.factor === undefined) return value;
+  if (typeof value !== "number") throw new TemplateRunFault(`${nameOf(chain)} is multiplied, but it is no number`);
+  if (chain.factor === "times" && value > REPEAT_MAX)
+    throw new TemplateRunFault(`${nameOf(chain)} repeats more than ${REPEAT_MAX} times`);
+  return value;
 }
 
 function checkSize(text: string): string {

@@ -1,0 +1,329 @@
+import { describe, expect, it } from "vitest";
+import { formatFaults } from "../../../src/definition/fault.js";
+import { refusalOf } from "../../support/error-code.js";
+import { faultsOf, loadText } from "../../support/workflow-files.js";
+
+const ROUTED = "workflow: {name: t, entry_point: a}\nagents:\n";
+const DAG = "workflow: {name: t}\nsteps:\n";
+const LADDER = ["a: &a [x,x,x,x,x,x,x,x,x,x]"];
+for (const [index, name] of [..."bcdefghij"].entries()) {
+  LADDER.push(`${name}: &${name} [${Array<string>(10).fill(`*${"abcdefghij"[index]}`).join(",")}]`);
+}
+
+/** One fault per file. Source: FAULTS 49. */
+const CASES: readonly {
+  readonly title: string;
+  readonly text: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly suggestion?: string;
+}[] = [
+  {
+    title: "a mistyped key",
+    text: `${ROUTED}  - name: a\n    prompt: x\n    route: [{to: $end}]\n`,
+    ...{ line: 5, column: 5, message: 'unknown key "route" in agents[0]', suggestion: "did you mean routes?" },
+  },
+  {
+    title: "when on the step instead of the route",
+    text: `${ROUTED}  - name: a\n    prompt: x\n    when: x\n    routes: [{to: $end}]\n`,
+    ...{
+      line: 5,
+      column: 5,
+      message: 'unknown key "when" in agents[0]',
+      suggestion: "it belongs one level down, into an item of routes",
+    },
+  },
+  {
+    title: "a key one level too deep",
+    text: `${DAG}  - name: a\n    value: 1\n    retry:\n      max_attempts: 2\n      depends_on: [b]\n`,
+    ...{
+      line: 7,
+      column: 7,
+      message: 'unknown key "depends_on" in steps[0].retry',
+      suggestion: "it belongs one level up, into steps[0]",
+    },
+  },
+  {
+    title: "a mistyped limit",
+    text: "workflow: {name: t, limits: {max_iteration: 3}}\nsteps: [{name: a, value: 1}]\n",
+    ...{
+      line: 1,
+      column: 30,
+      message: 'unknown key "max_iteration" in workflow.limits',
+      suggestion: "did you mean max_iterations?",
+    },
+  },
+  {
+    title: "a key that is there twice",
+    text: "workflow:\n  name: t\n  name: u\nsteps: [{name: a, value: 1}]\n",
+    ...{ line: 3, column: 3, message: 'the key "name" is there twice', suggestion: "it stands in line 2 already" },
+  },
+  {
+    title: "on as a key",
+    text: `${ROUTED}  - name: a\n    prompt: x\n    on: fail\n`,
+    ...{
+      line: 5,
+      column: 5,
+      message: 'unknown key "on" in agents[0]',
+      suggestion: "routes have `when`, failures have `on_error`",
+    },
+  },
+  {
+    title: "yes for true",
+    text: `${DAG}  - {name: a, value: 1, risky: yes}\n`,
+    ...{
+      line: 3,
+      column: 32,
+      message: 'risky must be true or false, it is the text "yes"',
+      suggestion: "write true: yes is a text in YAML 1.2",
+    },
+  },
+  {
+    title: "a number with a leading zero",
+    text: `workflow: {name: t, limits: {max_iterations: 012}}\nsteps: [{name: a, value: 1}]\n`,
+    ...{
+      line: 1,
+      column: 46,
+      message: "012 has a leading zero",
+      suggestion: 'write 12 for the number, or "012" for the text',
+    },
+  },
+  {
+    title: "a number in exponent form",
+    text: `${DAG}  - {name: a, value: 1e3}\n`,
+    ...{
+      line: 3,
+      column: 22,
+      message: "1e3 is read as the number 1000",
+      suggestion: 'write 1000 for the number, or "1e3" for the text',
+    },
+  },
+  {
+    title: "a tab as indentation",
+    text: "workflow:\n\tname: t\n",
+    ...{ line: 2, column: 1, message: "a tab is used for indentation", suggestion: "indent with spaces" },
+  },
+  {
+    title: "an alias inside its own anchor",
+    text: "workflow: {name: t}\nsteps: &s\n  - {name: a, steps: *s}\n",
+    ...{
+      line: 3,
+      column: 22,
+      message: "*s contains itself",
+      suggestion: "an alias must not stand inside its own anchor",
+    },
+  },
+  {
+    title: "aliases that unfold without end",
+    text: `workflow: {name: t}\n${LADDER.join("\n")}\n`,
+    ...{ line: 2, column: 14, message: "the file unfolds to more than 200000 values" },
+  },
+  {
+    title: "a route to nowhere",
+    text: `${ROUTED}  - name: a\n    prompt: x\n    routes: [{to: bb}]\n  - {name: b, prompt: y}\n`,
+    ...{ line: 5, column: 19, message: "there is no step bb to go to", suggestion: "did you mean b?" },
+  },
+  {
+    title: "a step that no route leads to",
+    text: `${ROUTED}  - {name: a, prompt: x}\n  - {name: b, prompt: y}\n`,
+    ...{ line: 4, column: 12, message: "no route leads to b", suggestion: "add a route to it, or remove it" },
+  },
+  {
+    title: "a reference past a branch",
+    text: `${ROUTED}  - {name: a, prompt: x, routes: [{to: b, when: "{{ output.x }}"}, {to: c}]}\n  - {name: b, prompt: y, routes: [{to: c}]}\n  - {name: c, prompt: "{{ b.output.x }}"}\n`,
+    ...{
+      line: 5,
+      column: 23,
+      message: "b may not have run before c: there is a way past it",
+      suggestion: "write {{ b.output | default('') }} or ask {% if b is defined %}",
+    },
+  },
+  {
+    title: "a reference to what can never have run",
+    text: `${ROUTED}  - {name: a, prompt: "{{ b.output.x }}", routes: [{to: b}]}\n  - {name: b, prompt: y}\n`,
+    ...{ line: 3, column: 23, message: "b can never have run before a", suggestion: "name a step on the way to it" },
+  },
+  {
+    title: "a byte order mark and CRLF, which are no faults",
+    text: '\uFEFFworkflow: {name: t}\r\nsteps:\r\n  - {name: a, value: "{{ nope }}"}\r\n',
+    ...{ line: 3, column: 22, message: "a template names nope, which is no step" },
+  },
+  {
+    title: "confidence in percent",
+    text: "workflow: {name: t}\nphases:\n  - {name: p, confidence: {minimum: 85}, specialists: [{name: a, prompt: x}]}\n",
+    ...{
+      line: 3,
+      column: 37,
+      message: "minimum is 85, but confidence is counted from 0 to 1",
+      suggestion: "write 0.85",
+    },
+  },
+  {
+    title: "dependencies in a circle",
+    text: `${DAG}  - {name: a, value: 1, depends_on: [b]}\n  - {name: b, value: 1, depends_on: [a]}\n`,
+    ...{ line: 3, column: 37, message: "the dependencies go in a circle: a → b → a", suggestion: "remove one of them" },
+  },
+  {
+    title: "a reference without a dependency",
+    text: `${DAG}  - {name: a, value: 1}\n  - {name: b, value: "{{ a.output }}"}\n`,
+    ...{ line: 4, column: 22, message: "b does not wait for a", suggestion: "add depends_on: [a] to b" },
+  },
+  {
+    title: "a kind of step that is not there yet",
+    text: `${ROUTED}  - {name: a, type: human_gate, options: []}\n`,
+    ...{
+      line: 3,
+      column: 15,
+      message: "a step of type human_gate is not in this version",
+      suggestion: "use a command, function, script, set, wait or model step",
+    },
+  },
+  {
+    title: "two names alike",
+    text: `${DAG}  - {name: a, value: 1}\n  - {name: a, value: 2}\n`,
+    ...{ line: 4, column: 12, message: "two steps have the name a", suggestion: "names are unique among siblings" },
+  },
+  {
+    title: "a key of another kind of step",
+    text: `${DAG}  - {name: a, command: [x], value: 2}\n`,
+    ...{ line: 3, column: 29, message: "value has no meaning for a command step", suggestion: "it belongs to: set" },
+  },
+  {
+    title: "an input that is not declared",
+    text: `${DAG}  - {name: a, value: "{{ workflow.input.x }}"}\n`,
+    ...{ line: 3, column: 22, message: "the input x is not declared", suggestion: "declare it under workflow.input" },
+  },
+  {
+    title: "a secret that the step does not name",
+    text: `${DAG}  - {name: a, value: "{{ secrets.TOKEN }}"}\n`,
+    ...{
+      line: 3,
+      column: 22,
+      message: "the secret TOKEN is not named by this step",
+      suggestion: "add secrets: [TOKEN] to it",
+    },
+  },
+  {
+    title: "a command as one text",
+    text: `${DAG}  - {name: a, command: node x.mjs}\n`,
+    ...{ line: 3, column: 24, message: "a command is a list: no shell splits it", suggestion: "write [node, x.mjs]" },
+  },
+  {
+    title: "a file outside the task's folder",
+    text: `${DAG}  - {name: a, value: 1, save_as: ../x}\n`,
+    ...{
+      line: 3,
+      column: 34,
+      message: '"../x" is not a file below the task\'s folder',
+      suggestion: "write a relative name such as report.md or final/report.md",
+    },
+  },
+  {
+    title: "a name with a dash in a template",
+    text: `${DAG}  - {name: a-b, value: 1}\n  - {name: c, value: "{{ a-b.output }}", depends_on: [a-b]}\n`,
+    ...{
+      line: 4,
+      column: 22,
+      message: "a template names a, which is no step",
+      suggestion: "a name with a dash cannot stand in a template; call the step a_b",
+    },
+  },
+  {
+    title: "a faulty template",
+    text: `${DAG}  - {name: a, value: "{% if x %}"}\n`,
+    ...{ line: 3, column: 22, message: "template: syntax error: unexpected end of input, expected end of block" },
+  },
+  {
+    title: "the key __proto__",
+    text: "workflow: {name: t, __proto__: {x: 1}}\nsteps: [{name: a, value: 1}]\n",
+    ...{ line: 1, column: 21, message: "the key __proto__ is not allowed" },
+  },
+  {
+    title: "a variable that is not set",
+    text: "workflow: {name: t}\nsteps: [{name: a, value: '${NOPE}'}]\n",
+    ...{ line: 2, column: 26, message: "the environment variable NOPE is not set" },
+  },
+  {
+    title: "weights without a scorer",
+    text: "workflow: {name: t}\nphases:\n  - name: p\n    specialists: [{name: a, prompt: x}]\n    evaluate: {weights: {qality: 1, quality: 1}, scorers: {quality: {expression: '90'}}}\n",
+    ...{ line: 5, column: 26, message: "no scorer has the dimension qality", suggestion: "did you mean quality?" },
+  },
+  {
+    title: "routes in phases",
+    text: "workflow: {name: t}\nphases:\n  - name: p\n    specialists:\n      - {name: a, prompt: x, routes: [{to: $end}]}\n",
+    ...{ line: 5, column: 30, message: "routes have a meaning only among agents", suggestion: "write depends_on" },
+  },
+];
+
+describe("a faulty file", () => {
+  it.each(CASES)(
+    "D4: $title is told with its place and the way out",
+    async ({ text, line, column, message, suggestion }) => {
+      const faults = await faultsOf(text);
+      expect(faults.map((fault) => fault.message)).toContain(message);
+      const fault = faults.find((one) => one.message === message);
+      expect(fault).toMatchObject({ file: "/work/flow.yaml", line, column });
+      if (suggestion !== undefined) expect(fault?.suggestion).toBe(suggestion);
+    },
+  );
+
+  it("D4: is told of everything at once, in the order of the file", async () => {
+    const error = await refusalOf(() =>
+      loadText(
+        "workflow: {name: t, limits: {max_iteration: 3}}\nsteps:\n  - {name: a, value: 1, riskyy: true}\n  - {name: a, value: '{{ zzz }}', depends_on: [q]}\n",
+      ),
+    );
+    expect(error.code).toBe("WORKFLOW_INVALID");
+    expect(error.message.split("\n")).toEqual([
+      '/work/flow.yaml:1:30 workflow.limits.max_iteration: unknown key "max_iteration" in workflow.limits (did you mean max_iterations?)',
+      '/work/flow.yaml:3:25 steps[0].riskyy: unknown key "riskyy" in steps[0] (did you mean risky?)',
+      "/work/flow.yaml:4:12 steps[1].name: two steps have the name a (names are unique among siblings)",
+      "/work/flow.yaml:4:22 steps[1].value: a template names zzz, which is no step",
+      "/work/flow.yaml:4:48 steps[1].depends_on[0]: a depends on q, which is not there",
+    ]);
+    expect(error.details["file"]).toBe("/work/flow.yaml");
+  });
+
+  it("is shown with its line and a caret", async () => {
+    const faults = await faultsOf("workflow: {name: t, limits: {max_iteration: 3}}\nsteps: [{name: a, value: 1}]\n");
+    expect(formatFaults(faults)).toBe(
+      [
+        '/work/flow.yaml:1:30 workflow.limits.max_iteration: unknown key "max_iteration" in workflow.limits',
+        "    1 | workflow: {name: t, limits: {max_iteration: 3}}",
+        "      |                              ^^^^^^^^^^^^^",
+        "      = did you mean max_iterations?",
+      ].join("\n"),
+    );
+  });
+
+  it("tells one fault, not its consequences, for a step of a kind that is not there yet", async () => {
+    const faults = await faultsOf(
+      `${ROUTED}  - {name: a, prompt: x, routes: [{to: ask}]}\n  - {name: ask, type: questions, questions: [x]}\n  - {name: c, prompt: "{{ ask.output.answers }}"}\n`,
+    );
+    expect(faults.map((fault) => fault.message)).toEqual(["a step of type questions is not in this version"]);
+  });
+});
+
+describe("a hostile file", () => {
+  const texts: readonly (readonly [string, string, string])[] = [
+    ["is too large", `a: ${"x".repeat(11 * 1024 * 1024)}`, "larger than 10 MB"],
+    ["has too many parts", "- x\n".repeat(400_000), "more than 300000 parts"],
+    ["is nested too deep in brackets", `a: ${"[".repeat(100_000)}`, "nested deeper than 100 levels"],
+    [
+      "is nested too deep by indentation",
+      Array.from({ length: 2_000 }, (_item, depth) => `${" ".repeat(depth)}a:`).join("\n"),
+      "nested deeper than 100 levels",
+    ],
+    ["is nested too deep in dashes", `${"- ".repeat(20_000)}a`, "nested deeper than 100 levels"],
+    ["has endless quotes", 'a: "\n'.repeat(50_000), "Missing closing"],
+    ["has bytes of zero", "\0".repeat(1_000_000), "a workflow is a map"],
+  ];
+  it.each(texts)("D5: that %s is refused within about a second", async (_title, text, message) => {
+    const started = performance.now();
+    const faults = await faultsOf(text);
+    expect(faults.map((fault) => fault.message).join("\n")).toContain(message);
+    // Generous for a loaded machine: the worst takes 0.5 s on an idle one.
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
