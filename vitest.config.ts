@@ -2,7 +2,22 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    // Two projects, so that only tests of the built program wait for a build.
+    projects: [
+      {
+        extends: true,
+        test: { name: "source", include: ["test/**/*.test.ts"], exclude: ["test/e2e/**"] },
+      },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          globalSetup: ["test/support/built-program.ts"],
+          testTimeout: 60_000,
+        },
+      },
+    ],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",

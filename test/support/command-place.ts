@@ -1,0 +1,78 @@
+/** A place of its own for the built program: working folder, home, key, and the files of a test. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import {
+  runCommand,
+  startCommand,
+  type CommandOptions,
+  type CommandResult,
+  type RunningCommand,
+} from "./built-program.js";
+
+export type PlaceOptions = Partial<Omit<CommandOptions, "cwd">>;
+
+export class CommandPlace {
+  readonly folder = mkdtempSync(join(tmpdir(), "splashdown-e2e-"));
+  readonly env: Readonly<Record<string, string>>;
+
+  constructor(env: Readonly<Record<string, string>> = {}) {
+    const home = join(this.folder, "home");
+    this.env = {
+      HOME: home,
+      USER: "tester",
+      SPLASHDOWN_CONFIG_DIR: join(home, "config"),
+      SPLASHDOWN_STATE_DIR: join(home, "state"),
+      SPLASHDOWN_KEY: Buffer.alloc(32, 7).toString("base64"),
+      ...env,
+    };
+  }
+
+  run(args: readonly string[], options: PlaceOptions = {}): Promise<CommandResult> {
+    return runCommand(args, this.#place(options));
+  }
+
+  start(args: readonly string[], options: PlaceOptions = {}): RunningCommand {
+    return startCommand(args, this.#place(options));
+  }
+
+  /** Writes a file below the folder; its path. */
+  write(name: string, text: string): string {
+    const path = join(this.folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  }
+
+  /** A file's text; absent is empty. */
+  read(name: string): string {
+    try {
+      return readFileSync(join(this.folder, name), "utf8");
+    } catch {
+      return "";
+    }
+  }
+
+  /** The lines of a file that steps append to: what really ran. */
+  ledger(name = "ledger"): string[] {
+    return this.read(name)
+      .split("\n")
+      .filter((line) => line !== "");
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  #place({ env, ...rest }: PlaceOptions): CommandOptions {
+    return { cwd: this.folder, env: { ...this.env, ...env }, ...rest };
+  }
+}
+
+/** Inside a test: a place that goes away when the test ends. */
+export function openPlace(env?: Readonly<Record<string, string>>): CommandPlace {
+  const place = new CommandPlace(env);
+  onTestFinished(() => place.remove());
+  return place;
+}
