@@ -119,7 +119,7 @@ export function lossError(task: string, { lost, history }: Pick<FoldedTask, "los
   const shown = places.slice(0, 5).join(", ");
   return new SplashdownError(
     "JOURNAL_CORRUPT",
-    `the journal of ${task} has lost records ${ranges}: ${shown || "segments are missing"}`,
+    `the journal of ${task} has lost records ${ranges}: ${shown || "they are not there"}`,
     {
       details: { task, ...pickLoss(history.report()) },
     },

@@ -25,13 +25,15 @@ export interface Exploration {
 type Workload = (protocol: Protocol, settings: ExplorerSettings) => Promise<Exploration>;
 
 /** Everything that is explored, by name. */
-export const WORKLOADS: Readonly<Record<string, Workload>> = {
+export const WORKLOADS = {
   "one step": (protocol, settings) => exploreAlone("one step", 1, protocol, settings),
   "three steps": (protocol, settings) => exploreAlone("three steps", 3, protocol, settings),
   "recovery of a killed task": exploreRecovery,
   "superseded owner goes on": exploreSuperseded,
   "an operation fails, then a crash": exploreFaults,
-};
+} satisfies Record<string, Workload>;
+
+export type WorkloadName = keyof typeof WORKLOADS;
 
 async function exploreAlone(
   workload: string,
@@ -61,8 +63,13 @@ async function exploreRecovery(protocol: Protocol, settings: ExplorerSettings): 
 
 async function exploreSuperseded(protocol: Protocol, settings: ExplorerSettings): Promise<Exploration> {
   const sum = createSum("superseded owner goes on");
-  for (const at of [1, 2]) {
-    const life = await liveSuperseded({ stepCount: 2, protocol, at });
+  for (const [place, at] of [
+    ["recorded", 1],
+    ["recorded", 2],
+    ["intended", 1],
+    ["intended", 2],
+  ] as const) {
+    const life = await liveSuperseded({ stepCount: 2, protocol, place, at });
     await exploreLife(life, { ...settings, lossesPerCrash: Math.ceil(settings.lossesPerCrash / 3) }, sum);
     if (sum.isOver(settings)) break;
   }

@@ -2,10 +2,13 @@
 import type { FileHandle, FileSystem } from "../../src/base/file-system.js";
 import { wrapTask } from "../support/wrapped-task.js";
 import type { TaskStore } from "../../src/store/contract.js";
+import type { WorkloadName } from "./explorer.js";
 import type { Protocol } from "./workloads.js";
 
 export interface Mutant extends Protocol {
   readonly name: string;
+  /** The workload in which it shows soonest. */
+  readonly shownBy: WorkloadName;
 }
 
 type HandleChange = (handle: FileHandle) => Partial<FileHandle>;
@@ -83,17 +86,35 @@ function readBeforeClaim(task: TaskStore): TaskStore {
 export const MUTANTS: readonly Mutant[] = [
   {
     name: "no fdatasync of segments",
+    shownBy: "one step",
     wrapFileSystem: (fs) => changeHandles(fs, () => ({ datasync: nothing }), ["create"]),
   },
-  { name: "no fsync of folders", wrapFileSystem: (fs) => changeFileSystem(fs, { syncFolder: nothing }) },
-  { name: "no fsync of snapshots", wrapFileSystem: (fs) => changeHandles(fs, () => ({ sync: nothing })) },
-  { name: "fsync again after it failed", wrapFileSystem: (fs) => changeHandles(fs, syncTwice) },
+  {
+    name: "no fsync of folders",
+    shownBy: "one step",
+    wrapFileSystem: (fs) => changeFileSystem(fs, { syncFolder: nothing }),
+  },
+  {
+    name: "no fsync of snapshots",
+    shownBy: "one step",
+    wrapFileSystem: (fs) => changeHandles(fs, () => ({ sync: nothing })),
+  },
+  {
+    name: "fsync again after it failed",
+    shownBy: "an operation fails, then a crash",
+    wrapFileSystem: (fs) => changeHandles(fs, syncTwice),
+  },
   {
     name: "what a successor reads is not made durable",
+    shownBy: "recovery of a killed task",
     wrapFileSystem: (fs) => changeHandles(fs, () => ({ datasync: nothing }), ["read", "append"]),
   },
-  { name: "act before the intent is durable", deviations: { actsBeforeDurable: true } },
-  { name: "act without the look", deviations: { actsWithoutLook: true } },
-  { name: "claim after reading", deviations: { wrapTask: readBeforeClaim } },
-  { name: "continue records that were not read", deviations: { continuesUnread: true } },
+  { name: "act before the intent is durable", shownBy: "one step", deviations: { actsBeforeDurable: true } },
+  { name: "act without the look", shownBy: "superseded owner goes on", deviations: { actsWithoutLook: true } },
+  { name: "claim after reading", shownBy: "recovery of a killed task", deviations: { wrapTask: readBeforeClaim } },
+  {
+    name: "continue records that were not read",
+    shownBy: "superseded owner goes on",
+    deviations: { continuesUnread: true },
+  },
 ];

@@ -27,6 +27,7 @@ import {
   closeEvents,
   completionOf,
   countSteps,
+  missingStart,
   nextIntent,
   startEvents,
   type CheckpointRecorded,
@@ -70,6 +71,9 @@ export interface Deviations {
   readonly wrapTask?: (task: TaskStore) => TaskStore;
 }
 
+/** Where an owner may be held up: `recorded` is before its intent is durable, `intended` after, before it looks. */
+export type OwnerPlace = "restored" | "opened" | "recorded" | "intended";
+
 export interface OwnerOptions {
   readonly store: Store;
   /** Different for every incarnation: salts come from it. */
@@ -78,7 +82,7 @@ export interface OwnerOptions {
   readonly witness?: OwnerWitness;
   readonly deviations?: Deviations;
   /** Called between the acts of the owner, so that another may step in. */
-  readonly pause?: (place: "restored" | "opened" | "intended") => Promise<void>;
+  readonly pause?: (place: OwnerPlace) => Promise<void>;
 }
 
 /** Every process of the dead owner is gone. */
@@ -125,7 +129,7 @@ export class ScriptedOwner {
     this.#witness.opened(epoch, restored?.history.epoch ?? 0, restored?.prev?.n ?? 0);
     await pause?.("opened");
     if (this.#state.task === undefined) await this.#record(startEvents(stepCount));
-    else if (restored !== undefined) await this.#record([this.#resumedEvent(restored)]);
+    else if (restored !== undefined) await this.#record([this.#resumedEvent(restored), ...missingStart(this.#state)]);
     await this.#run(task);
     await this.#journal.close();
   }
@@ -188,6 +192,7 @@ export class ScriptedOwner {
     const { deviations = {}, pause } = this.#options;
     this.#fold([...before, intent]);
     if (deviations.actsBeforeDurable === true) this.#witness.acted(intent);
+    await pause?.("recorded");
     await this.#durable();
     await pause?.("intended");
     if (deviations.actsWithoutLook !== true) await this.#requireJournal().confirm();

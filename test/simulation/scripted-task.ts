@@ -72,6 +72,8 @@ export function countSteps(state: TaskState): number {
   return root?.scope === "machine" ? root.children.length : 0;
 }
 
+const ENTER_ROOT: EngineEvent = { type: "scope_entered", atMs: START_MS, path: "root", visit: 1 };
+
 export function startEvents(stepCount: number): EngineEvent[] {
   const started: EngineEvent = {
     type: "task_started",
@@ -83,7 +85,12 @@ export function startEvents(stepCount: number): EngineEvent[] {
     inputs: { question: CANARY },
     settings: {},
   };
-  return [started, { type: "scope_entered", atMs: START_MS, path: "root", visit: 1 }];
+  return [started, ENTER_ROOT];
+}
+
+/** What a crash within the first batch left out. */
+export function missingStart(state: TaskState): EngineEvent[] {
+  return state.scopes.has("root") || state.task?.root !== undefined ? [] : [{ ...ENTER_ROOT, atMs: state.atMs + 1 }];
 }
 
 const stepIdOf = (number: number) => `root/s${number}@1.1` as StepId;
@@ -146,5 +153,13 @@ export function checkpointEvent(state: TaskState): CheckpointRecorded {
 export function closeEvents(state: TaskState): EngineEvent[] {
   const atMs = state.atMs + 1;
   const left: EngineEvent = { type: "scope_left", atMs, path: "root", visit: 1, outcome: "done" };
-  return [left, { type: "task_closed", atMs, end: "done", reason: "done", exitStatus: 0, resumable: false }];
+  const closed: EngineEvent = {
+    type: "task_closed",
+    atMs,
+    end: "done",
+    reason: "done",
+    exitStatus: 0,
+    resumable: false,
+  };
+  return state.scopes.has("root") ? [left, closed] : [closed];
 }

@@ -6,7 +6,7 @@ import { createSeededRandom } from "../support/seeded-random.js";
 import { createModelStore } from "../support/store-places.js";
 import type { FaultPlan } from "./fault-plan.js";
 import { FaultyFileSystem } from "./faulty-file-system.js";
-import { ScriptedOwner, type Deviations } from "./scripted-owner.js";
+import { ScriptedOwner, type Deviations, type OwnerPlace } from "./scripted-owner.js";
 import { Trace } from "./trace.js";
 
 /** A protocol with something left out; the unchanged one is `{}`. */
@@ -44,12 +44,20 @@ export async function liveAlone(options: LifeOptions): Promise<Life> {
   return { disk, trace, stepCount };
 }
 
+export interface SupersededOptions {
+  readonly stepCount: number;
+  readonly protocol: Protocol;
+  /** Where the first owner is held up, and at which of its steps. */
+  readonly place: "recorded" | "intended";
+  readonly at: number;
+}
+
 /**
  * Two owners: the heir takes over at the given moment of the first one's life, and the first one goes on as if nothing
  * had happened, as a process does that was only slow.
  */
-export async function liveSuperseded(options: { stepCount: number; protocol: Protocol; at: number }): Promise<Life> {
-  const { stepCount, protocol, at } = options;
+export async function liveSuperseded(options: SupersededOptions): Promise<Life> {
+  const { stepCount, protocol, at, place: heldAt } = options;
   const disk = new FaultyFileSystem();
   const trace = new Trace(() => disk.operationCount);
   const shared = { disk, trace, protocol, stepCount };
@@ -63,7 +71,7 @@ export async function liveSuperseded(options: { stepCount: number; protocol: Pro
     await firstEnded;
   };
   const firstPause = async (place: string) => {
-    if (place !== "intended" || (moments += 1) !== at) return;
+    if (place !== heldAt || (moments += 1) !== at) return;
     await new Promise<void>((resolve) => {
       resumeFirst = resolve;
       heirLife = liveUntilFailure(createOwner({ ...shared, seed: "heir", pause: heirPause })).finally(resolve);
@@ -81,7 +89,7 @@ interface OwnerParts {
   readonly protocol: Protocol;
   readonly stepCount: number;
   readonly seed: string;
-  readonly pause?: (place: "restored" | "opened" | "intended") => Promise<void>;
+  readonly pause?: (place: OwnerPlace) => Promise<void>;
 }
 
 function createOwner({ disk, trace, protocol, stepCount, seed, pause }: OwnerParts): ScriptedOwner {

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { describeOwner, observeOwner, requireOwnerGone } from "../../../src/recovery/liveness.js";
+import type { OwnerFacts, OwnerState, TaskStore } from "../../../src/store/contract.js";
+import { codeOfAsync, refusalOf } from "../../support/error-code.js";
+import { FakeClock } from "../../support/fake-clock.js";
+import { createSegmentsTask } from "../../support/journal-room.js";
+import { wrapTask } from "../../support/wrapped-task.js";
+
+const owner: OwnerFacts = {
+  pid: 4711,
+  host: "ada",
+  bootId: "b",
+  processStartedAt: "x",
+  since: "2024-01-02T14:35:22.123Z",
+};
+
+/** Answers in turn, the last one for ever. */
+function taskWith(...states: readonly OwnerState[]): { task: TaskStore; asked: () => number } {
+  let asked = 0;
+  const task = wrapTask(createSegmentsTask(new Map()), {
+    ownerState: async () => {
+      asked += 1;
+      return states[Math.min(asked, states.length) - 1] ?? { state: "none" };
+    },
+  });
+  return { task, asked: () => asked };
+}
+
+const unclear = (counter?: number): OwnerState => ({
+  state: "unclear",
+  owner,
+  ...(counter === undefined ? {} : { counter }),
+});
+
+describe("observeOwner", () => {
+  it.each(["alive", "gone", "none"] as const)("R1: believes at once what is provable: %s", async (state) => {
+    const { task, asked } = taskWith({ state, owner });
+    expect(await observeOwner({ task, clock: new FakeClock() })).toEqual({ state, owner });
+    expect(asked()).toBe(1);
+  });
+
+  it("R2: watches an unclear owner's counter for 15 s of its own clock", async () => {
+    const clock = new FakeClock();
+    const { task } = taskWith(unclear(7));
+    const observed = observeOwner({ task, clock });
+    let isDone = false;
+    void observed.then(() => (isDone = true));
+    await clock.advance(14_999);
+    expect(isDone).toBe(false);
+    await clock.advance(1);
+    expect(await observed).toEqual({ state: "unclear", owner });
+    expect(clock.pendingCount).toBe(0);
+  });
+
+  it("R2: a counter that rises is a living owner", async () => {
+    const clock = new FakeClock();
+    const { task } = taskWith(unclear(7), unclear(7), unclear(8));
+    const observed = observeOwner({ task, clock });
+    await clock.advance(2_000);
+    expect(await observed).toEqual({ state: "alive", owner });
+  });
+
+  it("R1: an owner that goes, or answers, while it is watched is no longer unclear", async () => {
+    for (const state of ["gone", "alive"] as const) {
+      const clock = new FakeClock();
+      const { task } = taskWith(unclear(), { state, owner });
+      const observed = observeOwner({ task, clock });
+      await clock.advance(1_000);
+      expect((await observed).state).toBe(state);
+    }
+  });
+
+  it("stops watching when cancelled", async () => {
+    const { task } = taskWith(unclear());
+    const stop = AbortSignal.abort();
+    expect(await codeOfAsync(() => observeOwner({ task, clock: new FakeClock(), signal: stop }))).toBe("CANCELLED");
+  });
+});
+
+describe("requireOwnerGone", () => {
+  const clock = new FakeClock();
+
+  it("R1: refuses while the owner lives, saying who and since when, and no flag helps", async () => {
+    for (const takeOver of [false, true]) {
+      const { task } = taskWith({ state: "alive", owner });
+      const refusal = await refusalOf(() => requireOwnerGone({ task, clock, takeOver }));
+      expect(refusal.code).toBe("OWNER_ALIVE");
+      expect(refusal.message).toBe("task t is owned by process 4711 on ada since 2024-01-02T14:35:22.123Z");
+      expect(refusal.exitStatus).toBe(11);
+      expect(refusal.details).toEqual({ task: "t", owner });
+    }
+  });
+
+  it("R1: refuses an unclear owner unless a person takes over, who need not wait", async () => {
+    const { task } = taskWith(unclear());
+    const refusal = await refusalOf(() => requireOwnerGone({ task, clock, takeOver: false, watchMs: 0 }));
+    expect(refusal.code).toBe("OWNER_UNCLEAR");
+    expect(refusal.hint).toBe("splashdown resume t --take-over");
+    expect((await requireOwnerGone({ task, clock, takeOver: true })).state).toBe("unclear");
+  });
+
+  it.each(["gone", "none"] as const)("lets go on when nobody is there: %s", async (state) => {
+    const { task } = taskWith({ state });
+    expect((await requireOwnerGone({ task, clock, takeOver: false })).state).toBe(state);
+    expect(describeOwner(undefined)).toBe("an unknown process");
+  });
+});

@@ -1,0 +1,372 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { encodeBase64Url, sha256 } from "../../../src/base/digest.js";
+import type { EngineEvent } from "../../../src/engine/events.js";
+import { openJournalWriter, type JournalWriter } from "../../../src/journal/writer.js";
+import type { Restored } from "../../../src/recovery/restore.js";
+import type { TaskStore } from "../../../src/store/contract.js";
+import type { AnchorPosition } from "../../../src/vault/anchor.js";
+import { createPlainVault } from "../../../src/vault/sealing.js";
+import { textOfState } from "../../simulation/trace.js";
+import { codeOfAsync, refusalOf } from "../../support/error-code.js";
+import { createOtherKeyVault, createTestVault, JOURNAL_TASK_ID, notedEvent } from "../../support/journal-room.js";
+import { CHECKPOINTS, damageLine, FIRST_SEGMENT, RecoveryRoom } from "../../support/recovery-room.js";
+import { wrapTask } from "../../support/wrapped-task.js";
+
+let room: RecoveryRoom;
+
+beforeEach(() => {
+  room = new RecoveryRoom();
+});
+
+async function takeOn(restored: Restored, task: TaskStore, seed = "heir"): Promise<JournalWriter> {
+  const { epoch, prev, base } = restored;
+  return openJournalWriter({ task, vault: createTestVault(seed), epoch, prev, base, clock: room.clock });
+}
+
+const resumed = (restored: Restored): EngineEvent => ({
+  type: "task_resumed",
+  atMs: restored.state.atMs + 1,
+  epoch: restored.epoch,
+  by: "resume",
+  crashed: restored.crashed,
+  report: restored.report,
+});
+
+describe("restoreTask", () => {
+  it("R5: gives the state of the dead owner, the record to continue and the next epoch", async () => {
+    const owner = await room.live(4, "intended", 4);
+    const restored = await room.restore();
+    expect(textOfState(restored.state)).toBe(textOfState(owner.state));
+    expect(restored).toMatchObject({
+      epoch: 2,
+      crashed: true,
+      uncertain: false,
+      prev: { n: owner.state.position, epoch: 1, index: 0 },
+    });
+    const [, newest] = room.snapshotFiles();
+    expect(restored.report).toMatchObject({
+      base: { file: newest, seq: 2 },
+      epoch: 2,
+      tails: [],
+      damage: [],
+      lost: [],
+      quarantined: [],
+      ended_processes: [],
+      passed_over: [],
+    });
+    expect(restored.journalBytes).toBe(room.bytes(FIRST_SEGMENT).length);
+    expect(restored.base).toBe(restored.state.checkpoints[1]?.checkpointId);
+  });
+
+  it("R10: recovers a recovered task to the same state", async () => {
+    await room.live(2, "intended", 2);
+    const first = await room.restore();
+    const second = await room.restore();
+    expect(textOfState(second.state)).toBe(textOfState(first.state));
+    expect(second.prev).toEqual(first.prev);
+    expect(second.epoch).toBe(first.epoch + 1);
+  });
+
+  it("says that a task which was closed has not crashed", async () => {
+    await room.live(1);
+    expect((await room.restore()).crashed).toBe(false);
+  });
+
+  it("gives an empty state to a task that never began", async () => {
+    await room.live(1, "opened");
+    const restored = await room.restore();
+    expect(restored.state.task).toBeUndefined();
+    expect(restored).toMatchObject({ prev: undefined, base: undefined, crashed: false });
+  });
+
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    ["cut to nothing", () => Buffer.alloc(0)],
+    ["cut to a byte", (bytes) => bytes.subarray(0, 1)],
+    ["cut to half", (bytes) => bytes.subarray(0, bytes.length >>> 1)],
+    ["with a flipped bit", (bytes) => flip(bytes, bytes.length >>> 1)],
+    ["that holds {}", () => Buffer.from("{}")],
+  ])("R3: sets a newest snapshot %s aside, names it, and uses the one before", async (_what, change) => {
+    const owner = await room.live(4, "intended", 4);
+    const [first, newest = ""] = room.snapshotFiles();
+    room.edit(`${CHECKPOINTS}/${newest}`, change);
+    const restored = await room.restore();
+    expect(textOfState(restored.state)).toBe(textOfState(owner.state));
+    expect(restored.report).toMatchObject({
+      base: { file: first },
+      quarantined: [{ file: newest, moved_to: `quarantine/${newest}` }],
+    });
+    expect(room.snapshotFiles()).toEqual([first]);
+    expect(room.names(`${CHECKPOINTS}/quarantine`)).toEqual([newest, `${newest}.reason.txt`]);
+  });
+
+  it("R3: starts from the first record when no snapshot is left", async () => {
+    const owner = await room.live(4, "intended", 4);
+    for (const file of room.snapshotFiles()) room.edit(`${CHECKPOINTS}/${file}`, () => Buffer.from("x"));
+    const restored = await room.restore();
+    expect(textOfState(restored.state)).toBe(textOfState(owner.state));
+    expect(restored.report).toMatchObject({ base: null, records_replayed: owner.state.position });
+  });
+
+  it("R3: leaves a snapshot of a newer version where it is", async () => {
+    await room.live(3, "intended", 3);
+    const [file = ""] = room.snapshotFiles();
+    room.edit(`${CHECKPOINTS}/${file}`, (bytes) =>
+      Buffer.from(bytes.toString("latin1").replace('"version":"1.0"', '"version":"9.0"'), "latin1"),
+    );
+    const restored = await room.restore();
+    expect(restored.report).toMatchObject({
+      base: null,
+      quarantined: [],
+      passed_over: [{ file, code: "FORMAT_VERSION" }],
+    });
+    expect(room.snapshotFiles()).toEqual([file]);
+  });
+
+  it("R4: passes over a snapshot that a superseded owner wrote too late", async () => {
+    const owner = await room.live(3, "intended", 3);
+    const task = await room.task();
+    const restored = await room.restore({ task });
+    const late = wrapTask(task, { list: (prefix) => task.list(prefix) });
+    const snapshots = room.snapshots(late);
+    const [entry] = await snapshots.list();
+    const off = {
+      ...snapshots,
+      list: async () => [{ ...entry, file: "off" } as never],
+      load: async () => ({
+        ...(await snapshots.load(entry?.file ?? "")),
+        position: { n: 99, epoch: 1, index: 0, h: encodeBase64Url(sha256("x")) },
+      }),
+      quarantine: snapshots.quarantine,
+    };
+    await (await takeOn(restored, task)).close();
+    const again = await room.restore({ snapshots: off });
+    expect(textOfState(again.state)).toBe(textOfState(owner.state));
+    expect(again.report).toMatchObject({
+      base: null,
+      quarantined: [],
+      passed_over: [{ file: "off", code: "OFF_CHAIN" }],
+    });
+  });
+
+  it("R6: damage that a snapshot covers is reported and costs nothing", async () => {
+    const owner = await room.live(4, "intended", 4);
+    room.edit(FIRST_SEGMENT, (bytes) => damageLine(bytes, 4));
+    const restored = await room.restore();
+    expect(textOfState(restored.state)).toBe(textOfState(owner.state));
+    expect(restored).toMatchObject({ uncertain: false });
+    expect(restored.report).toMatchObject({ damage: [{ segment: "1-0", line: 4, what: "hash" }], lost: [] });
+  });
+
+  it("R7: stops at damage that nothing covers, naming it and changing no byte, until the loss is accepted", async () => {
+    await room.live(4, "intended", 4);
+    for (const file of room.snapshotFiles()) room.edit(`${CHECKPOINTS}/${file}`, () => Buffer.from("x"));
+    room.edit(FIRST_SEGMENT, (bytes) => damageLine(bytes, 5));
+    const before = room.contents();
+    const refusal = await refusalOf(() => room.restore());
+    expect(refusal).toMatchObject({ code: "JOURNAL_CORRUPT", exitStatus: 13 });
+    expect(refusal.message).toBe("the journal of t has lost records 4: 1-0 line 5 (hash)");
+    expect(refusal.hint).toBe("splashdown resume t --accept-loss");
+    expect(room.contents()).toEqual(before);
+    const task = await room.task();
+    const restored = await room.restore({ task, acceptLoss: true });
+    expect(restored).toMatchObject({ uncertain: true, report: { loss_accepted: true, lost: [{ from: 4, to: 4 }] } });
+    const writer = await takeOn(restored, task);
+    writer.append([resumed(restored)]);
+    await writer.close();
+    expect((await room.restore()).uncertain).toBe(false);
+  });
+
+  it("R6: records lost at the damaged end are asked about once", async () => {
+    const owner = await room.live(2, "intended", 2);
+    const lines = room.bytes(FIRST_SEGMENT).toString("latin1").split("\n").length - 1;
+    room.edit(FIRST_SEGMENT, (bytes) => damageLine(bytes, lines));
+    expect(await codeOfAsync(() => room.restore())).toBe("JOURNAL_CORRUPT");
+    const task = await room.task();
+    const restored = await room.restore({ task, acceptLoss: true });
+    expect(restored.prev?.n).toBe(owner.state.position - 1);
+    await (await takeOn(restored, task)).close();
+    expect((await room.restore()).uncertain).toBe(false);
+  });
+
+  it("R6: a journal shorter than its newest snapshot is loss, though the state is there", async () => {
+    await room.live(4, "intended", 4);
+    const cut = room.bytes(FIRST_SEGMENT).toString("latin1").split("\n").slice(0, 4).join("\n");
+    room.edit(FIRST_SEGMENT, () => Buffer.from(`${cut}\n`, "latin1"));
+    expect(await codeOfAsync(() => room.restore())).toBe("JOURNAL_CORRUPT");
+    const restored = await room.restore({ acceptLoss: true });
+    expect(restored.state.checkpoints).toHaveLength(2);
+    expect(restored.prev?.n).toBe(restored.state.position);
+  });
+
+  it.each<[string, number, () => Partial<Parameters<RecoveryRoom["restore"]>[0]>, (bytes: Buffer) => Buffer]>([
+    ["KEY_WRONG", 12, () => ({ vault: createOtherKeyVault() }), (bytes) => bytes],
+    ["KEY_MISSING", 12, () => ({ vault: createPlainVault(JOURNAL_TASK_ID) }), (bytes) => bytes],
+    ["JOURNAL_TAMPERED", 15, () => ({}), forge],
+    [
+      "FORMAT_VERSION",
+      13,
+      () => ({}),
+      (bytes) => Buffer.from(bytes.toString("latin1").replace('"1.0"', '"999"'), "latin1"),
+    ],
+    ["TASK_ROLLED_BACK", 15, () => ({ anchor: { epoch: 1, n: 500, hash: "x" } }), (bytes) => bytes],
+  ])("R7: refuses with %s and changes no byte", async (code, status, extra, change) => {
+    await room.live(1, "intended");
+    room.edit(FIRST_SEGMENT, change);
+    const before = room.contents();
+    const refusal = await refusalOf(() => room.restore(extra()));
+    expect([refusal.code, refusal.exitStatus]).toEqual([code, status]);
+    expect(room.contents()).toEqual(before);
+  });
+
+  it("R7: compares with the anchor by epoch, record and hash", async () => {
+    await room.live(1, "intended");
+    const { prev } = await room.restore();
+    const at = (anchor: Partial<AnchorPosition>) => ({
+      anchor: { epoch: 1, n: prev?.n ?? 0, hash: prev?.h ?? "", ...anchor },
+    });
+    const code = (anchor: Partial<AnchorPosition>) => codeOfAsync(() => room.restore(at(anchor)));
+    expect(await code({})).toBe("none");
+    expect(await code({ n: 2, hash: room.bytes(FIRST_SEGMENT).toString().split("\n")[2]?.slice(-45, -2) ?? "" })).toBe(
+      "none",
+    );
+    expect(await code({ hash: "forked" })).toBe("TASK_ROLLED_BACK");
+    expect(await code({ n: (prev?.n ?? 0) + 1 })).toBe("TASK_ROLLED_BACK");
+    expect(await code({ epoch: 2 })).toBe("TASK_ROLLED_BACK");
+    expect(await code({ epoch: 0, n: 900 })).toBe("none");
+    expect(await code({ epoch: 0, n: 0 })).toBe("none");
+    const accepted = await room.restore({ ...at({ epoch: 2 }), acceptLoss: true });
+    expect(accepted).toMatchObject({ uncertain: true, report: { rolled_back: true, loss_accepted: true } });
+  });
+
+  it("R8: sees what the superseded owner wrote until the claim, and not what it writes later", async () => {
+    const old = await room.live(2, "intended", 1);
+    const task = await room.task();
+    const oldTask = await room.task();
+    const oldRestored = await room.restore({ task: oldTask });
+    const writer = await takeOn(oldRestored, oldTask, "old");
+    const slow = wrapTask(task, {
+      claim: async () => {
+        writer.append([notedEvent(1, "before the claim")]);
+        await writer.durable();
+        return task.claim();
+      },
+    });
+    const restored = await room.restore({ task: slow });
+    expect(restored.state.position).toBe(old.state.position + 1);
+    writer.append([notedEvent(2, "after the claim")]);
+    await writer.durable();
+    expect(await codeOfAsync(() => writer.confirm())).toBe("OWNER_SUPERSEDED");
+    const heir = await takeOn(restored, task);
+    await heir.close();
+    expect((await room.restore()).state.position).toBe(old.state.position + 1);
+  });
+
+  it("R9: ends what the dead owner left running before it answers", async () => {
+    await room.live(1, "intended");
+    const task = await room.task();
+    const first = await room.restore({ task });
+    const step = [...first.state.open][0];
+    if (step === undefined) throw new Error("no step is open");
+    const writer = await takeOn(first, task);
+    writer.append([
+      { type: "step_spawned", atMs: 1, step, attempt: 1, process: { pid: 77, startTicks: 5, bootId: "boot" } },
+    ]);
+    await writer.close();
+    room.processes.alive.add(77);
+    const restored = await room.restore();
+    expect(room.processes.ended).toEqual([77]);
+    expect(restored.report).toMatchObject({ ended_processes: [{ step, pid: 77 }] });
+    room.processes.ended.length = 0;
+    await room.restore();
+    expect(room.processes.ended).toEqual([]);
+  });
+
+  it("offers a completion that a superseded owner wrote too late, and ends what it spawned too late", async () => {
+    await room.live(1, "intended");
+    const oldTask = await room.task();
+    const old = await takeOn(await room.restore({ task: oldTask }), oldTask, "old");
+    const task = await room.task();
+    const heir = await room.restore({ task });
+    const step = [...heir.state.open][0];
+    if (step === undefined) throw new Error("no step is open");
+    old.append([
+      { type: "step_spawned", atMs: 1, step, attempt: 1, process: { pid: 78, startTicks: 5, bootId: "boot" } },
+      { type: "step_completed", atMs: 2, step, attempt: 1, output: { inline: "late" }, durationMs: 1 },
+      { type: "step_completed", atMs: 2, step, attempt: 7, output: { inline: "of another attempt" }, durationMs: 1 },
+    ]);
+    await old.close();
+    await (await takeOn(heir, task)).close();
+    room.processes.alive.add(78);
+    const restored = await room.restore();
+    expect(restored.state.open.has(step)).toBe(true);
+    expect([...restored.orphans].map(([id, event]) => [id, event.output])).toEqual([[step, { inline: "late" }]]);
+    expect(room.processes.ended).toEqual([78]);
+  });
+
+  it("R10: gives up when recovery takes too long, with nothing written but the claim", async () => {
+    await room.live(1, "intended");
+    const task = await room.task();
+    const first = await room.restore({ task });
+    const step = [...first.state.open][0];
+    if (step === undefined) throw new Error("no step is open");
+    const writer = await takeOn(first, task);
+    writer.append([
+      { type: "step_spawned", atMs: 1, step, attempt: 1, process: { pid: 79, startTicks: 5, bootId: "boot" } },
+    ]);
+    await writer.close();
+    room.processes.alive.add(79);
+    room.processes.ending = () => new Promise(() => undefined);
+    const before = room.contents();
+    const waiting = refusalOf(() => room.restore({ timeoutMs: 10_000 }));
+    await room.clock.advance(10_000);
+    expect((await waiting).code).toBe("RECOVERY_TIMEOUT");
+    const after = room.contents();
+    const added = [...after.keys()].filter((path) => !before.has(path));
+    expect(added).toEqual([`${CHECKPOINTS}/journal/00000003-0000.jsonl`]);
+    expect(room.clock.pendingCount).toBe(0);
+  });
+
+  it("R10: gives up before the claim when its time is over by then, or when it is cancelled", async () => {
+    await room.live(1, "intended");
+    const task = await room.task();
+    const slow = wrapTask(task, {
+      read: async (id) => {
+        await room.clock.advance(2_000);
+        return task.read(id);
+      },
+    });
+    const before = room.contents();
+    expect(await codeOfAsync(() => room.restore({ task: slow, timeoutMs: 1_000 }))).toBe("RECOVERY_TIMEOUT");
+    expect(await codeOfAsync(() => room.restore({ signal: AbortSignal.abort() }))).toBe("CANCELLED");
+    expect(room.contents()).toEqual(before);
+    expect((await room.restore({ timeoutMs: 60_000 })).epoch).toBe(2);
+  });
+
+  it("R8: of two that recover at once each gets its own epoch, and only the last may act", async () => {
+    await room.live(2, "intended", 1);
+    const tasks = [await room.task(), await room.task()] as const;
+    const both = await Promise.all(tasks.map((task) => room.restore({ task })));
+    const epochs = both.map(({ epoch }) => epoch).sort();
+    expect(epochs).toEqual([2, 3]);
+    const confirmed = await Promise.all(both.map(({ epoch }, at) => tasks[at === 0 ? 0 : 1].confirm(epoch)));
+    expect(confirmed.filter(Boolean)).toHaveLength(1);
+  });
+});
+
+function flip(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ 1;
+  return copy;
+}
+
+/** The first record changed and every hash after it set right, as one without the key can. */
+function forge(bytes: Buffer): Buffer {
+  const [header = "", ...lines] = damageLine(bytes, 2).toString("latin1").split("\n").slice(0, -1);
+  let prior: Buffer = sha256(header.replace(/,"h":"[^"]*"\}$/, ""));
+  const made = lines.map((line) => {
+    const hashed = line.replace(/,"h":"[^"]*"\}$/, "");
+    prior = sha256(prior, hashed);
+    return `${hashed},"h":"${encodeBase64Url(prior)}"}`;
+  });
+  return Buffer.from(`${[header, ...made].join("\n")}\n`, "latin1");
+}
