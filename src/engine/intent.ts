@@ -9,13 +9,21 @@ import { errorCodeOf, messageOf, unreachable } from "../base/errors.js";
 import type { QuestionId } from "../base/ids.js";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
 import type { TemplateScope } from "../definition/templates.js";
-import type { OnUnknown, ScorerStep, StepDefinition } from "../definition/workflow.js";
+import type { OnUnknown, PhaseScope, ScorerStep, StepDefinition } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
 import { describeScope, specialistNames } from "./describe-scope.js";
 import { parseDurationMs } from "./duration.js";
 import type { EventOf, StepError, ValueRef } from "./events.js";
 import { idempotencyKeyOf, stepIdOf } from "./identity.js";
-import { childPath, findPhase, findPlace, indexDefinition, requireTask } from "./lookup.js";
+import {
+  childPath,
+  findPhase,
+  findPlace,
+  findScopeDefinition,
+  indexDefinition,
+  requirePlace,
+  requireTask,
+} from "./lookup.js";
 import type { StepEntry, TaskState } from "./state.js";
 
 export interface IntentRequest {
@@ -141,16 +149,36 @@ function extraNames(choice: Choice, path: string, node: StepDefinition): JsonObj
     : { uncertainties: spawned["uncertainties"] ?? [], specialist: spawned["addresses"] ?? null };
 }
 
-/** Paths of the outputs handed over: what it depends on; all of the phase for a scorer; whom it helps for an added one. */
+/**
+ * Paths of the outputs handed over: all of the phase for a scorer; else those of the phases before, as far as the kind
+ * reads them, what the step depends on, and whom it helps where it was added.
+ */
 function usedPaths(choice: Choice, path: string, node: StepDefinition): readonly string[] {
   const parent = findPlace(choice.state, path)?.parent;
   if (parent === undefined) return [];
   const phase = findPhase(choice.state, path);
-  const names =
+  const isReader = node.kind === "command" || node.kind === "function";
+  const used =
     node.kind === "scorer" && phase !== undefined
-      ? specialistNames(choice, phase)
-      : [...node.dependsOn, ...addressed(node)];
-  return names.map((name) => childPath(parent, name)).filter((used) => choice.state.outputs.has(used));
+      ? specialistPaths(choice, phase)
+      : [
+          ...(phase !== undefined && isReader ? earlierPhases(choice, phase) : []).flatMap((earlier) =>
+            specialistPaths(choice, earlier),
+          ),
+          ...[...node.dependsOn, ...addressed(node)].map((name) => childPath(parent, name)),
+        ];
+  return used.filter((candidate) => choice.state.outputs.has(candidate));
+}
+
+function specialistPaths(choice: Choice, phase: PhaseScope): readonly string[] {
+  return specialistNames(choice, phase).map((name) => childPath(phase.path, name));
+}
+
+/** In their order: where two specialists have one name, the later one is read. */
+function earlierPhases({ state }: Choice, phase: PhaseScope): readonly PhaseScope[] {
+  const { parent } = requirePlace(state, phase.path);
+  const among = parent === undefined ? undefined : findScopeDefinition(state, parent);
+  return among?.scope === "phases" ? among.children.slice(0, among.children.indexOf(phase)) : [];
 }
 
 function addressed(node: StepDefinition): readonly string[] {
