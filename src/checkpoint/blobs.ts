@@ -8,7 +8,7 @@
  * Source: DESIGN section 7 (large values), STORAGE section 1.2.
  */
 import { encodeBase64Url, sha256 } from "../base/digest.js";
-import { messageOf, SplashdownError } from "../base/errors.js";
+import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { BlobRef } from "../engine/events.js";
@@ -164,7 +164,7 @@ class SealedBlobShelf implements RangedBlobShelf {
       await this.readRange(ref, { offset: 0, length: ref.sizeBytes });
       return;
     } catch (error) {
-      if (!(error instanceof SplashdownError) || error.code !== "BLOB_CORRUPT") throw error;
+      if (!isErrorCode(error, "BLOB_CORRUPT")) throw error;
     }
     const damaged = await this.#store.get(ref.key);
     if (damaged !== undefined)
@@ -180,7 +180,7 @@ function corrupt(ref: BlobRef, what: string): SplashdownError {
   });
 }
 
-/** Lower-case base32 without padding: 52 characters for 32 bytes. Source: RFC 4648 section 6. */
+/** Lower-case base32 without padding, of 32 bytes: 52 characters. Source: RFC 4648 section 6. */
 function encodeBase32(bytes: Uint8Array): string {
   const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
   let text = "";
@@ -191,5 +191,5 @@ function encodeBase32(bytes: Uint8Array): string {
     for (bits += 8; bits >= 5; bits -= 5) text += alphabet.charAt((held >>> (bits - 5)) & 31);
     held &= (1 << bits) - 1;
   }
-  return bits > 0 ? text + alphabet.charAt((held << (5 - bits)) & 31) : text;
+  return text + alphabet.charAt((held << (5 - bits)) & 31);
 }

@@ -22,7 +22,7 @@ export const LARGEST_NAMED = 5;
 export async function findLargest(taken: SnapshotCapture, count: number, pace: Pace): Promise<SizedPath[]> {
   let largest: SizedPath[] = [];
   for (const { path, value } of eachValue(taken)) {
-    const sizeBytes = JSON.stringify(value)?.length ?? 0;
+    const sizeBytes = JSON.stringify(value).length;
     if (largest.length < count || sizeBytes > (largest.at(-1)?.sizeBytes ?? 0)) {
       largest = [...largest, { path, sizeBytes }].sort((one, other) => other.sizeBytes - one.sizeBytes).slice(0, count);
     }

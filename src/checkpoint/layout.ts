@@ -14,6 +14,7 @@ import { messageOf, SplashdownError } from "../base/errors.js";
 import type { ErrorCode } from "../base/error-table.js";
 import { canonicalJson, type JsonValue } from "../base/json.js";
 import { type CheckpointHeader, validateCheckpointHeader } from "../schema/generated/checkpoint-header.js";
+import type { SchemaDefect } from "../schema/validator.js";
 import { eachPiece, type Pace } from "./pace.js";
 
 const MAGIC = '{"format":"splashdown.checkpoint",';
@@ -211,16 +212,16 @@ function parseHeaderLine(line: Buffer): CheckpointHeader {
     throw corrupt("the header line is not of the form of ours");
   const json = text.slice(HEADER_START.length, -HEADER_END.length);
   const verdict = validateCheckpointHeader(parseJson(json));
-  if (!verdict.ok) {
-    const defect = verdict.defects[0];
-    throw corrupt(
-      `the header's ${defect?.path === "" ? "form" : (defect?.path ?? "form")} ${defect?.message ?? "is not valid"}`,
-    );
-  }
+  if (!verdict.ok) throw corrupt(describeDefect("header", verdict.defects));
   if (canonicalJson(verdict.value as unknown as JsonValue) !== json)
     throw corrupt("the header is not in its canonical form");
   requireCoherent(verdict.value);
   return verdict.value;
+}
+
+/** For a message: the first place that is wrong. */
+export function describeDefect(what: string, [first]: readonly SchemaDefect[]): string {
+  return `the ${what} is not of its form: ${first === undefined ? "" : `${first.path} ${first.message}`.trim()}`;
 }
 
 function parseJson(text: string): unknown {

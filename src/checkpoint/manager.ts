@@ -98,9 +98,12 @@ class SnapshotQueue implements CheckpointManager {
 
   captured(state: TaskState, event: EventOf<"checkpoint_recorded">): ReturnType<CheckpointHook["captured"]> {
     this.#state = state;
-    this.#ledger ??= readLedger(state);
+    const ledger = (this.#ledger ??= readLedger(state));
     const isRequired = isAlwaysWritten(event.trigger);
-    const taken = this.#options.isEnabled && this.#isWorthwhile(isRequired) ? capture(state, event) : undefined;
+    const taken =
+      this.#options.isEnabled && this.#admits(isRequired, ledger, ledger.latestBytes)
+        ? capture(state, event)
+        : undefined;
     if (taken === undefined) {
       this.counts.skipped += 1;
       return { required: false, written: Promise.resolve() };
@@ -112,13 +115,10 @@ class SnapshotQueue implements CheckpointManager {
     while (this.#pump !== undefined) await this.#pump;
   }
 
-  #isWorthwhile(isRequired: boolean): boolean {
-    return isRequired || this.#failuresInARow > 0 || this.#fits(this.#ledger?.latestBytes ?? 0);
-  }
-
-  #fits(sizeBytes: number): boolean {
+  #admits(isRequired: boolean, ledger: Ledger, sizeBytes: number): boolean {
+    if (isRequired || this.#failuresInARow > 0) return true;
     return isWithinBudget({
-      written: this.#ledger?.writtenBytes ?? 0,
+      written: ledger.writtenBytes,
       next: sizeBytes,
       journal: this.#options.journal.sizeBytes(),
     });
@@ -175,7 +175,7 @@ class SnapshotQueue implements CheckpointManager {
     }
     const admits = (sizeBytes: number): boolean => {
       ledger.latestBytes = sizeBytes;
-      return isRequired || this.#failuresInARow > 0 || this.#fits(sizeBytes);
+      return this.#admits(isRequired, ledger, sizeBytes);
     };
     const write = (content: SnapshotCapture): Promise<WrittenSnapshot | undefined> =>
       writeSnapshot(content, { position, prev: ledger.prev }, { ...writer, admits });

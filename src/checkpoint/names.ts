@@ -28,8 +28,18 @@ export function formatSnapshotName(name: SnapshotName): string {
 export function parseSnapshotName(file: string): SnapshotName | undefined {
   const match = NAME.exec(file);
   if (match === null) return undefined;
-  const [, phase, year, month, day, hour, minute, second, ms, seq] = match.map(Number);
-  if (phase === undefined || year === undefined || month === undefined || seq === undefined) return undefined;
+  const numbers = match.slice(1).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const [phase, year, month, day, hour, minute, second, ms, seq] = numbers;
   const name = { phase, atMs: Date.UTC(year, month - 1, day, hour, minute, second, ms), seq };
   return formatSnapshotName(name) === file ? name : undefined;
 }

@@ -15,6 +15,7 @@ import {
   type CheckpointPayload,
   validateCheckpointPayload,
 } from "../schema/generated/checkpoint-state.js";
+import { describeDefect } from "./layout.js";
 import { decodeDecision, type OutputEntry, PAYLOAD_SCHEMA } from "./capture.js";
 
 /** The payload without the engine's state. */
@@ -38,12 +39,7 @@ export function decodePicture(text: Buffer, header: CheckpointHeader): Checkpoin
   const end = text.indexOf(LF);
   if (end < 1) throw corrupt("the payload is not in two lines");
   const verdict = validateCheckpointPayload(parseJson(`${text.toString("utf8", 0, end)}${STATE_START}{}}`));
-  if (!verdict.ok) {
-    const defect = verdict.defects[0];
-    throw corrupt(
-      `the payload's ${defect?.path === "" ? "form" : (defect?.path ?? "form")} ${defect?.message ?? "is not valid"}`,
-    );
-  }
+  if (!verdict.ok) throw corrupt(describeDefect("payload", verdict.defects));
   const { state: _placeholder, ...picture } = verdict.value;
   requireSameCheckpoint(picture, header);
   return picture;

@@ -180,7 +180,7 @@ function isOf(history: readonly CheckpointEntry[], name: SnapshotName): boolean 
 }
 
 /** Damage of one file, as against a key or a store that fails for all of them. */
-const DAMAGE = [
+export const FILE_DAMAGE = [
   "CHECKPOINT_TRUNCATED",
   "CHECKPOINT_CORRUPT",
   "CHECKPOINT_TAMPERED",
@@ -189,8 +189,6 @@ const DAMAGE = [
   "TASK_SWAPPED",
   "VALUE_TOO_LARGE",
   "SEAL_MISSING",
-  "KEY_WRONG",
-  "KEY_MISSING",
 ] as const satisfies readonly SplashdownError["code"][];
 
 /** A `verify` over a reader of files. */
@@ -200,7 +198,7 @@ export function createVerify(load: (file: string) => Promise<unknown>, log: Log)
       await load(file);
       return true;
     } catch (error) {
-      if (!isErrorCode(error, ...DAMAGE, "CHECKPOINT_NOT_FOUND")) throw error;
+      if (!isErrorCode(error, ...FILE_DAMAGE, "KEY_WRONG", "KEY_MISSING", "CHECKPOINT_NOT_FOUND")) throw error;
       log.warn(`a checkpoint file cannot be used: ${messageOf(error)}`);
       return false;
     }

@@ -56,10 +56,7 @@ class StoredSnapshots implements PictureSource {
       const some = named.slice(start, start + HEADS_AT_ONCE);
       entries.push(...(await Promise.all(some.map((file) => this.#describe(file)))));
     }
-    return entries.sort(
-      (first, second) =>
-        second.seq - first.seq || (second.epoch ?? 0) - (first.epoch ?? 0) || (first.file < second.file ? 1 : -1),
-    );
+    return entries.sort(newestFirst);
   }
 
   async load(file: string): Promise<LoadedSnapshot> {
@@ -157,6 +154,12 @@ class StoredSnapshots implements PictureSource {
       });
     }
   }
+}
+
+/** By sequence, then epoch; a head that cannot be read comes last among equals. */
+function newestFirst(one: SnapshotEntry, other: SnapshotEntry): number {
+  const [oneEpoch, otherEpoch] = [one.epoch ?? -1, other.epoch ?? -1];
+  return other.seq - one.seq || otherEpoch - oneEpoch || (one.file < other.file ? 1 : -1);
 }
 
 interface NamedFile {

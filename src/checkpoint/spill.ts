@@ -6,6 +6,7 @@
  * Source: DESIGN section 7 (large values).
  */
 import { SplashdownError } from "../base/errors.js";
+import type { JsonValue } from "../base/json.js";
 import type { ValueRef } from "../engine/events.js";
 import type { BlobShelf } from "../engine/ports.js";
 import type { StepEntry } from "../engine/state.js";
@@ -46,8 +47,7 @@ export async function spillLargest(
   }
   if (freed < excess) throw await tooLarge(taken, options);
   const replaced = new Map<ValueRef, ValueRef>();
-  for (const { ref } of chosen)
-    if ("inline" in ref) replaced.set(ref, { blob: await options.pace.wait(options.blobs.put(ref.inline)) });
+  for (const { ref, value } of chosen) replaced.set(ref, { blob: await options.pace.wait(options.blobs.put(value)) });
   return { taken: replaceValues(taken, replaced), spilled: chosen.map(({ path, sizeBytes }) => ({ path, sizeBytes })) };
 }
 
@@ -72,6 +72,7 @@ async function measure(taken: SnapshotCapture, pace: Pace): Promise<number> {
 
 interface Candidate extends SizedPath {
   readonly ref: ValueRef;
+  readonly value: JsonValue;
   /** Places in the text where it stands. */
   readonly copies: number;
 }
@@ -84,7 +85,13 @@ async function findCandidates(taken: SnapshotCapture, pace: Pace): Promise<Candi
     const known = found.get(ref);
     const sizeBytes = known?.sizeBytes ?? Buffer.byteLength(JSON.stringify(ref.inline));
     if (sizeBytes >= SPILLED_BYTES_MIN)
-      found.set(ref, { path: known?.path ?? path, sizeBytes, ref, copies: (known?.copies ?? 0) + 1 });
+      found.set(ref, {
+        path: known?.path ?? path,
+        sizeBytes,
+        ref,
+        value: ref.inline,
+        copies: (known?.copies ?? 0) + 1,
+      });
     if (pace.isDue) await pace.rest();
   }
   return [...found.values()].sort((one, other) => other.sizeBytes - one.sizeBytes);

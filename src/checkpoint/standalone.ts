@@ -8,9 +8,9 @@
  * Source: seed 003 (integration points), seed 001 (checkpoint manager), DESIGN section 10 (library).
  */
 import type { Clock } from "../base/clock.js";
-import { SplashdownError } from "../base/errors.js";
+import { assert, isErrorCode, SplashdownError } from "../base/errors.js";
 import { type CheckpointId, createUuid, type TaskId } from "../base/ids.js";
-import { encodeValue, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { encodeValue, type JsonObject, type JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
 import type { Decision, EngineEvent, EventOf, Trigger } from "../engine/events.js";
 import { evolve } from "../engine/evolve.js";
@@ -21,7 +21,7 @@ import { AGENT_KEY_PREFIX } from "./capture.js";
 import type { SnapshotSource } from "./contract.js";
 import { type ListedCheckpoint, listCheckpoints, selectCheckpoint } from "./listing.js";
 import type { CheckpointManager } from "./manager.js";
-import type { SnapshotRetention } from "./retention.js";
+import { FILE_DAMAGE, type SnapshotRetention } from "./retention.js";
 
 export interface AgentReport {
   readonly status: "launched" | "active" | "completed" | "failed" | "blocked";
@@ -168,7 +168,7 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
       try {
         return await this.#load(listed);
       } catch (error) {
-        if (!(error instanceof SplashdownError) || !error.code.startsWith("CHECKPOINT_")) throw error;
+        if (!isErrorCode(error, ...FILE_DAMAGE)) throw error;
       }
     }
     return undefined;
@@ -239,7 +239,7 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
     this.#options.journal.append([event]);
     await this.#options.manager.captured(this.#state, event).written;
     const entry = this.#state.checkpoints.find((candidate) => candidate.checkpointId === checkpointId);
-    if (entry === undefined) throw new SplashdownError("INTERNAL", "a recorded checkpoint is not in the state");
+    assert(entry !== undefined, "a recorded checkpoint is not in the state");
     return entry;
   }
 
@@ -257,7 +257,7 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
       phase: entry.phase,
       agents: Object.fromEntries(agents.map(([key, value]) => [key.slice(AGENT_KEY_PREFIX.length), value])),
       decisions: state.decisions,
-      metadata: isJsonObject(entry.metadata) ? entry.metadata : {},
+      metadata: entry.metadata ?? {},
     };
   }
 }

@@ -272,6 +272,35 @@ describe("the snapshot source", () => {
     ]);
   });
 
+  it("lists files of one sequence by epoch, those that cannot be read last", async () => {
+    const other = await createCheckpointRoom();
+    const files: string[] = [];
+    for (const [epoch, ms] of [
+      [1, 1],
+      [3, 2],
+      [2, 3],
+    ] as const) {
+      const one = createTaskState();
+      one.epoch = epoch;
+      const event = recordCheckpoint(one, { atMs: FAKE_START_MS + ms });
+      const manager = createCheckpointManager({
+        writer: other.writer,
+        journal: other.journal,
+        log: other.log,
+        isEnabled: true,
+        onEvent: async () => undefined,
+      });
+      await manager.captured(one, event).written;
+    }
+    for (const ms of [4, 5]) {
+      files.push(formatSnapshotName({ phase: 1, atMs: FAKE_START_MS + ms, seq: 1 }));
+      await other.task.putOnce(files.at(-1) ?? "", Buffer.from("damaged"));
+    }
+    const listed = await other.source().list();
+    expect(listed.map(({ epoch }) => epoch)).toEqual([3, 2, 1, undefined, undefined]);
+    expect(listed.slice(3).map(({ file: name }) => name)).toEqual([...files].reverse());
+  });
+
   it("names the file in every refusal, and refuses what is not there", async () => {
     const refusal = await refusalOf(() => room.source(createOtherKeyVault()).load(file));
     expect(refusal).toMatchObject({ code: "KEY_WRONG", details: { file, task: "t" } });

@@ -206,6 +206,11 @@ describe("the standalone checkpoint manager", () => {
     expect(await codeOfAsync(async () => checkpoints.updateAgentState("a", { status: "active", confidence: 87 }))).toBe(
       "USAGE_INVALID",
     );
+    expect(
+      await codeOfAsync(async () =>
+        checkpoints.recordDecision({ agent: "a", type: "t", description: "d", rationale: "r", confidence: 150 }),
+      ),
+    ).toBe("USAGE_INVALID");
     expect(await codeOfAsync(() => checkpoints.startPhase(0))).toBe("USAGE_INVALID");
     expect(await codeOfAsync(async () => checkpoints.updateAgentState("a", { status: "active", state: () => 1 }))).toBe(
       "VALUE_UNSUPPORTED",
