@@ -76,7 +76,11 @@ export function parseSegmentHeader(line: Buffer): ParsedHeader {
   const hashed = line.subarray(0, Math.max(0, hashedEnd));
   const computed = sha256(hashed);
   const text = hashed.toString("utf8");
-  if (stated?.equals(computed) !== true) return readDamaged(text, stated, computed);
+  if (stated?.equals(computed) !== true) {
+    refuseOtherVersion(line.toString("utf8"), text, stated);
+    const hashes = stated === undefined ? [computed] : [stated, computed];
+    return { state: "damaged", header: decodeHeader(repairVersion(text), false), hashes };
+  }
   requireVersion(text);
   const header = decodeHeader(text, true);
   if (header === undefined)
@@ -98,15 +102,14 @@ function requireVersion(text: string): void {
 }
 
 /**
- * A line that does not fit its hash. Another version may hash otherwise, so such a line is refused, not called damaged,
- * unless one flipped bit of the version explains it all.
+ * Of a line that does not fit its hash: another version may hash otherwise, so it is refused, not called damaged, unless
+ * one flipped bit of the version explains it all.
  */
-function readDamaged(text: string, stated: Buffer | undefined, computed: Buffer): ParsedHeader {
-  const repaired = repairVersion(text);
-  const isOnlyVersion = repaired !== text && stated !== undefined && sha256(repaired).equals(stated);
-  if (text.startsWith(FORMAT) && !text.startsWith(START) && !isOnlyVersion) throw unsupportedVersion(text);
-  const hashes = stated === undefined ? [computed] : [stated, computed];
-  return { state: "damaged", header: decodeHeader(repaired, false), hashes };
+function refuseOtherVersion(line: string, hashed: string, stated: Buffer | undefined): void {
+  if (!line.startsWith(FORMAT) || line.startsWith(START)) return;
+  const repaired = repairVersion(hashed);
+  const isOnlyVersion = repaired !== hashed && stated !== undefined && sha256(repaired).equals(stated);
+  if (!isOnlyVersion) throw unsupportedVersion(line);
 }
 
 /** The text with one flipped bit of its version set right; the text itself where that is not the matter. */

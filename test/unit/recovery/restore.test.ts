@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { encodeBase64Url, sha256 } from "../../../src/base/digest.js";
+import { SplashdownError } from "../../../src/base/errors.js";
+import type { SnapshotSource } from "../../../src/checkpoint/contract.js";
 import type { EngineEvent } from "../../../src/engine/events.js";
 import { openJournalWriter, type JournalWriter } from "../../../src/journal/writer.js";
 import type { Restored } from "../../../src/recovery/restore.js";
@@ -107,36 +109,45 @@ describe("restoreTask", () => {
     expect(restored.report).toMatchObject({ base: null, records_replayed: owner.state.position });
   });
 
-  it("R3: leaves a snapshot of a newer version where it is", async () => {
+  it.each(["FORMAT_VERSION", "KEY_MISSING", "STORE_FAILED"] as const)(
+    "R3: leaves a snapshot alone that it cannot judge: %s",
+    async (code) => {
+      const owner = await room.live(3, "intended", 3);
+      const real = room.snapshots(await room.task());
+      const load = () => Promise.reject(new SplashdownError(code, "not now"));
+      const snapshots = { list: () => real.list(), load, quarantine: () => Promise.reject(new Error("never")) };
+      const restored = await room.restore({ snapshots });
+      const [file] = room.snapshotFiles();
+      expect(textOfState(restored.state)).toBe(textOfState(owner.state));
+      expect(restored.report).toMatchObject({ base: null, quarantined: [], passed_over: [{ file, code }] });
+    },
+  );
+
+  it("R3: passes over a snapshot that is gone by now, and lets a mistake of ours through", async () => {
     await room.live(3, "intended", 3);
-    const [file = ""] = room.snapshotFiles();
-    room.edit(`${CHECKPOINTS}/${file}`, (bytes) =>
-      Buffer.from(bytes.toString("latin1").replace('"version":"1.0"', '"version":"9.0"'), "latin1"),
-    );
-    const restored = await room.restore();
-    expect(restored.report).toMatchObject({
-      base: null,
-      quarantined: [],
-      passed_over: [{ file, code: "FORMAT_VERSION" }],
+    const real = room.snapshots(await room.task());
+    const failing = (error: Error) => ({
+      list: () => real.list(),
+      load: () => Promise.reject(error),
+      quarantine: real.quarantine,
     });
-    expect(room.snapshotFiles()).toEqual([file]);
+    const gone = await room.restore({ snapshots: failing(new SplashdownError("CHECKPOINT_NOT_FOUND", "gone")) });
+    expect(gone.report).toMatchObject({ base: null, passed_over: [] });
+    await expect(room.restore({ snapshots: failing(new TypeError("ours")) })).rejects.toThrow("ours");
   });
 
   it("R4: passes over a snapshot that a superseded owner wrote too late", async () => {
     const owner = await room.live(3, "intended", 3);
     const task = await room.task();
     const restored = await room.restore({ task });
-    const late = wrapTask(task, { list: (prefix) => task.list(prefix) });
-    const snapshots = room.snapshots(late);
-    const [entry] = await snapshots.list();
-    const off = {
-      ...snapshots,
-      list: async () => [{ ...entry, file: "off" } as never],
-      load: async () => ({
-        ...(await snapshots.load(entry?.file ?? "")),
-        position: { n: 99, epoch: 1, index: 0, h: encodeBase64Url(sha256("x")) },
-      }),
-      quarantine: snapshots.quarantine,
+    const real = room.snapshots(task);
+    const [entry] = await real.list();
+    if (entry === undefined) throw new Error("no snapshot is there");
+    const position = { n: 99, epoch: 1, index: 0, h: encodeBase64Url(sha256("x")) };
+    const off: SnapshotSource = {
+      list: async () => [{ ...entry, file: "off" }],
+      load: async () => ({ ...(await real.load(entry.file)), position }),
+      quarantine: () => Promise.reject(new Error("never")),
     };
     await (await takeOn(restored, task)).close();
     const again = await room.restore({ snapshots: off });

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { foldUntil, readTask } from "../../../src/recovery/fold.js";
+import { textOfState } from "../../simulation/trace.js";
+import { codeOfAsync } from "../../support/error-code.js";
+import { createTestVault } from "../../support/journal-room.js";
+import { CHECKPOINTS, damageLine, FIRST_SEGMENT, RecoveryRoom } from "../../support/recovery-room.js";
+
+async function reading(room: RecoveryRoom) {
+  const task = await room.task();
+  return { task, vault: createTestVault("reader"), snapshots: room.snapshots(task) };
+}
+
+describe("readTask", () => {
+  it("R5: folds the same state with every snapshot, one, or none, and changes no byte", async () => {
+    const room = new RecoveryRoom();
+    const owner = await room.live(4, "intended", 4);
+    const before = room.contents();
+    const options = await reading(room);
+    const folded = await readTask(options);
+    expect(textOfState(folded.state)).toBe(textOfState(owner.state));
+    expect(folded).toMatchObject({ lost: [], uncertainFrom: undefined, unfoldable: 0, base: { seq: 2 } });
+    const bare = { ...options.snapshots, list: async () => [] };
+    expect(textOfState((await readTask({ ...options, snapshots: bare })).state)).toBe(textOfState(owner.state));
+    expect(room.contents()).toEqual(before);
+  });
+
+  it("J8: bears a living writer's torn tail", async () => {
+    const room = new RecoveryRoom();
+    const owner = await room.live(2, "intended", 2);
+    room.edit(FIRST_SEGMENT, (bytes) => Buffer.concat([bytes, Buffer.from('{"n":9,"k":"no')]));
+    const folded = await readTask(await reading(room));
+    expect(folded.position?.n).toBe(owner.state.position);
+    expect(folded.history.segments).toMatchObject([{ tail: "torn", droppedBytes: 14 }]);
+  });
+
+  it("R5: goes on after a lost record, counting what no longer fits, and says from where on nothing is certain", async () => {
+    const room = new RecoveryRoom();
+    await room.live(3, "intended", 3);
+    for (const file of room.snapshotFiles()) room.edit(`${CHECKPOINTS}/${file}`, () => Buffer.from("x"));
+    // The scope is never entered, so leaving it or moving in it does not fit.
+    room.edit(FIRST_SEGMENT, (bytes) => damageLine(bytes, 3));
+    const folded = await readTask(await reading(room));
+    expect(folded).toMatchObject({ lost: [{ from: 2, to: 2 }], uncertainFrom: 2 });
+    expect(folded.state.position).toBe(folded.history.head?.n);
+    room.edit(FIRST_SEGMENT, (bytes) => damageLine(damageLine(bytes, 3), 2));
+    const less = await readTask(await reading(room));
+    expect(less.lost).toEqual([{ from: 1, to: 1 }]);
+    expect(less.unfoldable).toBeGreaterThan(0);
+  });
+});
+
+describe("foldUntil", () => {
+  it("gives the state right after any record, from the snapshot before it", async () => {
+    const room = new RecoveryRoom();
+    const owner = await room.live(3);
+    const options = await reading(room);
+    for (let n = 1; n <= owner.state.position; n += 1) {
+      const folded = await foldUntil({ ...options, until: n });
+      expect(folded.state.position).toBe(n);
+      expect(folded.base?.position.n ?? 0).toBeLessThanOrEqual(n);
+    }
+    expect(textOfState((await foldUntil({ ...options, until: owner.state.position })).state)).toBe(
+      textOfState(owner.state),
+    );
+  });
+
+  it("refuses a record that is not there, and one behind a lost one", async () => {
+    const room = new RecoveryRoom();
+    const owner = await room.live(1);
+    const options = await reading(room);
+    expect(await codeOfAsync(() => foldUntil({ ...options, until: owner.state.position + 1 }))).toBe(
+      "CHECKPOINT_NOT_FOUND",
+    );
+    room.edit(FIRST_SEGMENT, (bytes) => damageLine(bytes, 3));
+    const again = await reading(room);
+    expect(await codeOfAsync(() => foldUntil({ ...again, until: 3 }))).toBe("JOURNAL_CORRUPT");
+    expect((await foldUntil({ ...again, until: 1 })).state.position).toBe(1);
+  });
+});

@@ -1,0 +1,216 @@
+import { describe, expect, it } from "vitest";
+import { SplashdownError } from "../../../src/base/errors.js";
+import type { EngineEvent, TaskEnd } from "../../../src/engine/events.js";
+import { openJournalWriter } from "../../../src/journal/writer.js";
+import { scanTask, scanTasks, type ScannedTask } from "../../../src/recovery/scan.js";
+import { planRecovery } from "../../../src/recovery/supervise.js";
+import type { OwnerState, Store, TaskStore } from "../../../src/store/contract.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import { FAKE_START_MS, FakeClock } from "../../support/fake-clock.js";
+import { createTestVault, notedEvent } from "../../support/journal-room.js";
+import { startEvents } from "../../simulation/scripted-task.js";
+import { wrapTask } from "../../support/wrapped-task.js";
+
+const clock = new FakeClock();
+const space = new MemorySpace();
+const memory = new MemoryStore({ space, deliverablesRoot: "/outputs" });
+const owners = new Map<string, OwnerState>();
+/** Changes the bytes of a task's first segment as they are read. */
+const rot = new Map<string, (bytes: Buffer) => Buffer>();
+
+const store: Store = {
+  manifest: memory.manifest,
+  address: memory.address,
+  tasks: () => memory.tasks(),
+  createTask: (name) => memory.createTask(name),
+  probe: () => memory.probe(),
+  close: () => memory.close(),
+  task: async (name) => {
+    const task = await memory.task(name);
+    if (task === undefined) return undefined;
+    const read: TaskStore["read"] = async (id) => rot.get(name)?.(Buffer.from(await task.read(id))) ?? task.read(id);
+    return wrapTask(task, { ownerState: async () => owners.get(name) ?? { state: "gone" }, read });
+  },
+};
+
+const closed = (end: TaskEnd, resumeAtMs?: number): EngineEvent => ({
+  type: "task_closed",
+  atMs: FAKE_START_MS + 5,
+  end,
+  reason: end,
+  exitStatus: 0,
+  resumable: true,
+  ...(resumeAtMs === undefined ? {} : { resumeAtMs }),
+});
+
+async function make(name: string, events: readonly EngineEvent[]): Promise<void> {
+  const task = await memory.createTask(name);
+  if (task === undefined) throw new Error("the task exists");
+  const writer = await openJournalWriter({
+    task,
+    vault: createTestVault(name),
+    epoch: await task.claim(),
+    prev: undefined,
+    clock,
+  });
+  writer.append(events);
+  await writer.close();
+}
+
+const openVault = async (task: TaskStore) => {
+  if (task.name === "keyless") throw new SplashdownError("KEY_MISSING", "no source gives the key");
+  return createTestVault(`reader of ${task.name}`);
+};
+
+const openEnd = [...startEvents(1), notedEvent(3)];
+
+describe("scanTasks", () => {
+  it("R11: says how each task stands, from its end and its owner", async () => {
+    await make("running", openEnd);
+    owners.set("running", {
+      state: "alive",
+      owner: { pid: 5, host: "ada", bootId: "b", processStartedAt: "x", since: "y" },
+    });
+    await make("crashed", openEnd);
+    await make("unclear", openEnd);
+    owners.set("unclear", { state: "unclear" });
+    for (const end of ["done", "partial", "failed", "stopped", "waiting"] as const)
+      await make(end, [...openEnd, closed(end), notedEvent(9)]);
+    await make("paused", [...openEnd, closed("paused", FAKE_START_MS + 1_000)]);
+    await make("asked-to-pause", [...openEnd, closed("paused")]);
+    await make("taken-up-again", [...openEnd, closed("paused"), { ...resumed, atMs: FAKE_START_MS + 9 }]);
+    await memory.createTask("never-began");
+    const tasks = await scanTasks({ store, openVault });
+    expect(Object.fromEntries(tasks.map((task) => [task.name, task.status]))).toEqual({
+      "asked-to-pause": "paused",
+      crashed: "crashed",
+      done: "done",
+      failed: "failed",
+      "never-began": "crashed",
+      partial: "partial",
+      paused: "paused",
+      running: "running",
+      stopped: "stopped",
+      "taken-up-again": "crashed",
+      unclear: "unclear",
+      waiting: "waiting",
+    });
+    expect(tasks.find((task) => task.name === "done")).toMatchObject({
+      records: 5,
+      epoch: 1,
+      lastAtMs: FAKE_START_MS + 9,
+      closed: { end: "done" },
+    });
+    expect(tasks.map((task) => task.name)).toEqual([...tasks.map((task) => task.name)].sort());
+  });
+
+  it("R12: a bad task is one bad entry", async () => {
+    await make("keyless", openEnd);
+    await make("rotten", openEnd);
+    await make("headless", openEnd);
+    await make("forged", openEnd);
+    rot.set("rotten", (bytes) => change(bytes, bytes.lastIndexOf('"d":"') + 10));
+    rot.set("headless", (bytes) => change(bytes, bytes.indexOf('"salt":"') + 10));
+    rot.set("forged", () => Buffer.from('{"format":"splashdown.journal","version":"7.0","header":{}}\n'));
+    const names = ["keyless", "rotten", "headless", "forged", "gone", "crashed"];
+    const tasks = await scanTasks({ store, openVault, names });
+    expect(tasks.map(({ name, status, problem }) => [name, status, problem?.code])).toEqual([
+      ["keyless", "key_missing", "KEY_MISSING"],
+      ["rotten", "damaged", "JOURNAL_CORRUPT"],
+      ["headless", "damaged", "JOURNAL_CORRUPT"],
+      ["forged", "damaged", "FORMAT_VERSION"],
+      ["crashed", "crashed", undefined],
+    ]);
+  });
+
+  it("looks through epochs that wrote nothing", async () => {
+    await make("empty-heirs", [...openEnd, closed("done")]);
+    const task = await memory.task("empty-heirs");
+    if (task === undefined) throw new Error("the task is gone");
+    const vault = createTestVault("heirs");
+    const head = { n: 4, epoch: 1, index: 0, h: "" };
+    const { records } = await import("../../../src/journal/history.js").then(({ readHistory }) =>
+      readHistory({ task, vault }),
+    );
+    const prev = records.at(-1)?.position ?? head;
+    await (await openJournalWriter({ task, vault, epoch: await task.claim(), prev, clock })).close();
+    await task.claim();
+    expect(await scanTask("empty-heirs", { store, openVault })).toMatchObject({ status: "done", epoch: 2, records: 4 });
+  });
+
+  it("lets a mistake of ours through", async () => {
+    const broken = () => Promise.reject(new TypeError("ours"));
+    await expect(scanTask("crashed", { store, openVault: broken })).rejects.toMatchObject({ code: "INTERNAL" });
+  });
+});
+
+const resumed: EngineEvent = { type: "task_resumed", atMs: 0, epoch: 2, by: "resume", crashed: false, report: {} };
+
+function change(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ 1;
+  return copy;
+}
+
+describe("planRecovery", () => {
+  const entry = (name: string, status: ScannedTask["status"], extra: Partial<ScannedTask> = {}): ScannedTask => ({
+    name,
+    status,
+    taskId: "x",
+    epoch: 1,
+    records: 3,
+    lastAtMs: 1,
+    owner: undefined,
+    closed: undefined,
+    problem: undefined,
+    ...extra,
+  });
+  const paused = (name: string, resumeAtMs?: number) =>
+    entry(name, "paused", { closed: closed("paused", resumeAtMs) as never });
+
+  it("R13: takes up what crashed and what is due, and says of the rest why not", () => {
+    const plan = planRecovery(
+      [
+        entry("a", "crashed"),
+        entry("b", "crashed", { records: 0 }),
+        paused("c", 1_000),
+        paused("d", 1_001),
+        paused("e"),
+        entry("f", "running", { owner: { pid: 5, host: "h", bootId: "b", processStartedAt: "x", since: "y" } }),
+        entry("g", "running"),
+        entry("h", "unclear"),
+        entry("i", "waiting"),
+        entry("j", "damaged", { problem: { code: "JOURNAL_CORRUPT", message: "it is torn" } }),
+        entry("k", "key_missing"),
+        entry("l", "failed"),
+        entry("m", "stopped"),
+        entry("n", "partial"),
+        entry("o", "done"),
+        paused("p", 5_000),
+      ],
+      1_000,
+    );
+    expect(plan.take).toEqual([
+      { name: "a", why: "crashed" },
+      { name: "c", why: "due" },
+    ]);
+    expect(Object.fromEntries(plan.leave.map(({ name, why }) => [name, why]))).toEqual({
+      b: "it never started",
+      d: "its time comes at 1970-01-01T00:00:01.001Z",
+      e: "it was paused on request",
+      f: "its owner, process 5, is alive",
+      g: "its owner, process ?, is alive",
+      h: "it cannot be told whether its owner lives",
+      i: "it waits for a person",
+      j: "it is torn",
+      k: "it cannot be read",
+      l: "it failed and needs a person",
+      m: "a person stopped it",
+      n: "it has ended",
+      o: "it has ended",
+      p: "its time comes at 1970-01-01T00:00:05.000Z",
+    });
+    expect(plan.nextDueAtMs).toBe(1_001);
+    expect(planRecovery([], 0).nextDueAtMs).toBeUndefined();
+  });
+});
