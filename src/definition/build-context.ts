@@ -23,4 +23,5 @@ export interface NodeSite {
   readonly parent: string;
   /** Children of a machine have routes, and say nothing to be model steps. */
   readonly isRouted: boolean;
+  readonly context: BuildContext;
 }

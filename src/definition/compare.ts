@@ -25,7 +25,7 @@ export function compareDefinitions(old: WorkflowDefinition, next: WorkflowDefini
   const isSame = (path: string): boolean => before.get(path)?.fingerprint === after.get(path)?.fingerprint;
   const gone = [...before.keys()].filter((path) => !after.has(path));
   const fresh = [...after.keys()].filter((path) => !before.has(path));
-  const renamed = pairRenamed(gone, fresh, before, after);
+  const renamed = pairRenamed(pick(before, gone), pick(after, fresh));
   const isRenamed = (path: string): boolean => renamed.some(({ from, to }) => from === path || to === path);
   return {
     equal: old.fingerprint === next.fingerprint,
@@ -57,19 +57,16 @@ function indexSteps(definition: WorkflowDefinition): Map<string, StepDefinition>
   return steps;
 }
 
+function pick(steps: Steps, paths: readonly string[]): Steps {
+  return new Map([...steps].filter(([path]) => paths.includes(path)));
+}
+
 /** A step counts as renamed when exactly one that is gone and one that is new do the same. */
-function pairRenamed(
-  gone: readonly string[],
-  fresh: readonly string[],
-  before: Steps,
-  after: Steps,
-): { from: string; to: string }[] {
-  return fresh.flatMap((to) => {
-    const fingerprint = after.get(to)?.fingerprint;
-    const from = gone.filter((path) => before.get(path)?.fingerprint === fingerprint);
-    const others = fresh.filter((path) => after.get(path)?.fingerprint === fingerprint);
-    const [only] = from;
-    return only !== undefined && from.length === 1 && others.length === 1 ? [{ from: only, to }] : [];
+function pairRenamed(gone: Steps, fresh: Steps): { from: string; to: string }[] {
+  return [...fresh].flatMap(([to, { fingerprint }]) => {
+    const same = (steps: Steps) => [...steps].filter(([, step]) => step.fingerprint === fingerprint);
+    const [from, ...others] = same(gone);
+    return from !== undefined && others.length === 0 && same(fresh).length === 1 ? [{ from: from[0], to }] : [];
   });
 }
 

@@ -8,11 +8,22 @@ export const APPROVE = 90;
 export const REJECT = 50;
 export const EVALUATION_ITERATIONS = 5;
 /** Weights of the usual dimensions, restricted to the scorers there are. */
-export const WEIGHTS: Readonly<Record<string, number>> = { quality: 0.4, performance: 0.3, security: 0.2, confidence: 0.1 };
+export const WEIGHTS: Readonly<Record<string, number>> = {
+  quality: 0.4,
+  performance: 0.3,
+  security: 0.2,
+  confidence: 0.1,
+};
 /** A dimension of a person's own, without a weight. */
 export const WEIGHT_OTHER = 0.1;
 
-export const RETRY: RetryPolicy = { maxAttempts: 1, backoff: "exponential", delayMs: 2_000, delayMsMax: 300_000, jitter: 0.1 };
+export const RETRY: RetryPolicy = {
+  maxAttempts: 1,
+  backoff: "exponential",
+  delayMs: 2_000,
+  delayMsMax: 300_000,
+  jitter: 0.1,
+};
 export const MAX_CONCURRENT = 10;
 /** Conductor's own limit counts loops; phases and dags cannot loop, so theirs only stops a mistake. */
 export const ITERATIONS_OF_ROUTES = 10;

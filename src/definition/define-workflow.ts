@@ -4,7 +4,7 @@
  * Functions are taken out and stand beside the definition under `@path`, so that the rest is plain JSON.
  */
 import { sha256Hex } from "../base/digest.js";
-import { encodeValue, isJsonObject, type JsonValue } from "../base/json.js";
+import { encodeValue, type JsonValue } from "../base/json.js";
 import type { ParallelGroup, Phase, Step, WorkflowFile } from "../schema/generated/workflow.js";
 
 /** Code of a step; the runtime exports the type of its context. */
@@ -65,33 +65,39 @@ export function extractFunctions(workflow: unknown): ExtractedWorkflow {
     digests.set(path, sha256Hex(call.toString()));
     return path;
   };
-  const value = encodeValue(replaceFunctions(workflow, [], take, new Set()));
+  const value = encodeValue(replaceFunctions(workflow, [], { take, active: new Set() }));
   return { value, functions, digests };
 }
 
-type Take = (call: StepFunction, trail: readonly string[]) => string;
+interface Extraction {
+  readonly take: (call: StepFunction, trail: readonly string[]) => string;
+  readonly active: Set<unknown>;
+}
 
 /** Only the key `function` may hold code; code elsewhere is left for `encodeValue` to refuse. */
-function replaceFunctions(value: unknown, trail: readonly string[], take: Take, active: Set<unknown>): unknown {
+function replaceFunctions(value: unknown, trail: readonly string[], extraction: Extraction): unknown {
+  const { active } = extraction;
   if (typeof value !== "object" || value === null || active.has(value)) return value;
   active.add(value);
   try {
-    if (Array.isArray(value)) return value.map((item: unknown) => replaceFunctions(item, trail, take, active));
-    if (
-      !isJsonObject(value) ||
-      (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null)
-    )
-      return value;
-    const named: unknown = value["name"];
-    const inner = typeof named === "string" ? [...trail, named] : trail;
-    const entries: [string, unknown][] = Object.entries(value).map(([key, item]: [string, unknown]) => [
-      key,
-      key === "function" && typeof item === "function"
-        ? take(item as StepFunction, inner)
-        : replaceFunctions(item, inner, take, active),
-    ]);
-    return Object.fromEntries(entries);
+    if (Array.isArray(value)) return value.map((item: unknown) => replaceFunctions(item, trail, extraction));
+    return isPlain(value) ? replaceInRecord(value, trail, extraction) : value;
   } finally {
     active.delete(value);
   }
+}
+
+function isPlain(value: object): value is Record<string, unknown> {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function replaceInRecord(record: Record<string, unknown>, trail: readonly string[], extraction: Extraction): unknown {
+  const { name } = record;
+  const inner = typeof name === "string" ? [...trail, name] : trail;
+  const replace = (key: string, item: unknown): unknown =>
+    key === "function" && typeof item === "function"
+      ? extraction.take(item as StepFunction, inner)
+      : replaceFunctions(item, inner, extraction);
+  return Object.fromEntries(Object.entries(record).map(([key, item]) => [key, replace(key, item)]));
 }

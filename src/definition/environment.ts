@@ -35,23 +35,41 @@ export function substituteEnvironment(value: JsonValue, options: SubstitutionOpt
   return result;
 }
 
-function substituteText(text: string, options: SubstitutionOptions, path: FaultPath, depth = 0): string {
-  return text.replace(
-    PATTERN,
-    (whole: string, escaped: string | undefined, name: string, otherwise: string | undefined) => {
-      if (escaped !== undefined) return whole.slice(1);
-      if (options.keepsDotted === true && name.includes(".") && options.names?.[name] === undefined) return whole;
-      const found = options.names?.[name] ?? (name.includes(".") ? undefined : options.environment(name));
-      if (found !== undefined && (found !== "" || otherwise === undefined)) return found;
-      if (otherwise !== undefined)
-        return depth < DEPTH_MAX ? substituteText(otherwise, options, path, depth + 1) : otherwise;
-      if (found === "") return "";
-      options.faults.add({
-        path,
-        message: `the environment variable ${name} is not set`,
-        suggestion: `set it, write \${${name}:-default}, or $\${${name}} for the text itself`,
-      });
-      return whole;
-    },
-  );
+function substituteText(text: string, options: SubstitutionOptions, path: FaultPath): string {
+  return replacePlaces(text, { options, path, depth: 0 });
+}
+
+interface Replacing {
+  readonly options: SubstitutionOptions;
+  readonly path: FaultPath;
+  readonly depth: number;
+}
+
+function replacePlaces(text: string, replacing: Replacing): string {
+  return text.replace(PATTERN, (...match: (string | undefined)[]) => {
+    const [whole = "", escaped, name = "", otherwise] = match;
+    return escaped === undefined ? replaceOne({ whole, name, otherwise }, replacing) : whole.slice(1);
+  });
+}
+
+interface Place {
+  readonly whole: string;
+  readonly name: string;
+  readonly otherwise: string | undefined;
+}
+
+function replaceOne({ whole, name, otherwise }: Place, { options, path, depth }: Replacing): string {
+  const isDotted = name.includes(".");
+  const found = options.names?.[name] ?? (isDotted ? undefined : options.environment(name));
+  if (found !== undefined && (found !== "" || otherwise === undefined)) return found;
+  if (isDotted && options.keepsDotted === true) return whole;
+  if (otherwise !== undefined) {
+    return depth < DEPTH_MAX ? replacePlaces(otherwise, { options, path, depth: depth + 1 }) : otherwise;
+  }
+  options.faults.add({
+    path,
+    message: `the environment variable ${name} is not set`,
+    suggestion: `set it, write \${${name}:-default}, or $\${${name}} for the text itself`,
+  });
+  return whole;
 }

@@ -76,7 +76,9 @@ export class FaultList {
 
   /** Faults in the order of the file. */
   sorted(): DefinitionFault[] {
-    return [...this.faults].sort((left, right) => (left.line ?? 0) - (right.line ?? 0) || (left.column ?? 0) - (right.column ?? 0));
+    return [...this.faults].sort(
+      (left, right) => (left.line ?? 0) - (right.line ?? 0) || (left.column ?? 0) - (right.column ?? 0),
+    );
   }
 
   /** Throws when there is a fault. Errors: the code given, with all faults in `details.faults`. */
@@ -86,9 +88,16 @@ export class FaultList {
 }
 
 /** One error for all faults; its message lists them, the first line is the first fault. */
-export function createFaultError(code: ErrorCode, faults: readonly DefinitionFault[], file: string | undefined): SplashdownError {
+export function createFaultError(
+  code: ErrorCode,
+  faults: readonly DefinitionFault[],
+  file: string | undefined,
+): SplashdownError {
   return new SplashdownError(code, faults.map(formatFault).join("\n"), {
-    details: { ...(file === undefined ? {} : { file }), faults: faults.map((fault) => ({ ...fault }) as unknown as JsonObject) },
+    details: {
+      ...(file === undefined ? {} : { file }),
+      faults: faults.map((fault) => ({ ...fault }) as unknown as JsonObject),
+    },
   });
 }
 
@@ -104,7 +113,8 @@ export function formatPath(path: FaultPath): string {
 }
 
 function formatFault(fault: DefinitionFault): string {
-  const place = fault.line === undefined ? (fault.file ?? "") : `${fault.file ?? "workflow"}:${fault.line}:${fault.column ?? 1}`;
+  const place =
+    fault.line === undefined ? (fault.file ?? "") : `${fault.file ?? "workflow"}:${fault.line}:${fault.column ?? 1}`;
   const where = [place, fault.path === "$" ? "" : fault.path].filter((part) => part !== "").join(" ");
   const suggestion = fault.suggestion === undefined ? "" : ` (${fault.suggestion})`;
   return `${where === "" ? "" : `${where}: `}${fault.message}${suggestion}`;
@@ -124,7 +134,10 @@ function formatWithCaret(fault: DefinitionFault): string {
   if (fault.excerpt !== undefined && fault.line !== undefined) {
     const number = String(fault.line).padStart(5);
     const before = fault.excerpt.slice(0, (fault.column ?? 1) - 1).replace(/[^\t]/g, " ");
-    lines.push(`${number} | ${fault.excerpt}`, `${" ".repeat(5)} | ${before}${"^".repeat(Math.max(fault.width ?? 1, 1))}`);
+    lines.push(
+      `${number} | ${fault.excerpt}`,
+      `${" ".repeat(5)} | ${before}${"^".repeat(Math.max(fault.width ?? 1, 1))}`,
+    );
   }
   if (fault.suggestion !== undefined) lines.push(`      = ${fault.suggestion}`);
   return lines.join("\n");

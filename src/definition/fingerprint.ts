@@ -10,10 +10,9 @@ import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "..
 import type { StepDefinition, WorkflowDefinition } from "./workflow.js";
 
 /** Parts of a step that are structure or patience. */
-const OUTSIDE = new Set([
-  ...["node", "name", "path", "description", "dependsOn", "routes", "onError", "fingerprint"],
-  ...["effects", "onUnknown", "probe", "retry", "timeoutMs", "idleTimeoutMs", "criticality", "risky"],
-]);
+const STRUCTURE = ["node", "name", "path", "description", "dependsOn", "routes", "onError", "fingerprint"];
+const PATIENCE = ["effects", "onUnknown", "probe", "retry", "timeoutMs", "idleTimeoutMs", "criticality", "risky"];
+const OUTSIDE = new Set([...STRUCTURE, ...PATIENCE]);
 
 /** Parts of a workflow that decide nothing. */
 const SILENT = new Set(["description", "version", "metadata", "fingerprint"]);
@@ -25,7 +24,8 @@ const SILENT = new Set(["description", "version", "metadata", "fingerprint"]);
  */
 export function fingerprintStep(step: Omit<StepDefinition, "fingerprint">, code?: string): string {
   const parts: Record<string, JsonValue> = {};
-  for (const [key, value] of Object.entries(step)) if (!OUTSIDE.has(key) && value !== undefined) parts[key] = value as JsonValue;
+  for (const [key, value] of Object.entries(step))
+    if (!OUTSIDE.has(key) && value !== undefined) parts[key] = value as JsonValue;
   if (code !== undefined) parts["code"] = code;
   return sha256Hex(canonicalJson(parts));
 }
@@ -33,9 +33,15 @@ export function fingerprintStep(step: Omit<StepDefinition, "fingerprint">, code?
 /** The fingerprint of a whole definition: equal for equal behaviour. */
 export function fingerprintWorkflow(definition: Omit<WorkflowDefinition, "fingerprint">): string {
   const parts: Record<string, JsonValue> = {};
-  for (const [key, value] of Object.entries(definition)) if (!SILENT.has(key) && value !== undefined) parts[key] = value as JsonValue;
-  const inputs = Object.entries(definition.inputs).map(([name, { description: _said, ...input }]) => [name, input as unknown as JsonObject]);
-  return sha256Hex(canonicalJson(withoutDescriptions({ ...parts, inputs: Object.fromEntries(inputs) as JsonObject }, "root")));
+  for (const [key, value] of Object.entries(definition))
+    if (!SILENT.has(key) && value !== undefined) parts[key] = value as JsonValue;
+  const inputs = Object.entries(definition.inputs).map(([name, { description: _said, ...input }]) => [
+    name,
+    input as unknown as JsonObject,
+  ]);
+  return sha256Hex(
+    canonicalJson(withoutDescriptions({ ...parts, inputs: Object.fromEntries(inputs) as JsonObject }, "root")),
+  );
 }
 
 /** Descriptions of nodes go; a step's own `description` key in templates and schemas is under keys that are kept whole. */
@@ -43,7 +49,8 @@ function withoutDescriptions(value: JsonObject, key: string): JsonObject {
   const result: Record<string, JsonValue> = {};
   for (const [name, item] of Object.entries(value)) {
     if (item === undefined || (name === "description" && NODE_KEYS.has(key))) continue;
-    if (Array.isArray(item) && NODE_KEYS.has(name)) result[name] = item.map((one: JsonValue) => (isJsonObject(one) ? withoutDescriptions(one, name) : one));
+    if (Array.isArray(item) && NODE_KEYS.has(name))
+      result[name] = item.map((one: JsonValue) => (isJsonObject(one) ? withoutDescriptions(one, name) : one));
     else result[name] = isJsonObject(item) && NODE_KEYS.has(name) ? withoutDescriptions(item, name) : item;
   }
   return result;

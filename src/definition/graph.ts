@@ -23,7 +23,11 @@ export function findAfter(name: string, edges: Edges): Set<string> {
 }
 
 /** True when every way from the entry to `target` passes `via`. */
-export function isOnEveryWay(via: string, target: string, entry: string, edges: Edges): boolean {
+export function isOnEveryWay(
+  via: string,
+  target: string,
+  { entry, edges }: { readonly entry: string; readonly edges: Edges },
+): boolean {
   if (via === entry) return true;
   const without = new Map([...edges].filter(([name]) => name !== via));
   return !findReachable([entry], without).has(target);

@@ -64,23 +64,21 @@ async function readParts(reading: Reading, text: string, origin: Origin): Promis
   let value = document.value;
   for (const request of document.includes) {
     const place = document.places.placeOf(request.path, "value");
-    const included = await readInclude(
-      reading,
-      request.file,
-      { ...origin, path: [...origin.path, ...request.path] },
-      place,
-    );
+    const own = { ...origin, path: [...origin.path, ...request.path] };
+    const included = await readInclude(reading, { name: request.file, origin: own, place });
     value = replaceAt(value, request.path, included);
   }
   return value;
 }
 
-async function readInclude(
-  reading: Reading,
-  name: string,
-  origin: Origin,
-  place: SourcePlace | undefined,
-): Promise<JsonValue> {
+interface IncludeSite {
+  readonly name: string;
+  /** The file with the tag, and where in the whole value the tag stands. */
+  readonly origin: Origin;
+  readonly place: SourcePlace | undefined;
+}
+
+async function readInclude(reading: Reading, { name, origin, place }: IncludeSite): Promise<JsonValue> {
   const file = resolve(dirname(origin.file), name);
   const refuse = (message: string): null => {
     reading.faults.push({ ...place, path: "$", message });

@@ -20,23 +20,27 @@ export function findNearest(name: string, candidates: Iterable<string>): string 
 }
 
 function normalise(name: string): string {
-  return name.slice(0, NAME_MAX).replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_").toLowerCase();
+  return name
+    .slice(0, NAME_MAX)
+    .replace(/([a-z])([A-Z])/g, "$1_$2")
+    .replaceAll("-", "_")
+    .toLowerCase();
 }
 
 /** Edits between two texts: insert, delete, replace, swap neighbours. */
 function computeDistance(left: string, right: string): number {
   if (Math.abs(left.length - right.length) > NAME_MAX / 3) return NAME_MAX;
-  let [before, last] = [[] as number[], Array.from({ length: right.length + 1 }, (_item, index) => index)];
+  const rows: number[][] = [Array.from({ length: right.length + 1 }, (_item, index) => index)];
   for (let row = 1; row <= left.length; row += 1) {
     const next = [row];
     for (let column = 1; column <= right.length; column += 1) {
+      const at = (up: number, back: number): number => (up === 0 ? next : rows[row - up])?.[column - back] ?? NAME_MAX;
       const isSame = left[row - 1] === right[column - 1];
-      let cost = Math.min((last[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1, (last[column - 1] ?? 0) + (isSame ? 0 : 1));
-      const isSwap = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
-      if (isSwap) cost = Math.min(cost, (before[column - 2] ?? 0) + 1);
-      next.push(cost);
+      const isSwap = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      const swapped = isSwap ? at(2, 2) + 1 : NAME_MAX;
+      next.push(Math.min(at(1, 0) + 1, at(0, 1) + 1, at(1, 1) + (isSame ? 0 : 1), swapped));
     }
-    [before, last] = [last, next];
+    rows.push(next);
   }
-  return last[right.length] ?? 0;
+  return rows[left.length]?.[right.length] ?? NAME_MAX;
 }

@@ -1,7 +1,7 @@
 /** Builds a phase: specialists, evaluation with its scorers, confidence, and what happens when it is low. */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Evaluation, Phase, Scorer, Step } from "../schema/generated/workflow.js";
-import type { BuildContext, NodeSite } from "./build-context.js";
+import type { NodeSite } from "./build-context.js";
 import {
   APPROVE,
   BANDS,
@@ -18,24 +18,22 @@ import {
 import type { FaultPath } from "./fault.js";
 import { fingerprintStep } from "./fingerprint.js";
 import { findNearest } from "./nearest.js";
-import { buildRetry, listCommand, parseDurationMs, textMap } from "./plain-parts.js";
+import { buildRetry, listCommand, optional, optionalMs, textMap } from "./plain-parts.js";
 import { buildStep } from "./step-builder.js";
 import { findKind } from "./step-kinds.js";
 import type { ConfidenceRule, EvaluationDefinition, PhaseScope, ScorerStep, StepDefinition } from "./workflow.js";
 
 /** Builds a phase. Units: `number` from 1. */
-export function buildPhase(phase: Phase, number: number, site: NodeSite, context: BuildContext): PhaseScope {
+export function buildPhase(phase: Phase, number: number, site: NodeSite): PhaseScope {
   const path = `${site.parent}/${phase.name}`;
-  const inner = (at: FaultPath): NodeSite => ({ at, parent: path, isRouted: false });
+  const inner = (at: FaultPath): NodeSite => ({ at, parent: path, isRouted: false, context: site.context });
   const children = phase.specialists.flatMap(
-    (step, index) => buildSpecialist(step, inner([...site.at, "specialists", index]), context) ?? [],
+    (step, index) => buildSpecialist(step, inner([...site.at, "specialists", index])) ?? [],
   );
   const spawn =
-    phase.spawn === undefined ? undefined : buildSpawn(phase.spawn, phase.name, inner([...site.at, "spawn"]), context);
+    phase.spawn === undefined ? undefined : buildSpawn(phase.spawn, phase.name, inner([...site.at, "spawn"]));
   const evaluate =
-    phase.evaluate === undefined
-      ? undefined
-      : buildEvaluation(phase.evaluate, inner([...site.at, "evaluate"]), context);
+    phase.evaluate === undefined ? undefined : buildEvaluation(phase.evaluate, inner([...site.at, "evaluate"]));
   const built: PhaseScope = {
     node: "scope",
     scope: "phase",
@@ -47,7 +45,7 @@ export function buildPhase(phase: Phase, number: number, site: NodeSite, context
     number,
     children,
     maxConcurrent: phase.max_concurrent ?? MAX_CONCURRENT,
-    confidence: buildConfidence(phase.confidence, [...site.at, "confidence"], context),
+    confidence: buildConfidence(phase.confidence, site),
     ...(spawn === undefined ? {} : { spawn }),
     ...(evaluate === undefined ? {} : { evaluate }),
     restart: {
@@ -55,40 +53,40 @@ export function buildPhase(phase: Phase, number: number, site: NodeSite, context
       otherwise: phase.restart?.otherwise ?? RESTART.otherwise,
     },
   };
-  context.places.set(built, site.at);
+  site.context.places.set(built, site.at);
   return built;
 }
 
-function buildSpecialist(step: Step, site: NodeSite, context: BuildContext): StepDefinition | undefined {
-  const kind = findKind({ step, path: site.at, isRouted: false, faults: context.faults });
+function buildSpecialist(step: Step, site: NodeSite): StepDefinition | undefined {
+  const kind = findKind({ step, path: site.at, isRouted: false, faults: site.context.faults });
   if (kind === undefined) {
-    if (step.name !== undefined) context.absent.add(step.name);
+    if (step.name !== undefined) site.context.absent.add(step.name);
     return undefined;
   }
   if (kind === "dag" || kind === "machine" || kind === "parallel" || kind === "phases") {
-    context.faults.add({
+    site.context.faults.add({
       path: site.at,
       message: "a specialist is one step, not a group",
       suggestion: "list its steps as specialists with depends_on",
     });
     return undefined;
   }
-  return buildStep(step, kind, site, context);
+  return buildStep(step, kind, site);
 }
 
-function buildSpawn(step: Step, phase: string, site: NodeSite, context: BuildContext): StepDefinition | undefined {
+function buildSpawn(step: Step, phase: string, site: NodeSite): StepDefinition | undefined {
   if (step.depends_on !== undefined) {
-    context.faults.add({
+    site.context.faults.add({
       path: [...site.at, "depends_on"],
       message: "a specialist that is added depends on nothing",
       suggestion: "remove depends_on",
       atKey: true,
     });
   }
-  return buildSpecialist({ ...step, name: step.name ?? `${phase}-more` }, site, context);
+  return buildSpecialist({ ...step, name: step.name ?? `${phase}-more` }, site);
 }
 
-function buildConfidence(rule: Phase["confidence"], at: FaultPath, context: BuildContext): ConfidenceRule {
+function buildConfidence(rule: Phase["confidence"], site: NodeSite): ConfidenceRule {
   const written = typeof rule === "object" ? rule : { minimum: rule };
   const given = written.bands ?? {};
   const bands = {
@@ -99,8 +97,8 @@ function buildConfidence(rule: Phase["confidence"], at: FaultPath, context: Buil
   };
   const edges = [bands.proceed, bands.flag, bands.spawnOne, bands.spawnSeveral];
   if (edges.some((edge, index) => index > 0 && edge > (edges[index - 1] ?? 1))) {
-    context.faults.add({
-      path: [...at, "bands"],
+    site.context.faults.add({
+      path: [...site.at, "confidence", "bands"],
       message: `the bands ${edges.join(", ")} do not descend`,
       suggestion: "proceed >= flag >= spawn_one >= spawn_several",
     });
@@ -114,36 +112,37 @@ interface NamedScorer {
   readonly at: FaultPath;
 }
 
-function buildEvaluation(evaluation: Evaluation, site: NodeSite, context: BuildContext): EvaluationDefinition {
+function buildEvaluation(evaluation: Evaluation, site: NodeSite): EvaluationDefinition {
   const { at } = site;
   const approve = evaluation.approve ?? APPROVE;
   const reject = evaluation.reject ?? Math.min(REJECT, approve);
   if (reject > approve) {
-    context.faults.add({
+    site.context.faults.add({
       path: [...at, "reject"],
       message: `reject ${reject} is above approve ${approve}`,
       suggestion: "scores below reject are rejected, from approve on approved",
     });
   }
-  const named = listScorers(evaluation, at, context);
-  const scorers = named.flatMap((one) => buildScorer(one, site, context) ?? []);
+  const named = listScorers(evaluation, site);
+  const scorers = named.flatMap((one) => buildScorer(one, site) ?? []);
   return {
     ...(evaluation.criteria === undefined ? {} : { criteria: evaluation.criteria }),
     approve,
     reject,
     maxIterations: evaluation.max_iterations ?? EVALUATION_ITERATIONS,
-    weights: computeWeights(evaluation, named, at, context),
+    weights: computeWeights(evaluation, named, site),
     scorers,
   };
 }
 
 /** Scorers of either form; criteria alone are a rubric for a model. */
-function listScorers(evaluation: Evaluation, at: FaultPath, context: BuildContext): readonly NamedScorer[] {
+function listScorers(evaluation: Evaluation, site: NodeSite): readonly NamedScorer[] {
   const { scorers, criteria } = evaluation;
+  const { at } = site;
   if (scorers === undefined || Object.keys(scorers).length === 0) {
     if (criteria !== undefined)
       return [{ dimension: "quality", scorer: { rubric: criteria }, at: [...at, "criteria"] }];
-    context.faults.add({
+    site.context.faults.add({
       path: at,
       message: "an evaluation needs scorers or criteria",
       suggestion: "add scorers: [{dimension: quality, command: […]}]",
@@ -165,24 +164,20 @@ function listScorers(evaluation: Evaluation, at: FaultPath, context: BuildContex
   const seen = new Set<string>();
   for (const { dimension, at: place } of list) {
     if (!/^[\p{L}\p{N}_][\p{L}\p{N}_ -]*$/u.test(dimension))
-      context.faults.add({
+      site.context.faults.add({
         path: place,
         message: "a scorer needs a dimension of letters and digits",
         suggestion: "add dimension: quality",
       });
     else if (seen.has(dimension))
-      context.faults.add({ path: place, message: `two scorers have the dimension ${dimension}` });
+      site.context.faults.add({ path: place, message: `two scorers have the dimension ${dimension}` });
     seen.add(dimension);
   }
   return list;
 }
 
-function buildScorer(
-  { dimension, scorer, at }: NamedScorer,
-  site: NodeSite,
-  context: BuildContext,
-): ScorerStep | undefined {
-  const way = buildWay(scorer, at, context);
+function buildScorer({ dimension, scorer, at }: NamedScorer, site: NodeSite): ScorerStep | undefined {
+  const way = buildWay(scorer, at, site);
   if (way === undefined) return undefined;
   const step: Omit<ScorerStep, "fingerprint"> = {
     node: "step",
@@ -196,7 +191,7 @@ function buildScorer(
     effects: scorer.effects ?? EFFECTS.set,
     ...(scorer.on_unknown === undefined ? {} : { onUnknown: scorer.on_unknown }),
     retry: buildRetry(scorer.retry),
-    ...(scorer.timeout === undefined ? {} : { timeoutMs: parseDurationMs(scorer.timeout) }),
+    ...optionalMs("timeoutMs", scorer.timeout),
     criticality: "standard",
     risky: false,
     saveAs: {},
@@ -205,52 +200,45 @@ function buildScorer(
     scorer: way,
   };
   const signed: ScorerStep = { ...step, fingerprint: fingerprintStep(step) };
-  context.places.set(signed, at);
+  site.context.places.set(signed, at);
   return signed;
 }
 
-function buildWay(scorer: Scorer, at: FaultPath, context: BuildContext): ScorerStep["scorer"] | undefined {
+function buildWay(scorer: Scorer, at: FaultPath, site: NodeSite): ScorerStep["scorer"] | undefined {
   const rubric = scorer.rubric ?? scorer.prompt;
   const ways = [scorer.command, scorer.schema, scorer.expression, rubric].filter((way) => way !== undefined);
   if (ways.length !== 1) {
-    context.faults.add({ path: at, message: "a scorer needs exactly one of command, schema, expression and rubric" });
+    site.context.faults.add({
+      path: at,
+      message: "a scorer needs exactly one of command, schema, expression and rubric",
+    });
     return undefined;
   }
   if (scorer.command !== undefined) {
-    return {
-      by: "command",
-      command: listCommand(scorer.command as JsonValue, scorer.args),
-      environment: textMap(scorer.env ?? scorer.environment),
-    };
+    const command = listCommand(scorer.command as JsonValue, scorer.args);
+    return { by: "command", command, environment: textMap(scorer.env ?? scorer.environment) };
   }
   if (scorer.expression !== undefined) return { by: "expression", expression: String(scorer.expression) };
-  if (rubric !== undefined) {
-    const model = scorer.model ?? context.model;
-    return {
-      by: "model",
-      provider: scorer.provider ?? context.provider,
-      ...(model === undefined ? {} : { model }),
-      rubric,
-    };
-  }
-  const schema: JsonObject =
-    typeof scorer.schema === "object" ? (scorer.schema as JsonObject) : scorer.schema === false ? { not: {} } : {};
-  return { by: "schema", schema, ...(scorer.of === undefined ? {} : { of: scorer.of }) };
+  if (rubric === undefined) return { by: "schema", schema: schemaOf(scorer), ...optional("of", scorer.of) };
+  const { provider, model } = site.context;
+  return { by: "model", provider: scorer.provider ?? provider, ...optional("model", scorer.model ?? model), rubric };
+}
+
+/** The booleans of JSON Schema as schemas. */
+function schemaOf({ schema }: Scorer): JsonObject {
+  if (typeof schema === "object") return schema as JsonObject;
+  return schema === false ? { not: {} } : {};
 }
 
 /** Weights of the dimensions there are, with a sum of 1. */
-function computeWeights(
-  evaluation: Evaluation,
-  named: readonly NamedScorer[],
-  at: FaultPath,
-  context: BuildContext,
-): Record<string, number> {
+function computeWeights(evaluation: Evaluation, named: readonly NamedScorer[], site: NodeSite): Record<string, number> {
+  const { at } = site;
   const dimensions = named.map(({ dimension }) => dimension);
   const given = evaluation.weights;
   for (const name of Object.keys(given ?? {})) {
     if (dimensions.includes(name)) continue;
     const nearest = findNearest(name, dimensions);
-    context.faults.add({
+    site.context.faults.add({
       path: [...at, "weights", name],
       message: `no scorer has the dimension ${name}`,
       suggestion: nearest === undefined ? `dimensions: ${dimensions.join(", ")}` : `did you mean ${nearest}?`,
@@ -260,7 +248,8 @@ function computeWeights(
   const weightOf = ({ dimension, scorer }: NamedScorer): number =>
     scorer.weight ?? (given === undefined ? (WEIGHTS[dimension] ?? WEIGHT_OTHER) : (given[dimension] ?? 0));
   const sum = named.reduce((total, one) => total + weightOf(one), 0);
-  if (sum <= 0 && named.length > 0) context.faults.add({ path: [...at, "weights"], message: "all weights are zero" });
+  if (sum <= 0 && named.length > 0)
+    site.context.faults.add({ path: [...at, "weights"], message: "all weights are zero" });
   // Weights that sum up to 1 stay as they were written.
   const isOne = Math.abs(sum - 1) < 1e-9;
   return Object.fromEntries(

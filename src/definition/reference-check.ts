@@ -315,7 +315,7 @@ function findRouteProblem(
   if (!findReachable(edges.get(theirs) ?? [], edges).has(own)) {
     return { message: `${theirs} can never have run before ${own}`, suggestion: "name a step on the way to it" };
   }
-  if (!isCertain || isOnEveryWay(theirs, own, entry, edges)) return undefined;
+  if (!isCertain || isOnEveryWay(theirs, own, { entry, edges })) return undefined;
   return {
     message: `${theirs} may not have run before ${own}: there is a way past it`,
     suggestion: `write {{ ${theirs}.output | default('') }} or ask {% if ${theirs} is defined %}`,

@@ -37,7 +37,8 @@ function follow(at: SchemaNode): SchemaNode {
 function step(at: SchemaNode, part: string | number): SchemaNode | undefined {
   const { file, node } = at;
   const properties = node["properties"];
-  const named = isJsonObject(properties) && Object.hasOwn(properties, String(part)) ? properties[String(part)] : undefined;
+  const named =
+    isJsonObject(properties) && Object.hasOwn(properties, String(part)) ? properties[String(part)] : undefined;
   const next = named ?? (typeof part === "number" ? node["items"] : node["additionalProperties"]);
   return isJsonObject(next) ? follow({ file, node: next }) : undefined;
 }

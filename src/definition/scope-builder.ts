@@ -1,10 +1,10 @@
 /** Builds scopes: phases in order, steps with depends_on, agents with routes, groups side by side; nested as written. */
 import type { ParallelGroup, Phase, Step } from "../schema/generated/workflow.js";
-import type { BuildContext, NodeSite } from "./build-context.js";
+import type { NodeSite } from "./build-context.js";
 import { MAX_CONCURRENT } from "./defaults.js";
-import type { FaultPath } from "./fault.js";
 import { findNearest } from "./nearest.js";
 import { buildPhase } from "./phase-builder.js";
+import { optional } from "./plain-parts.js";
 import { buildRoutes, buildStep, listNames } from "./step-builder.js";
 import { findKind, type GroupKind } from "./step-kinds.js";
 import type {
@@ -39,10 +39,10 @@ export function frameOf(
 }
 
 /** Builds a step or a nested group; `undefined` with a fault when it cannot run here. */
-export function buildNode(step: Step, site: NodeSite, context: BuildContext): NodeDefinition | undefined {
-  const kind = findKind({ step, path: site.at, isRouted: site.isRouted, faults: context.faults });
+export function buildNode(step: Step, site: NodeSite): NodeDefinition | undefined {
+  const kind = findKind({ step, path: site.at, isRouted: site.isRouted, faults: site.context.faults });
   if (kind === undefined) {
-    if (step.name !== undefined) context.absent.add(step.name);
+    if (step.name !== undefined) site.context.absent.add(step.name);
     return undefined;
   }
   switch (kind) {
@@ -50,66 +50,63 @@ export function buildNode(step: Step, site: NodeSite, context: BuildContext): No
     case "machine":
     case "parallel":
     case "phases":
-      return buildGroup(step, kind, site, context);
+      return buildGroup(step, kind, site);
     default:
-      return buildStep(step, kind, site, context);
+      return buildStep(step, kind, site);
   }
 }
 
-function buildGroup(step: Step, kind: GroupKind, site: NodeSite, context: BuildContext): ScopeDefinition {
-  const built = buildScope(step, kind, site, context);
-  context.places.set(built, site.at);
+function buildGroup(step: Step, kind: GroupKind, site: NodeSite): ScopeDefinition {
+  const built = buildScope(step, kind, site);
+  site.context.places.set(built, site.at);
   return built;
 }
 
-function buildScope(step: Step, kind: GroupKind, site: NodeSite, context: BuildContext): ScopeDefinition {
+function buildScope(step: Step, kind: GroupKind, site: NodeSite): ScopeDefinition {
   const frame = frameOf(step, `${site.parent}/${step.name ?? ""}`);
   const size = {
     failureMode: step.failure_mode ?? "fail_fast",
     maxConcurrent: step.max_concurrent ?? MAX_CONCURRENT,
   } as const;
-  const inner = (key: string, isRouted = false): NodeSite => ({ at: [...site.at, key], parent: frame.path, isRouted });
+  const inner = (key: string, isRouted = false): NodeSite => ({
+    at: [...site.at, key],
+    parent: frame.path,
+    isRouted,
+    context: site.context,
+  });
   switch (kind) {
     case "phases":
-      return buildPhases(step.phases ?? [], frame, inner("phases"), context);
+      return buildPhases(step.phases ?? [], frame, inner("phases"));
     case "machine":
       return buildMachine(
         { agents: step.agents ?? [], groups: [], entry: step.entry_point },
         frame,
         inner("agents", true),
-        context,
       );
     case "dag":
       return {
         ...frame,
         scope: "dag",
         ...size,
-        children: buildAll(step.steps ?? [], inner("steps"), context),
+        children: buildAll(step.steps ?? [], inner("steps")),
       } satisfies DagScope;
     default:
       return {
         ...frame,
         scope: "parallel",
         ...size,
-        children: buildAll(step.parallel ?? [], inner("parallel"), context),
+        children: buildAll(step.parallel ?? [], inner("parallel")),
       } satisfies ParallelScope;
   }
 }
 
 /** Builds siblings, those left out that cannot run here. */
-export function buildAll(steps: readonly Step[], site: NodeSite, context: BuildContext): NodeDefinition[] {
-  return steps.flatMap((step, index) => buildNode(step, { ...site, at: [...site.at, index] }, context) ?? []);
+export function buildAll(steps: readonly Step[], site: NodeSite): NodeDefinition[] {
+  return steps.flatMap((step, index) => buildNode(step, { ...site, at: [...site.at, index] }) ?? []);
 }
 
-export function buildPhases(
-  phases: readonly Phase[],
-  frame: ScopeFrame,
-  site: NodeSite,
-  context: BuildContext,
-): PhasesScope {
-  const children = phases.map((phase, index) =>
-    buildPhase(phase, index + 1, { ...site, at: [...site.at, index] }, context),
-  );
+export function buildPhases(phases: readonly Phase[], frame: ScopeFrame, site: NodeSite): PhasesScope {
+  const children = phases.map((phase, index) => buildPhase(phase, index + 1, { ...site, at: [...site.at, index] }));
   return { ...frame, scope: "phases", children };
 }
 
@@ -124,46 +121,35 @@ export interface MachineParts {
  *
  * Shape: `site.at` is the place of the agents; groups stand beside it under `parallel`.
  */
-export function buildMachine(
-  parts: MachineParts,
-  frame: ScopeFrame,
-  site: NodeSite,
-  context: BuildContext,
-): MachineScope {
+export function buildMachine(parts: MachineParts, frame: ScopeFrame, site: NodeSite): MachineScope {
   const members = new Set(parts.groups.flatMap((group) => group.agents));
   const children: NodeDefinition[] = [];
   parts.agents.forEach((step, index) => {
     if (step.name !== undefined && members.has(step.name)) return;
-    const node = buildNode(step, { ...site, at: [...site.at, index] }, context);
+    const node = buildNode(step, { ...site, at: [...site.at, index] });
     if (node !== undefined) children.push(node);
   });
   parts.groups.forEach((group, index) => {
     children.push(
-      buildParallelGroup(group, parts.agents, { ...site, at: [...site.at.slice(0, -1), "parallel", index] }, context),
+      buildParallelGroup(group, parts.agents, { ...site, at: [...site.at.slice(0, -1), "parallel", index] }),
     );
   });
   const first = parts.agents[0]?.name ?? children[0]?.name ?? "";
   return { ...frame, scope: "machine", entry: parts.entry ?? first, children };
 }
 
-function buildParallelGroup(
-  group: ParallelGroup,
-  agents: readonly Step[],
-  site: NodeSite,
-  context: BuildContext,
-): ParallelScope {
+function buildParallelGroup(group: ParallelGroup, agents: readonly Step[], site: NodeSite): ParallelScope {
   const path = `${site.parent}/${group.name}`;
   const agentsAt = [...site.at.slice(0, -2), "agents"];
   const children: NodeDefinition[] = [];
   group.agents.forEach((name, index) => {
     const position = agents.findIndex((agent) => agent.name === name);
     const agent = agents[position];
-    if (agent === undefined) noteUnknownMember(name, agents, [...site.at, "agents", index], context);
-    else {
-      noteRoutesOfMember(agent, [...agentsAt, position], context);
-      const node = buildNode(agent, { at: [...agentsAt, position], parent: path, isRouted: true }, context);
-      if (node !== undefined) children.push(node);
-    }
+    if (agent === undefined) return noteUnknownMember(name, agents, { ...site, at: [...site.at, "agents", index] });
+    const own: NodeSite = { ...site, at: [...agentsAt, position], parent: path, isRouted: true };
+    noteRoutesOfMember(agent, own);
+    const node = buildNode(agent, own);
+    if (node !== undefined) children.push(node);
   });
   const built: ParallelScope = {
     ...frameOf(group, path),
@@ -172,27 +158,28 @@ function buildParallelGroup(
     maxConcurrent: group.max_concurrent ?? Math.max(MAX_CONCURRENT, group.agents.length),
     children,
   };
-  context.places.set(built, site.at);
+  site.context.places.set(built, site.at);
   return built;
 }
 
-function noteUnknownMember(name: string, agents: readonly Step[], at: FaultPath, context: BuildContext): void {
+function noteUnknownMember(name: string, agents: readonly Step[], site: NodeSite): void {
   const nearest = findNearest(
     name,
     agents.map((agent) => agent.name ?? ""),
   );
-  context.faults.add({
-    path: at,
+  site.context.faults.add({
+    path: site.at,
     message: `there is no agent ${name}`,
-    ...(nearest === undefined ? {} : { suggestion: `did you mean ${nearest}?` }),
+    ...optional("suggestion", nearest === undefined ? undefined : `did you mean ${nearest}?`),
   });
 }
 
-function noteRoutesOfMember(agent: Step, at: FaultPath, context: BuildContext): void {
+function noteRoutesOfMember(agent: Step, site: NodeSite): void {
   if ((agent.routes ?? []).length === 0) return;
-  context.faults.add({
-    path: [...at, "routes"],
-    message: `${agent.name ?? ""} is a member of a group and has no routes of its own`,
+  const message = `${agent.name ?? ""} is a member of a group and has no routes of its own`;
+  site.context.faults.add({
+    path: [...site.at, "routes"],
+    message,
     suggestion: "give the routes to the group",
     atKey: true,
   });

@@ -88,13 +88,13 @@ export function readEnvironmentSettings(environment: EnvironmentLookup): Setting
   for (const key of listKeysAt("settings", [])) {
     const prefixes = BLOCK_PREFIXES[key];
     if (prefixes === undefined) {
-      takeVariable({ path: [key], names: [`SPLASHDOWN_${key.toUpperCase()}`] }, environment, values, origins);
+      takeVariable({ path: [key], names: [`SPLASHDOWN_${key.toUpperCase()}`] }, environment, { into: values, origins });
       continue;
     }
     const block: Record<string, JsonValue> = {};
     for (const name of listKeysAt("settings", [key])) {
       const names = prefixes.map((prefix) => prefix + name.toUpperCase());
-      takeVariable({ path: [key, name], names }, environment, block, origins);
+      takeVariable({ path: [key, name], names }, environment, { into: block, origins });
     }
     if (Object.keys(block).length > 0) values[key] = block;
   }
@@ -108,19 +108,20 @@ export function readEnvironmentSettings(environment: EnvironmentLookup): Setting
 
 interface Variable {
   readonly path: readonly string[];
+  /** Names it may have; the first that is set counts. */
   readonly names: readonly string[];
 }
 
-function takeVariable(
-  { path, names }: Variable,
-  environment: EnvironmentLookup,
-  into: Record<string, JsonValue>,
-  origins: Record<string, string>,
-): void {
+function takeVariable({ path, names }: Variable, environment: EnvironmentLookup, found: Found): void {
   const name = names.find((one) => (environment(one) ?? "") !== "");
   if (name === undefined) return;
-  into[path.at(-1) ?? ""] = readVariable(name, environment(name) ?? "", listTypesAt("settings", path));
-  origins[path.join(".")] = `environment ${name}`;
+  found.into[path.at(-1) ?? ""] = readVariable(name, environment(name) ?? "", listTypesAt("settings", path));
+  found.origins[path.join(".")] = `environment ${name}`;
+}
+
+interface Found {
+  readonly into: Record<string, JsonValue>;
+  readonly origins: Record<string, string>;
 }
 
 const TRUE_WORDS = ["true", "1", "yes", "on"];

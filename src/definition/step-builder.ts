@@ -2,10 +2,19 @@
 import { unreachable } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Step } from "../schema/generated/workflow.js";
-import type { BuildContext, NodeSite } from "./build-context.js";
+import type { NodeSite } from "./build-context.js";
 import { EFFECTS } from "./defaults.js";
 import { fingerprintStep } from "./fingerprint.js";
-import { buildOutputSchema, buildRetry, buildSaveAs, listCommand, parseDurationMs, textMap } from "./plain-parts.js";
+import {
+  buildOutputSchema,
+  buildRetry,
+  buildSaveAs,
+  listCommand,
+  optional,
+  optionalMs,
+  parseDurationMs,
+  textMap,
+} from "./plain-parts.js";
 import type { GroupKind, NodeKind } from "./step-kinds.js";
 import type { RouteDefinition, StepDefinition, TemplateValue } from "./workflow.js";
 
@@ -15,18 +24,13 @@ export type LeafKind = Exclude<NodeKind, GroupKind>;
 type Common = Omit<Extract<StepDefinition, { kind: "wait" }>, "kind" | "duration" | "reason" | "fingerprint">;
 
 /** Builds a step. Faults of its parts go to the context. */
-export function buildStep(step: Step, kind: LeafKind, site: NodeSite, context: BuildContext): StepDefinition {
-  const common = buildCommon(step, kind, site, context);
-  const built = buildKind(step, kind, { common, site, context });
-  const code = built.kind === "function" ? context.codeDigests.get(built.function.split("#")[0] ?? "") : undefined;
+export function buildStep(step: Step, kind: LeafKind, site: NodeSite): StepDefinition {
+  const common = buildCommon(step, kind, site);
+  const built = buildKind(step, kind, { common, site });
+  const code = built.kind === "function" ? site.context.codeDigests.get(built.function.split("#")[0] ?? "") : undefined;
   const signed: StepDefinition = { ...built, fingerprint: fingerprintStep(built, code) };
-  context.places.set(signed, site.at);
+  site.context.places.set(signed, site.at);
   return signed;
-}
-
-/** A part that is there only when its value is. */
-function optional<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
-  return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
 }
 
 /** Routes as the engine knows them; `when: true` is no condition. */
@@ -43,17 +47,8 @@ export function listNames(names: readonly string[] | string | undefined): readon
   return typeof names === "string" ? [names] : [...(names ?? [])];
 }
 
-function buildCommon(step: Step, kind: LeafKind, site: NodeSite, context: BuildContext): Common {
-  const { at } = site;
-  if (step.timeout !== undefined && step.timeout_seconds !== undefined) {
-    context.faults.add({
-      path: [...at, "timeout_seconds"],
-      message: "timeout and timeout_seconds mean the same",
-      suggestion: "keep one",
-      atKey: true,
-    });
-  }
-  const timeout = step.timeout ?? step.timeout_seconds;
+function buildCommon(step: Step, kind: LeafKind, site: NodeSite): Common {
+  noteTwins(step, ["timeout", "timeout_seconds"], site);
   const isMap = step.input !== undefined && !Array.isArray(step.input);
   return {
     node: "step",
@@ -64,24 +59,40 @@ function buildCommon(step: Step, kind: LeafKind, site: NodeSite, context: BuildC
     routes: buildRoutes(step.routes),
     ...optional("onError", step.on_error),
     input: isMap ? (step.input as Readonly<Record<string, TemplateValue>>) : {},
-    effects: step.effects ?? EFFECTS[kind],
-    ...optional("onUnknown", step.on_unknown),
-    ...optional("probe", step.probe === undefined ? undefined : listCommand(step.probe as JsonValue)),
-    retry: buildRetry(step.retry),
-    ...optional("timeoutMs", timeout === undefined ? undefined : parseDurationMs(timeout)),
-    ...optional("idleTimeoutMs", step.idle_timeout === undefined ? undefined : parseDurationMs(step.idle_timeout)),
-    criticality: step.criticality ?? "standard",
-    risky: step.risky ?? false,
-    saveAs: buildSaveAs(step.save_as, [...at, "save_as"], context.faults),
+    ...buildPatience(step, kind),
+    saveAs: buildSaveAs(step.save_as, [...site.at, "save_as"], site.context.faults),
     secrets: step.secrets ?? [],
     ...optional("outputSchema", step.output === undefined ? undefined : buildOutputSchema(step.output)),
   };
 }
 
+/** How often, how long and how carefully a step is done. */
+function buildPatience(step: Step, kind: LeafKind) {
+  return {
+    effects: step.effects ?? EFFECTS[kind],
+    ...optional("onUnknown", step.on_unknown),
+    ...optional("probe", step.probe === undefined ? undefined : listCommand(step.probe as JsonValue)),
+    retry: buildRetry(step.retry),
+    ...optionalMs("timeoutMs", step.timeout ?? step.timeout_seconds),
+    ...optionalMs("idleTimeoutMs", step.idle_timeout),
+    criticality: step.criticality ?? "standard",
+    risky: step.risky ?? false,
+  } as const;
+}
+
+function noteTwins(
+  step: Step,
+  [one, other]: readonly [keyof Step & string, keyof Step & string],
+  site: NodeSite,
+): void {
+  if (step[one] === undefined || step[other] === undefined) return;
+  const message = `${one} and ${other} mean the same`;
+  site.context.faults.add({ path: [...site.at, other], message, suggestion: "keep one", atKey: true });
+}
+
 interface Parts {
   readonly common: Common;
   readonly site: NodeSite;
-  readonly context: BuildContext;
 }
 
 type Unsigned<T> = T extends StepDefinition ? Omit<T, "fingerprint"> : never;
@@ -104,65 +115,46 @@ function buildKind(step: Step, kind: LeafKind, parts: Parts): Unsigned<StepDefin
   }
 }
 
-function buildCommand(
-  step: Step,
-  kind: "command" | "script",
-  { common, site, context }: Parts,
-): Unsigned<StepDefinition> {
-  const { at } = site;
+function buildCommand(step: Step, kind: "command" | "script", { common, site }: Parts): Unsigned<StepDefinition> {
   const command = listCommand(step.command as JsonValue | undefined, step.args);
-  if (step.command === undefined || command[0]?.trim() === "") {
-    context.faults.add({
-      path: at,
-      message: `the step ${common.name} has no command`,
-      suggestion: "write command: [program, argument, …]",
-    });
-  }
-  if (
-    kind === "command" &&
-    typeof step.command === "string" &&
-    step.args === undefined &&
-    /\s/.test(step.command.trim()) &&
-    !step.command.includes("{{")
-  ) {
-    const parts = step.command.trim().split(/\s+/);
-    context.faults.add({
-      path: [...at, "command"],
-      message: "a command is a list: no shell splits it",
-      suggestion: `write [${parts.join(", ")}]`,
-    });
-  }
-  for (const [one, other] of [
-    ["env", "environment"],
-    ["working_dir", "folder"],
-  ] as const) {
-    if (step[one] !== undefined && step[other] !== undefined)
-      context.faults.add({
-        path: [...at, other],
-        message: `${one} and ${other} mean the same`,
-        suggestion: "keep one",
-        atKey: true,
-      });
-  }
-  const environment = textMap(step.env ?? step.environment);
-  const folder = optional("folder", step.working_dir ?? step.folder);
-  if (kind === "script") return { ...common, kind, command, environment, ...folder, ...optional("stdin", step.stdin) };
-  if (step.stdin !== undefined) {
-    context.faults.add({
-      path: [...at, "stdin"],
-      message: "a command step gets its input as JSON on stdin",
-      suggestion: "use input, or type: script",
-      atKey: true,
-    });
-  }
-  return { ...common, kind, command, environment, ...folder };
+  checkCommand(step, kind, site);
+  const shared = {
+    ...common,
+    command,
+    environment: textMap(step.env ?? step.environment),
+    ...optional("folder", step.working_dir ?? step.folder),
+  };
+  return kind === "script" ? { ...shared, kind, ...optional("stdin", step.stdin) } : { ...shared, kind };
 }
 
-function checkFunction(step: Step, { common, site, context }: Parts): string {
+function checkCommand(step: Step, kind: "command" | "script", site: NodeSite): void {
+  const { command, args } = step;
+  const { faults } = site.context;
+  const first = Array.isArray(command) ? String(command[0]) : (command as string | undefined);
+  if (first === undefined || first.trim() === "") {
+    const suggestion = "write command: [program, argument, …]";
+    faults.add({ path: site.at, message: `the step ${step.name ?? ""} has no command`, suggestion });
+  }
+  noteTwins(step, ["env", "environment"], site);
+  noteTwins(step, ["working_dir", "folder"], site);
+  if (kind === "script") return;
+  const isLine =
+    typeof command === "string" && args === undefined && /\S\s+\S/.test(command) && !command.includes("{{");
+  if (isLine) {
+    const suggestion = `write [${command.trim().split(/\s+/).join(", ")}]`;
+    faults.add({ path: [...site.at, "command"], message: "a command is a list: no shell splits it", suggestion });
+  }
+  if (step.stdin !== undefined) {
+    const message = "a command step gets its input as JSON on stdin";
+    faults.add({ path: [...site.at, "stdin"], message, suggestion: "use input, or type: script", atKey: true });
+  }
+}
+
+function checkFunction(step: Step, { common, site }: Parts): string {
   const text = step.function ?? "";
   const isFile = /^[^#\s][^#]*#[A-Za-z_$][\w$]*$/.test(text);
   if (!isFile && !text.startsWith("@")) {
-    context.faults.add({
+    site.context.faults.add({
       path: [...site.at, "function"],
       message: `the step ${common.name} needs a function as file#name, it has ${JSON.stringify(text)}`,
       suggestion: "write ./work.mjs#name",
@@ -184,17 +176,21 @@ const OPTION_KEYS = [
   "working_dir",
 ] as const;
 
-function buildModel(step: Step, { common, site, context }: Parts): Unsigned<StepDefinition> {
+function buildModel(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
   const options: Record<string, JsonValue> = {};
   for (const key of OPTION_KEYS) if (step[key] !== undefined) options[key] = step[key] as JsonValue;
   if (!site.isRouted && step.prompt === undefined) {
-    context.faults.add({ path: site.at, message: `the step ${common.name} has no prompt`, suggestion: "add prompt" });
+    site.context.faults.add({
+      path: site.at,
+      message: `the step ${common.name} has no prompt`,
+      suggestion: "add prompt",
+    });
   }
   return {
     ...common,
     kind: "model",
-    provider: step.provider ?? context.provider,
-    ...optional("model", step.model ?? context.model),
+    provider: step.provider ?? site.context.provider,
+    ...optional("model", step.model ?? site.context.model),
     ...optional("systemPrompt", step.system_prompt),
     prompt: step.prompt ?? "",
     ...optional("tools", step.tools),
@@ -202,13 +198,16 @@ function buildModel(step: Step, { common, site, context }: Parts): Unsigned<Step
   };
 }
 
-function buildSet(step: Step, { common, site, context }: Parts): Unsigned<StepDefinition> {
+function buildSet(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
   const hasValue = Object.hasOwn(step, "value");
   if (hasValue === (step.values !== undefined)) {
-    context.faults.add({ path: site.at, message: `the step ${common.name} needs exactly one of value and values` });
+    site.context.faults.add({
+      path: site.at,
+      message: `the step ${common.name} needs exactly one of value and values`,
+    });
   }
   if (!hasValue && step.output_type !== undefined) {
-    context.faults.add({
+    site.context.faults.add({
       path: [...site.at, "output_type"],
       message: "output_type goes with value only",
       suggestion: "remove it",
@@ -224,7 +223,7 @@ function buildSet(step: Step, { common, site, context }: Parts): Unsigned<StepDe
   };
 }
 
-function buildWait(step: Step, { common, site, context }: Parts): Unsigned<StepDefinition> {
+function buildWait(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
   const { duration } = step;
   const isTemplate = typeof duration === "string" && duration.includes("{{");
   const milliseconds = duration === undefined || isTemplate ? undefined : parseDurationMs(duration);
@@ -232,7 +231,7 @@ function buildWait(step: Step, { common, site, context }: Parts): Unsigned<StepD
     duration === undefined ||
     (!isTemplate && (milliseconds === undefined || milliseconds <= 0 || milliseconds > 86_400_000));
   if (isWrong) {
-    context.faults.add({
+    site.context.faults.add({
       path: duration === undefined ? site.at : [...site.at, "duration"],
       message: `the step ${common.name} needs a duration of more than nothing and at most 24h`,
       suggestion: "write seconds, or a text such as 500ms, 30s, 5m, 2h",

@@ -19,8 +19,27 @@ const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
   script: ["command", "args", "env", "environment", "working_dir", "folder", "stdin", "probe"],
   function: ["function", "probe"],
   model: [
-    ...(["provider", "model", "system_prompt", "prompt", "tools", "output_mode", "context_tier", "session_key", "reasoning"] as const),
-    ...(["skills", "plugins", "max_session_seconds", "max_agent_iterations", "working_dir", "dialog", "validator", "sandbox"] as const),
+    ...([
+      "provider",
+      "model",
+      "system_prompt",
+      "prompt",
+      "tools",
+      "output_mode",
+      "context_tier",
+      "session_key",
+      "reasoning",
+    ] as const),
+    ...([
+      "skills",
+      "plugins",
+      "max_session_seconds",
+      "max_agent_iterations",
+      "working_dir",
+      "dialog",
+      "validator",
+      "sandbox",
+    ] as const),
   ],
   set: ["value", "values", "output_type"],
   wait: ["duration", "reason"],
@@ -95,10 +114,17 @@ export function findKind(question: KindQuestion): NodeKind | undefined {
   const { step, path, faults } = question;
   const later = findLater(step);
   if (later !== undefined) {
-    faults.add({ path: [...path, later.key], message: describeLater(`a step of type ${later.kind}`), suggestion: "use a command, function, script, set, wait or model step", atKey: true });
+    faults.add({
+      path: [...path, later.key],
+      message: describeLater(`a step of type ${later.kind}`),
+      suggestion: "use a command, function, script, set, wait or model step",
+      atKey: true,
+    });
     return undefined;
   }
-  for (const key of LATER_KEYS) if (step[key] !== undefined) faults.add({ path: [...path, key], message: describeLater(key), suggestion: "remove it", atKey: true });
+  for (const key of LATER_KEYS)
+    if (step[key] !== undefined)
+      faults.add({ path: [...path, key], message: describeLater(key), suggestion: "remove it", atKey: true });
   const kind = step.type === undefined ? findBySign(question) : findByType(question, step.type);
   if (kind !== undefined) refuseForeignKeys(question, kind);
   return kind;
@@ -126,7 +152,11 @@ function findBySign({ step, path, isRouted, faults }: KindQuestion): NodeKind | 
   const sign = SIGNS.find(([key]) => step[key] !== undefined);
   if (sign !== undefined) return sign[1];
   if (isRouted) return "model";
-  faults.add({ path, message: `the step ${step.name ?? ""} says nothing to do`, suggestion: "give it a command, function, prompt, value or duration" });
+  faults.add({
+    path,
+    message: `the step ${step.name ?? ""} says nothing to do`,
+    suggestion: "give it a command, function, prompt, value or duration",
+  });
   return undefined;
 }
 

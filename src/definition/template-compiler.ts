@@ -60,7 +60,7 @@ export function compileTemplate(text: string): CompiledTemplate {
       form: "expression",
       chains,
       rebound,
-      expression: rewrite(text, chains, from, to),
+      expression: rewrite(text, chains, [from, to]),
       source: rewriteProgram(text, segments, chains),
     };
   }
@@ -75,7 +75,7 @@ export function compileCondition(text: string): CompiledCondition {
   const tokens = scanExpression(text);
   refuseRepeats(tokens);
   const chains = findExpressionChains(tokens);
-  return { form: "expression", chains, expression: rewrite(text, chains, 0, text.length) };
+  return { form: "expression", chains, expression: rewrite(text, chains, [0, text.length]) };
 }
 
 function refuseRepeats(tokens: readonly Token[]): void {
@@ -128,15 +128,15 @@ function rewriteProgram(text: string, segments: readonly Segment[], chains: read
 }
 
 function rewriteSegment(text: string, segment: Segment, chains: readonly Chain[]): string {
-  if (segment.kind === "block") return rewrite(text, chains, segment.start, segment.end);
+  if (segment.kind === "block") return rewrite(text, chains, [segment.start, segment.end]);
   if (segment.kind !== "output") return text.slice(segment.start, segment.end);
   const [from, to] = innerOf(segment);
   const { open, close } = segment;
   const shown = `${VALUE} if ${VALUE} is undefined or ${VALUE} is string or ${VALUE} is integer else ${VALUE}|${PRINT_FILTER}(${VALUE} is float)`;
-  return `{%${open} with ${VALUE}=(${rewrite(text, chains, from, to)}) %}{{ ${shown} }}{% endwith ${close}%}`;
+  return `{%${open} with ${VALUE}=(${rewrite(text, chains, [from, to])}) %}{{ ${shown} }}{% endwith ${close}%}`;
 }
 
-function rewrite(text: string, chains: readonly Chain[], from: number, to: number): string {
+function rewrite(text: string, chains: readonly Chain[], [from, to]: readonly [number, number]): string {
   let result = "";
   let at = from;
   for (const chain of chains) {

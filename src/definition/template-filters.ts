@@ -44,29 +44,37 @@ const HTML_UNSAFE: Readonly<Record<string, string>> = {
 };
 
 const replaceDefault: FilterCall = (value, [otherwise, onFalsy], named) => {
-  const isFalsy = value === "" || value === 0 || value === false;
-  const counts = onFalsy === true || named["boolean"] === true;
-  if (value !== undefined && value !== null && !(counts && isFalsy)) return value;
-  const isNamed = "default_value" in named || "boolean" in named;
-  const map = isNamed || named === NO_NAMES ? undefined : named;
-  return otherwise ?? map ?? named["default_value"] ?? "";
+  const replacesFalsy = onFalsy === true || named["boolean"] === true;
+  if (!isEmpty(value, replacesFalsy)) return value;
+  return otherwise ?? defaultOf(named);
 };
 
+function isEmpty(value: JsonValue | undefined, replacesFalsy: boolean): boolean {
+  if (value === undefined || value === null) return true;
+  return replacesFalsy && (value === "" || value === 0 || value === false);
+}
+
+/** A map as the only argument looks like named ones; without a known name it is the value. */
+function defaultOf(named: JsonObject): JsonValue {
+  if (named === NO_NAMES) return "";
+  return "default_value" in named || "boolean" in named ? (named["default_value"] ?? "") : named;
+}
+
 /** `%s`, `%d`, `%05.2f` and the like. */
+const PLACE = /%(?:%|[-0+ ]*\d*(?:\.\d+)?[sdifrx])/g;
+
 function formatText(pattern: string, values: readonly JsonValue[]): string {
   let next = 0;
-  return pattern.replace(
-    /%(?:%|([-0+ ]*)(\d*)(?:\.(\d+))?([sdifrx]))/g,
-    (whole, flags = "", width = "", precision, kind) => {
-      if (whole === "%%") return "%";
-      const value = values[next++];
-      if (value === undefined) throw new Error("format has fewer values than places");
-      const text = formatPlace(value, String(kind), precision === undefined ? undefined : Number(precision));
-      const size = Math.min(Number(width), 1000);
-      if (String(flags).includes("-")) return text.padEnd(size);
-      return text.padStart(size, String(flags).includes("0") && kind !== "s" ? "0" : " ");
-    },
-  );
+  return pattern.replace(PLACE, (whole: string) => {
+    if (whole === "%%") return "%";
+    const value = values[next++];
+    if (value === undefined) throw new Error("format has fewer values than places");
+    const [, flags = "", width = "", precision, kind = "s"] = /%([-0+ ]*)(\d*)(?:\.(\d+))?(\w)/.exec(whole) ?? [];
+    const text = formatPlace(value, kind, precision === undefined ? undefined : Number(precision));
+    const size = Math.min(Number(width), 1000);
+    if (flags.includes("-")) return text.padEnd(size);
+    return text.padStart(size, flags.includes("0") && kind !== "s" ? "0" : " ");
+  });
 }
 
 function formatPlace(value: JsonValue, kind: string, precision: number | undefined): string {

@@ -138,13 +138,8 @@ export function evaluateCondition(text: Condition, scope: TemplateScope, options
     const compiled = cached(conditions, text, compileCondition);
     if (compiled.form === "rendered")
       return !["false", "0", "no", ""].includes(renderText(text, scope, options).trim().toLowerCase());
-    const resolve = (chain: Chain): JsonValue | undefined => resolveBare(chain, scope);
-    const value = runWith(
-      { ...compiled, rebound: new Set() },
-      scope,
-      (context) => runExpression(compiled.expression, context),
-      resolve,
-    );
+    const bare: Named = { chains: compiled.chains, rebound: new Set(), isBare: true };
+    const value = runWith(bare, scope, (context) => runExpression(compiled.expression, context));
     if (value === undefined) throw new TemplateRunFault("the expression has no value");
     return isTruthy(value);
   });
@@ -174,8 +169,12 @@ function resolveBare(chain: Chain, scope: TemplateScope): JsonValue | undefined 
   return undefined;
 }
 
+function resolve(chain: Chain, scope: TemplateScope): JsonValue | undefined {
+  return followPath(lookUp(scope, chain.root), chain.path);
+}
+
 function requireChain(chain: Chain, scope: TemplateScope): JsonValue {
-  const value = followPath(lookUp(scope, chain.root), chain.path);
+  const value = resolve(chain, scope);
   if (value === undefined) throw new TemplateRunFault(`${nameOf(chain)} is not defined`);
   return value;
 }
@@ -191,18 +190,15 @@ function nameOf(chain: Chain): string {
 interface Named {
   readonly chains: readonly Chain[];
   readonly rebound: ReadonlySet<string>;
+  /** Names may be keys of the output. */
+  readonly isBare?: boolean;
 }
 
-function runWith<T>(
-  compiled: Named,
-  scope: TemplateScope,
-  call: (context: Record<string, unknown>) => T,
-  resolve: (chain: Chain) => JsonValue | undefined = (chain) => followPath(lookUp(scope, chain.root), chain.path),
-): T {
+function runWith<T>(compiled: Named, scope: TemplateScope, call: (context: Record<string, unknown>) => T): T {
   const context: Record<string, unknown> = {};
   const missing: Chain[] = [];
   for (const chain of compiled.chains) {
-    const value = resolve(chain);
+    const value = compiled.isBare === true ? resolveBare(chain, scope) : resolve(chain, scope);
     if (value !== undefined) context[variableOf(chain)] = checkFactor(chain, value);
     else if (!chain.guarded) missing.push(chain);
   }
@@ -288,7 +284,9 @@ export function listConditionReferences(text: Condition): readonly TemplateRefer
 function referencesOf(chains: readonly Chain[]): readonly TemplateReference[] {
   const tested = new Set(chains.filter((chain) => chain.guarded).map((chain) => chain.root));
   return chains.map(({ root, path, guarded: own, certain, start }) => ({
-    ...{ root, path, certain },
+    root,
+    path,
+    certain,
     guarded: own || tested.has(root),
     offset: start,
   }));

@@ -15,7 +15,7 @@ import { fingerprintWorkflow } from "./fingerprint.js";
 import { checkInputDefault } from "./inputs.js";
 import { listKeysAt } from "./schema-map.js";
 import { checkOrder } from "./order-check.js";
-import { parseDurationMs } from "./plain-parts.js";
+import { optional, parseDurationMs } from "./plain-parts.js";
 import { checkReferences } from "./reference-check.js";
 import { buildAll, buildMachine, buildPhases, frameOf } from "./scope-builder.js";
 import { describeLater } from "./step-kinds.js";
@@ -82,16 +82,16 @@ const FORMS = ["phases", "steps", "agents"] as const;
 
 function checkForm(file: WorkflowFile, faults: FaultList): void {
   const forms = FORMS.filter((form) => file[form] !== undefined);
-  if (file.goal !== undefined)
-    faults.add({ path: ["goal"], message: describeLater("goal"), suggestion: "write phases", atKey: true });
-  else if (forms.length === 0)
-    faults.add({ path: [], message: "the workflow has nothing to do", suggestion: "add phases, steps or agents" });
   const [first, second] = forms;
+  if (first === undefined && file.goal === undefined) {
+    faults.add({ path: [], message: "the workflow has nothing to do", suggestion: "add phases, steps or agents" });
+  }
   if (first !== undefined && second !== undefined) {
+    const suggestion = `keep one; nest the other as a step {name, ${second}: […]}`;
     faults.add({
       path: [second],
       message: `${first} and ${second} are two forms of one thing`,
-      suggestion: `keep one; nest the other as a step {name, ${second}: […]}`,
+      suggestion,
       atKey: true,
     });
   }
@@ -99,26 +99,30 @@ function checkForm(file: WorkflowFile, faults: FaultList): void {
     if (file[form]?.length === 0)
       faults.add({ path: [form], message: `${form} is empty`, suggestion: "add at least one", atKey: true });
   }
-  if (file.for_each !== undefined && (!Array.isArray(file.for_each) || file.for_each.length > 0)) {
-    faults.add({ path: ["for_each"], message: describeLater("for_each"), suggestion: "list the steps", atKey: true });
+  noteLater(file, faults);
+  if (file.agents === undefined) noteRoutedOnly(file, faults);
+}
+
+function noteLater(file: WorkflowFile, faults: FaultList): void {
+  const isLooping = file.for_each !== undefined && (!Array.isArray(file.for_each) || file.for_each.length > 0);
+  const later = [
+    { path: ["goal"], isThere: file.goal !== undefined, suggestion: "write phases" },
+    { path: ["for_each"], isThere: isLooping, suggestion: "list the steps" },
+    { path: ["atlas", "mode"], isThere: file.atlas?.mode === "model", suggestion: "write rules" },
+  ];
+  for (const { path, isThere, suggestion } of later) {
+    if (isThere) faults.add({ path, message: describeLater(path.join(" ")), suggestion, atKey: true });
   }
-  if (file.parallel !== undefined && file.agents === undefined) {
-    faults.add({
-      path: ["parallel"],
-      message: "parallel groups agents, and there are none",
-      suggestion: "write a step {name, parallel: […]}",
-      atKey: true,
-    });
+}
+
+function noteRoutedOnly(file: WorkflowFile, faults: FaultList): void {
+  if (file.parallel !== undefined) {
+    const suggestion = "write a step {name, parallel: […]}";
+    faults.add({ path: ["parallel"], message: "parallel groups agents, and there are none", suggestion, atKey: true });
   }
-  if (file.atlas?.mode === "model")
-    faults.add({ path: ["atlas", "mode"], message: describeLater("atlas mode model"), suggestion: "write rules" });
-  if (file.workflow.entry_point !== undefined && file.agents === undefined) {
-    faults.add({
-      path: ["workflow", "entry_point"],
-      message: "entry_point has a meaning only for agents",
-      suggestion: "remove it",
-      atKey: true,
-    });
+  if (file.workflow.entry_point !== undefined) {
+    const message = "entry_point has a meaning only for agents";
+    faults.add({ path: ["workflow", "entry_point"], message, suggestion: "remove it", atKey: true });
   }
 }
 
@@ -140,16 +144,16 @@ function checkRuntime(header: WorkflowHeader, isRouted: boolean, faults: FaultLi
 
 function buildRoot(file: WorkflowFile, context: BuildContext): ScopeDefinition {
   const frame = frameOf({ name: ROOT_NAME }, ROOT_NAME);
-  const site = (key: string, isRouted = false): NodeSite => ({ at: [key], parent: ROOT_NAME, isRouted });
+  const site = (key: string, isRouted = false): NodeSite => ({ at: [key], parent: ROOT_NAME, isRouted, context });
   if (file.agents !== undefined) {
     const parts = { agents: file.agents, groups: file.parallel ?? [], entry: file.workflow.entry_point };
-    return buildMachine(parts, frame, site("agents", true), context);
+    return buildMachine(parts, frame, site("agents", true));
   }
   if (file.steps !== undefined) {
-    const children = buildAll(file.steps, site("steps"), context);
+    const children = buildAll(file.steps, site("steps"));
     return { ...frame, scope: "dag", failureMode: "fail_fast", maxConcurrent: MAX_CONCURRENT, children };
   }
-  return buildPhases(file.phases ?? [], frame, site("phases"), context);
+  return buildPhases(file.phases ?? [], frame, site("phases"));
 }
 
 function buildInputs(header: WorkflowHeader, faults: FaultList): Record<string, InputDefinition> {
@@ -186,14 +190,14 @@ function findUndeclared(file: WorkflowFile): Record<string, InputDefinition> {
 }
 
 function buildLimits(limits: Limits | undefined, isRouted: boolean): LimitsDefinition {
-  const timeoutMs = limits?.timeout_seconds === undefined ? undefined : parseDurationMs(limits.timeout_seconds);
-  const hasBudget = limits?.budget_usd !== undefined && limits.budget_mode !== "audit";
+  const timeout = limits?.timeout_seconds;
+  const budget = limits?.budget_mode === "audit" ? undefined : limits?.budget_usd;
   return {
     maxIterations: limits?.max_iterations ?? (isRouted ? ITERATIONS_OF_ROUTES : ITERATIONS_OTHERWISE),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(limits?.max_tokens_total === undefined ? {} : { tokensMax: limits.max_tokens_total }),
-    ...(limits?.max_calls === undefined ? {} : { callsMax: limits.max_calls }),
-    ...(hasBudget ? { costMicroUsdMax: toMicroUsd(limits?.budget_usd ?? 0) } : {}),
+    ...optional("timeoutMs", timeout === undefined ? undefined : parseDurationMs(timeout)),
+    ...optional("tokensMax", limits?.max_tokens_total),
+    ...optional("callsMax", limits?.max_calls),
+    ...optional("costMicroUsdMax", budget === undefined ? undefined : toMicroUsd(budget)),
   };
 }
 

@@ -127,7 +127,11 @@ export interface ScorerStep extends StepBase {
   readonly kind: "scorer";
   readonly dimension: string;
   readonly scorer:
-    | { readonly by: "command"; readonly command: readonly Template[]; readonly environment: Readonly<Record<string, Template>> }
+    | {
+        readonly by: "command";
+        readonly command: readonly Template[];
+        readonly environment: Readonly<Record<string, Template>>;
+      }
     | { readonly by: "schema"; readonly schema: JsonObject; readonly of?: string }
     | { readonly by: "expression"; readonly expression: Template }
     | { readonly by: "model"; readonly provider: string; readonly model?: string; readonly rubric: Template };
