@@ -22,19 +22,9 @@ interface Program {
   readonly copies: Map<string, Uint8Array>;
 }
 
-/** As on a disk: what is durable is told in a later turn of the loop, never in the same one. */
-function onTurns(journal: JournalWriter): JournalWriter {
-  const durable = journal.durable.bind(journal);
-  journal.durable = async () => {
-    await durable();
-    await flushReactions();
-  };
-  return journal;
-}
-
 /** A program's process over a task that may have been there before. */
 async function startProgram(room: JournalRoom, from?: { state: TaskState; prev: JournalPosition }): Promise<Program> {
-  const journal = onTurns(await room.take(from?.prev));
+  const journal = await room.take(from?.prev);
   const state = from?.state ?? createState();
   const copies = new Map<string, Uint8Array>();
   const log = { info: () => undefined, warn: () => undefined, debug: () => undefined };
