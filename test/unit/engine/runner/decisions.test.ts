@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { command, machine, model, parallel, workflow } from "../../../support/workflow-builder.js";
+import { RunnerRoom } from "../../../support/runner-room.js";
+
+const two = workflow(machine("main", [model("a", { routes: [{ to: "b" }] }), model("b")]));
+
+describe("the way of an input", () => {
+  it("X3: performs a step only after its intent is durable and a higher epoch was looked for", async () => {
+    const room = new RunnerRoom(two);
+    room.log.isByHand = true;
+    await room.start();
+    expect(room.trace).toEqual(["append task_started", "append scope_entered", "append step_intended"]);
+    room.log.sync();
+    await room.flush();
+    expect(room.trace.slice(3)).toEqual(["durable", "look", "perform a"]);
+  });
+
+  it("makes a completion and the next intent durable in one sync", async () => {
+    const room = new RunnerRoom(two);
+    await room.start();
+    room.trace.length = 0;
+    await room.finish("a");
+    expect(room.trace).toEqual([
+      "append step_completed",
+      "append checkpoint_recorded",
+      "append step_intended",
+      "durable",
+      "look",
+      "perform b",
+    ]);
+  });
+
+  it("waits for required snapshots after the sync and before the look", async () => {
+    const room = new RunnerRoom(workflow(machine("main", [model("a", { risky: true })])));
+    let written = (): void => undefined;
+    room.captured = () => ({ required: true, written: new Promise((resolve) => (written = resolve)) });
+    await room.start();
+    expect(room.trace.at(-1)).toBe("durable");
+    expect(room.performer.names).toEqual([]);
+    written();
+    await room.flush();
+    expect(room.trace.slice(-2)).toEqual(["look", "perform a"]);
+  });
+
+  it("lets steps that end together share one sync", async () => {
+    const names = ["a", "b", "c", "d"];
+    const room = new RunnerRoom(
+      workflow(
+        parallel(
+          "main",
+          names.map((name) => command(name)),
+        ),
+      ),
+    );
+    await room.start();
+    room.log.isByHand = true;
+    room.trace.length = 0;
+    for (const name of names) room.performer.of(name).end({ status: "completed", output: 1 });
+    await room.flush();
+    expect(room.trace.filter((line) => line === "append step_completed")).toHaveLength(4);
+    expect(room.trace).not.toContain("durable");
+    room.log.sync();
+    await room.flush();
+    expect(room.trace.filter((line) => line === "durable")).toHaveLength(1);
+  });
+
+  it("tells observers of events that are durable, with their journal numbers", async () => {
+    const room = new RunnerRoom(two);
+    room.log.isByHand = true;
+    await room.start();
+    expect(room.observed).toEqual([]);
+    room.log.sync();
+    await room.flush();
+    expect(room.observed.map(([n, event]) => `${n} ${event.type}`)).toEqual([
+      "1 task_started",
+      "2 scope_entered",
+      "3 step_intended",
+    ]);
+  });
+
+  it("runs to the end and gives the output of the last step", async () => {
+    const room = new RunnerRoom(two);
+    await room.start();
+    await room.finish("a", 1);
+    await room.finish("b", { sum: 2 });
+    expect(room.closed).toMatchObject({ end: "done", exitStatus: 0 });
+    expect(room.output).toEqual({ sum: 2 });
+    expect(room.isListening).toBe(false);
+    expect(room.clock.pendingCount).toBe(0);
+  });
+
+  it("starts what an answer frees at once, one scope after the other", async () => {
+    const inner = (name: string) => parallel(name, [model(`${name}1`), model(`${name}2`)]);
+    const room = new RunnerRoom(workflow(parallel("main", [inner("x"), inner("y"), model("z")])));
+    await room.start();
+    expect([...room.performer.names].sort()).toEqual(["x1", "x2", "y1", "y2", "z"]);
+  });
+});
