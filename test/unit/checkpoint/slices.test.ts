@@ -43,6 +43,19 @@ async function bestOf(
   return best;
 }
 
+/** How much longer than itself a slice of pure computing takes at worst, within about this time. */
+async function measureDisturbance(durationMs: number): Promise<number> {
+  let worstMs = 0;
+  const endMs = performance.now() + durationMs;
+  while (performance.now() < endMs) {
+    const startMs = performance.now();
+    while (performance.now() - startMs < 2);
+    worstMs = Math.max(worstMs, performance.now() - startMs - 2);
+    await breathe();
+  }
+  return worstMs;
+}
+
 describe("a pace", () => {
   it("is due after the slice and counts work without waiting", async () => {
     let nowMs = 0;
@@ -83,13 +96,18 @@ describe("a pace", () => {
 });
 
 describe("a snapshot's work", () => {
-  // Measured 3 ms on a quiet machine. A step of the work that is not cut into pieces costs 20 ms and more here.
-  it("C6: takes no long slice of the loop for a state of 20 MB", async () => {
+  // Measured 3 ms on a quiet machine; work that is not cut into pieces costs 20 ms and more here. What other processes
+  // do to a slice of 2 ms meanwhile is measured, and twice that allowed for.
+  it("C6: takes no slice over 5 ms of the loop for a state of 20 MB", async () => {
     const state = createTaskState();
     addSteps(state, 2000, 10_000);
-    const written = await bestOf(10, ({ longestSliceMs }) => longestSliceMs <= 5, state);
-    expect(written.rawBytes).toBeGreaterThan(20_000_000);
-    expect(written.longestSliceMs).toBeLessThanOrEqual(10);
+    const excesses: number[] = [];
+    for (let count = 0; count < 8 && Math.min(...excesses, Infinity) > 0; count += 1) {
+      const written = await snapshot(state);
+      expect(written.rawBytes).toBeGreaterThan(20_000_000);
+      excesses.push(written.longestSliceMs - 5 - 2 * (await measureDisturbance(written.durationMs)));
+    }
+    expect(Math.min(...excesses)).toBeLessThanOrEqual(0);
   });
 
   it("C6: captures ten thousand steps in under 5 ms", () => {
