@@ -22,8 +22,6 @@ export interface RetentionRules {
   readonly perTaskMax: number;
 }
 
-export const DEFAULT_RETENTION: RetentionRules = { perPhaseMax: 5, perTaskMax: 10 };
-
 /** Verified files that always stay. */
 export const VERIFIED_MIN = 2;
 
