@@ -10,38 +10,44 @@
  * place is found again.
  */
 import type { PhaseScope } from "../definition/workflow.js";
-import { describeGroup, leave, leaveFailed, startReady } from "./advance-scopes.js";
+import { startReady } from "./advance-scopes.js";
 import { decideThat, loadValue, type Choice } from "./choice.js";
 import { specialistNames } from "./describe-scope.js";
+import type { OpenScope } from "./open-scope.js";
 import { countedStep, currentStep, type OpenPhase, type PhaseData } from "./open-phase.js";
 import { describeConfidence, settleConfidence } from "./phase-confidence.js";
 import { chooseIteration, collectFeedback, computeScore, judgeScore } from "./evaluation.js";
 import type { EngineEvent } from "./events.js";
 import { findEvaluation } from "./evolve-evaluation.js";
+import { describeGroup, leave, leaveFailed } from "./leaving.js";
 import { childPath } from "./lookup.js";
 import { readScore } from "./score.js";
-import { startChild, type StartBudget } from "./start.js";
-import type { EvaluationEntry, ScopeEntry } from "./state.js";
+import { startChild } from "./start.js";
+import type { EvaluationEntry } from "./state.js";
 
-export function advancePhase(
-  choice: Choice,
-  scope: ScopeEntry,
-  node: PhaseScope,
-  budget: StartBudget,
-): readonly EngineEvent[] {
-  const phase: OpenPhase = { scope, data: scope.data as PhaseData, node };
-  const frontier = choice.state.frontier.get(scope.path);
+export function advancePhase(choice: Choice, open: OpenScope<PhaseScope>): readonly EngineEvent[] {
+  const phase: OpenPhase = { ...open, data: open.scope.data as PhaseData };
+  const { data, node } = phase;
+  const frontier = choice.state.frontier.get(open.scope.path);
   if (frontier === undefined) return [];
-  const asked = phase.data.settled === "waiting" ? settleConfidence(choice, phase) : [];
+  const asked = data.settled === "waiting" ? settleConfidence(choice, phase) : [];
   if (asked.length > 0) return asked;
-  if (frontier.ready.length > 0) return startReady(choice, scope, node.maxConcurrent - phase.data.running, budget);
-  if (phase.data.running > 0 || phase.data.blocked > 0) return [];
+  if (frontier.ready.length > 0) return startReady(choice, phase, node.maxConcurrent - data.running);
+  return data.running > 0 || data.blocked > 0 ? [] : concludePhase(choice, phase);
+}
+
+/** Everybody has ended: what that means for the phase. */
+function concludePhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[] {
+  const { data, node } = phase;
   if (hasFatalFailure(choice, phase)) return failPhase(choice, phase);
-  if (node.evaluate !== undefined && phase.data.judged === undefined) return evaluatePhase(choice, phase, budget);
-  if (phase.data.judged === "rejected") return leaveFailed(choice, scope, node, outputOf(choice, phase));
-  if (phase.data.settled === "fail") return leaveFailed(choice, scope, node, outputOf(choice, phase));
-  if (phase.data.settled === "proceed" || phase.data.settled === "below") return [leavePhase(choice, phase)];
+  if (node.evaluate !== undefined && data.judged === undefined) return evaluatePhase(choice, phase);
+  if (data.judged === "rejected" || data.settled === "fail") return leaveAsFailed(choice, phase);
+  if (data.settled === "proceed" || data.settled === "below") return [leavePhase(choice, phase)];
   return settleConfidence(choice, phase);
+}
+
+function leaveAsFailed(choice: Choice, phase: OpenPhase): readonly EngineEvent[] {
+  return leaveFailed(choice, phase, () => outputOf(choice, phase));
 }
 
 /** Failures that `otherwise: continue` tolerates are none, unless nothing at all was done. */
@@ -54,11 +60,11 @@ function hasFatalFailure(choice: Choice, phase: OpenPhase): boolean {
 }
 
 function failPhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[] {
-  const { node, scope } = phase;
+  const { node } = phase;
   const rollbacks = choice.state.phases.get(node.path)?.rollbacks ?? 0;
   if (node.restart.otherwise === "rollback" && rollbacks < Math.max(1, node.restart.maxAttempts))
     return rollBackPhase(choice, phase);
-  return leaveFailed(choice, scope, node, outputOf(choice, phase));
+  return leaveAsFailed(choice, phase);
 }
 
 /** Back to the phase's start: restarts did not help. External steps that were done since are named. */
@@ -68,8 +74,7 @@ function rollBackPhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[]
   const start = [...state.checkpoints]
     .reverse()
     .find((entry) => entry.trigger === "phase_started" && entry.phase === node.number);
-  if (start === undefined || state.task?.definition.root.scope !== "phases")
-    return leaveFailed(choice, phase.scope, node, outputOf(choice, phase));
+  if (start === undefined || state.task?.definition.root.scope !== "phases") return leaveAsFailed(choice, phase);
   const acted = node.children
     .map((child) => currentStep(choice, childPath(node.path, child.name)))
     .filter((step) => step?.effects === "external" && step.status === "completed")
@@ -89,8 +94,8 @@ function rollBackPhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[]
   ];
 }
 
-function evaluatePhase(choice: Choice, phase: OpenPhase, budget: StartBudget): readonly EngineEvent[] {
-  const { node, data, scope } = phase;
+function evaluatePhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[] {
+  const { node, data, scope, budget } = phase;
   const definition = node.evaluate;
   if (definition === undefined) return [];
   const evaluation = findEvaluation(choice.state, scope.path, data.iteration)?.entry;
@@ -158,7 +163,7 @@ function followVerdict(choice: Choice, phase: OpenPhase, evaluation: EvaluationE
   if (node.evaluate === undefined) return [];
   const chosen = chooseIteration(node.evaluate, { iteration: data.iteration, verdict, withoutGain: data.withoutGain });
   const feedback = collectFeedback(evaluation.scores);
-  if (chosen.then === "iterate") {
+  if (chosen.follow === "iterate") {
     return [
       decideThat(choice, {
         agent: "apollo",
@@ -188,12 +193,12 @@ function followVerdict(choice: Choice, phase: OpenPhase, evaluation: EvaluationE
 }
 
 function leavePhase(choice: Choice, phase: OpenPhase): EngineEvent {
-  const { scope, data, node } = phase;
+  const { scope, data } = phase;
   const frontier = choice.state.frontier.get(scope.path);
   const isShort = data.failed > 0 || data.imperfect > 0 || (frontier?.waiting.size ?? 0) > 0;
   const isPartial = isShort || data.judged === "exhausted" || data.settled === "below";
   const { value: confidence } = describeConfidence(choice, phase);
-  return leave(choice, scope, node, {
+  return leave(choice, phase, {
     outcome: isPartial ? "partial" : "done",
     output: outputOf(choice, phase),
     ...(confidence === undefined ? {} : { confidence }),
@@ -202,8 +207,8 @@ function leavePhase(choice: Choice, phase: OpenPhase): EngineEvent {
 
 /** The phase's value; after iterations the outputs of the best one. */
 function outputOf(choice: Choice, phase: OpenPhase) {
-  const { data, scope, node } = phase;
-  const value = describeGroup(choice, scope, node, Object.keys(data.spawned));
+  const { data } = phase;
+  const value = describeGroup(choice, phase, Object.keys(data.spawned));
   if (data.best === undefined || data.best.iteration === data.iteration) return value;
   return { ...value, outputs: bestOutputs(choice, phase) };
 }

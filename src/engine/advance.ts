@@ -73,7 +73,7 @@ function consume(choice: Choice, question: QuestionEntry, budget: StartBudget): 
       return [
         consumeConfidenceAnswer(
           choice,
-          { scope, node, data: scope.data as PhaseData },
+          { scope, node, data: scope.data as PhaseData, budget },
           { id: question.id, answer: question.answer ?? "" },
         ),
       ];
@@ -104,7 +104,9 @@ function startDue(choice: Choice, budget: StartBudget): readonly EngineEvent[] {
     if (step === undefined) continue;
     if (step.status === "open" && step.dueAtMs !== undefined && step.dueAtMs <= nowMs) {
       events.push(
-        ...completeWith(choice, step, { waited_seconds: Math.max(0, (step.dueAtMs - step.intendedAtMs) / 1_000) }),
+        ...completeWith(choice, step, {
+          value: { waited_seconds: Math.max(0, (step.dueAtMs - step.intendedAtMs) / 1_000) },
+        }),
       );
     } else if (step.status === "waiting_retry" && !isLimited && !budget.isExhausted && (step.retryAtMs ?? 0) <= nowMs) {
       events.push(...startStep(choice, { path: step.path, node: findStepDefinition(state, step) }, budget));
@@ -127,14 +129,14 @@ function advanceScope(choice: Choice, scope: ScopeEntry, budget: StartBudget): r
   const node = findScopeDefinition(choice.state, scope.path);
   switch (node.scope) {
     case "machine":
-      return advanceMachine(choice, scope, node, budget);
+      return advanceMachine(choice, { scope, node, budget });
     case "phases":
-      return advancePhases(choice, scope, node, budget);
+      return advancePhases(choice, { scope, node, budget });
     case "parallel":
     case "dag":
-      return advanceGroup(choice, scope, node, budget);
+      return advanceGroup(choice, { scope, node, budget });
     case "phase":
-      return advancePhase(choice, scope, node, budget);
+      return advancePhase(choice, { scope, node, budget });
     default:
       return unreachable(node);
   }

@@ -9,7 +9,6 @@
  *
  * E3: every prefix of an answer is a legal state: what the rest would have said follows again from the state.
  */
-import { unreachable } from "../base/errors.js";
 import { decideAdvance } from "./advance.js";
 import { createChoice, type Choice } from "./choice.js";
 import { decideClose, decideQuiescent } from "./ending.js";
@@ -31,44 +30,34 @@ export function decide(state: TaskState, input: EngineInput, context: DecideCont
   return { events: addCheckpoints(choice, events, input.kind === "due") };
 }
 
+type InputOf<K extends EngineInput["kind"]> = Extract<EngineInput, { readonly kind: K }>;
+type Rule<I> = (choice: Choice, input: I) => readonly EngineEvent[];
+
+const RULES: { readonly [K in EngineInput["kind"]]: Rule<InputOf<K>> } = {
+  start: (choice, input) => [startTask(choice, input)],
+  resumed: decideResumed,
+  advance: decideAdvance,
+  outcome: decideOutcome,
+  spawned: decideReport,
+  progress: decideReport,
+  milestone: decideReport,
+  substep_intended: decideReport,
+  substep_completed: decideReport,
+  turn: decideReport,
+  tool_intended: decideReport,
+  tool_completed: decideReport,
+  channel: (choice, input) => [changeChannel(choice, input)],
+  message: (choice, input) => decideMessage(choice, input.message),
+  due: decideDue,
+  quiescent: decideQuiescent,
+  close: decideClose,
+  snapshot_written: (choice, input) => [{ ...input.event, atMs: choice.nowMs }],
+  answered_before: decideAnswer,
+  ask: askFromOutside,
+};
+
 function choose(choice: Choice, input: EngineInput): readonly EngineEvent[] {
-  switch (input.kind) {
-    case "start":
-      return [startTask(choice, input)];
-    case "resumed":
-      return decideResumed(choice, input);
-    case "advance":
-      return decideAdvance(choice);
-    case "outcome":
-      return decideOutcome(choice, input);
-    case "channel":
-      return [changeChannel(choice, input)];
-    case "message":
-      return decideMessage(choice, input.message);
-    case "due":
-      return decideDue(choice);
-    case "quiescent":
-      return decideQuiescent(choice);
-    case "close":
-      return decideClose(choice, input);
-    case "snapshot_written":
-      return [{ ...input.event, atMs: choice.nowMs }];
-    case "answered_before":
-      return decideAnswer(choice, input);
-    case "ask":
-      return askFromOutside(choice, input);
-    case "spawned":
-    case "progress":
-    case "milestone":
-    case "substep_intended":
-    case "substep_completed":
-    case "turn":
-    case "tool_intended":
-    case "tool_completed":
-      return decideReport(choice, input);
-    default:
-      return unreachable(input);
-  }
+  return (RULES[input.kind] as Rule<EngineInput>)(choice, input);
 }
 
 function startTask(choice: Choice, input: Extract<EngineInput, { kind: "start" }>): EngineEvent {

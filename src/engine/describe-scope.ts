@@ -99,9 +99,8 @@ function outputsOf(choice: Choice, node: PhaseScope): JsonObject {
 
 /** The specialists of a phase, those that were added included. */
 export function specialistNames(choice: Choice, node: PhaseScope): readonly string[] {
-  const scope = choice.state.scopes.get(node.path);
-  const spawned = scope?.data.scope === "phase" ? Object.keys(scope.data.spawned) : [];
-  return [...node.children.map((child) => child.name), ...spawned];
+  const added = choice.state.phases.get(node.path)?.added ?? [];
+  return [...node.children.map((child) => child.name), ...added];
 }
 
 function findNamed(choice: Choice, path: string, name: string): string | undefined {

@@ -10,13 +10,8 @@ import { intervalAtMs } from "./triggers.js";
 /** When `due` must be fed next. Units: milliseconds of wall time, possibly past. Errors: `undefined` when nothing waits. */
 export function nextDueAtMs(state: TaskState): number | undefined {
   if (state.task?.status !== "running" || state.task.request !== undefined) return undefined;
-  const times: (number | undefined)[] = [intervalAtMs(state)];
   const isLimited = isLimitOpen(state);
-  for (const id of state.waiting) {
-    const step = state.steps.get(id);
-    if (step?.status === "open") times.push(step.dueAtMs);
-    else if (!isLimited) times.push(step?.retryAtMs);
-  }
+  const times: (number | undefined)[] = [intervalAtMs(state), earliestWaitAtMs(state)];
   for (const id of state.unsettled) {
     const question = state.questions.get(id);
     if (question?.status === "open" && question.onExpire !== undefined) times.push(question.expiresAtMs);
@@ -25,7 +20,19 @@ export function nextDueAtMs(state: TaskState): number | undefined {
   return earliest(times);
 }
 
-function earliest(times: readonly (number | undefined)[]): number | undefined {
+/** The next retry, pause or wait; a retry waits for nothing while a person is asked about a limit. */
+export function earliestWaitAtMs(state: TaskState): number | undefined {
+  const isLimited = isLimitOpen(state);
+  const times: (number | undefined)[] = [];
+  for (const id of state.waiting) {
+    const step = state.steps.get(id);
+    if (step?.status === "open") times.push(step.dueAtMs);
+    else if (!isLimited) times.push(step?.retryAtMs);
+  }
+  return earliest(times);
+}
+
+export function earliest(times: readonly (number | undefined)[]): number | undefined {
   let found: number | undefined;
   for (const atMs of times) if (atMs !== undefined && (found === undefined || atMs < found)) found = atMs;
   return found;

@@ -11,12 +11,12 @@ import { errorCodeOf, messageOf } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { loadValue, type Choice } from "./choice.js";
 import { describeScope } from "./describe-scope.js";
+import { earliest, earliestWaitAtMs } from "./due.js";
 import type { EngineEvent, EventOf, QuestionKind, TaskEnd, ValueRef } from "./events.js";
 import type { EngineInput } from "./input.js";
-import { isLimitOpen } from "./limits.js";
 import { requireTask } from "./lookup.js";
 import { answeredQuestions, openQuestions } from "./questions.js";
-import type { QuestionEntry } from "./state.js";
+import type { QuestionEntry, ScopeEntry } from "./state.js";
 import { currentPhase, recordCheckpoint } from "./triggers.js";
 
 type CloseInput = Extract<EngineInput, { kind: "close" }>;
@@ -34,16 +34,18 @@ const QUESTION_STATUS: readonly (readonly [QuestionKind, number])[] = [
 
 /** Nothing runs in this process: closes the task, or answers nothing when a time within reach is worth waiting for. */
 export function decideQuiescent(choice: Choice): readonly EngineEvent[] {
-  const { state } = choice;
-  if (state.task?.status !== "running" || (state.open.size > 0 && hasRunning(choice))) return [];
-  if (state.task.root !== undefined) return closeEnded(choice);
-  if (answeredQuestions(state).length > 0 && state.task.request === undefined) return [];
-  const waitAtMs = earliestWaitAtMs(choice);
-  const soonest = earlier(waitAtMs, earliestExpiryAtMs(choice));
-  if (soonest !== undefined && state.task.request === undefined && soonest - choice.nowMs <= choice.context.sleepMsMax)
-    return [];
-  const closing = close(choice, closingOf(choice, waitAtMs));
+  const { task } = choice.state;
+  if (task?.status !== "running" || hasRunning(choice)) return [];
+  if (task.root !== undefined) return closeEnded(choice);
+  if (task.request === undefined && isWorthWaiting(choice)) return [];
+  const closing = close(choice, closingOf(choice, earliestWaitAtMs(choice.state)));
   return closing.end === "failed" && isRollingBack(choice) ? [discardNote(choice), closing] : [closing];
+}
+
+function isWorthWaiting(choice: Choice): boolean {
+  if (answeredQuestions(choice.state).length > 0) return true;
+  const soonest = earliest([earliestWaitAtMs(choice.state), earliestExpiryAtMs(choice)]);
+  return soonest !== undefined && soonest - choice.nowMs <= choice.context.sleepMsMax;
 }
 
 /** Open steps other than waits are somebody's running work. */
@@ -52,29 +54,9 @@ function hasRunning(choice: Choice): boolean {
   return false;
 }
 
-/** The next retry, pause or wait; a retry waits for nothing while a person is asked about a limit. */
-function earliestWaitAtMs(choice: Choice): number | undefined {
-  const isLimited = isLimitOpen(choice.state);
-  let earliest: number | undefined;
-  for (const id of choice.state.waiting) {
-    const step = choice.state.steps.get(id);
-    if (step?.status === "open") earliest = earlier(earliest, step.dueAtMs);
-    else if (!isLimited) earliest = earlier(earliest, step?.retryAtMs);
-  }
-  return earliest;
-}
-
 function earliestExpiryAtMs(choice: Choice): number | undefined {
-  let earliest: number | undefined;
-  for (const question of openQuestions(choice.state)) {
-    if (question.onExpire !== undefined) earliest = earlier(earliest, question.expiresAtMs);
-  }
-  return earliest;
-}
-
-function earlier(one: number | undefined, other: number | undefined): number | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return Math.min(one, other);
+  const questions = openQuestions(choice.state).filter((question) => question.onExpire !== undefined);
+  return earliest(questions.map((question) => question.expiresAtMs));
 }
 
 /** `on_failure: rollback`, the word of seed 000: the task's checkpoints are discarded by their manager. */
@@ -162,20 +144,24 @@ function failureReason(choice: Choice): string {
   const { state } = choice;
   for (const id of state.blocked) {
     const step = state.steps.get(id);
-    if (step?.status === "failed")
-      return `${step.path} failed: ${step.error?.code ?? "STEP_FAILED"}: ${step.error?.message ?? ""}`;
+    if (step?.status !== "failed") continue;
+    return `${step.path} failed: ${step.error?.code ?? "STEP_FAILED"}: ${step.error?.message ?? ""}`;
   }
   for (const scope of state.scopes.values()) {
-    if (scope.data.scope === "machine" && scope.data.stuck !== undefined) {
-      const decision = state.decisions.findLast((candidate) => candidate.type === "no_route");
-      return `${scope.path} cannot go on: ${decision?.rationale ?? scope.data.stuck}`;
-    }
-    if (scope.data.scope === "phase" && scope.data.judged === "rejected")
-      return `${scope.path} was rejected by its evaluation`;
-    if (scope.data.scope === "phase" && scope.data.settled === "fail")
-      return `${scope.path} was stopped for its confidence`;
+    const reason = describeStop(choice, scope);
+    if (reason !== undefined) return reason;
   }
   return "a group has failed";
+}
+
+function describeStop(choice: Choice, { path, data }: ScopeEntry): string | undefined {
+  if (data.scope === "machine" && data.stuck !== undefined) {
+    const decision = choice.state.decisions.findLast((candidate) => candidate.type === "no_route");
+    return `${path} cannot go on: ${data.stuck}${decision === undefined ? "" : `: ${decision.rationale}`}`;
+  }
+  if (data.scope !== "phase") return undefined;
+  if (data.judged === "rejected") return `${path} was rejected by its evaluation`;
+  return data.settled === "fail" ? `${path} was stopped for its confidence` : undefined;
 }
 
 function closeEnded(choice: Choice): readonly EngineEvent[] {
@@ -231,7 +217,7 @@ export function decideClose(choice: Choice, input: CloseInput): readonly EngineE
   if (choice.state.task?.status !== "running") return [];
   if (choice.state.task.root !== undefined && !hasRunning(choice)) return closeEnded(choice);
   const status = input.end === "failed" ? "failed" : "paused";
-  const resumeAtMs = earliestWaitAtMs(choice);
+  const resumeAtMs = earliestWaitAtMs(choice.state);
   return [
     recordCheckpoint(choice, {
       trigger: "shutdown",

@@ -40,25 +40,25 @@ export interface IterationState {
 }
 
 export type IterationChoice =
-  | { readonly then: "iterate" }
-  | { readonly then: "stop"; readonly judged: "approved" | "exhausted" | "rejected"; readonly why: string };
+  | { readonly follow: "iterate" }
+  | { readonly follow: "stop"; readonly judged: "approved" | "exhausted" | "rejected"; readonly why: string };
 
 /** What follows from a verdict. */
 export function chooseIteration(definition: EvaluationDefinition, at: IterationState): IterationChoice {
   if (at.verdict === "approve")
-    return { then: "stop", judged: "approved", why: `the score reaches ${definition.approve}` };
+    return { follow: "stop", judged: "approved", why: `the score reaches ${definition.approve}` };
   if (at.verdict === "reject")
-    return { then: "stop", judged: "rejected", why: `the score is under ${definition.reject}` };
+    return { follow: "stop", judged: "rejected", why: `the score is under ${definition.reject}` };
   if (at.iteration >= definition.maxIterations) {
     return {
-      then: "stop",
+      follow: "stop",
       judged: "exhausted",
       why: `iteration ${at.iteration} of at most ${definition.maxIterations}`,
     };
   }
   if (at.withoutGain >= WITHOUT_GAIN_MAX)
-    return { then: "stop", judged: "exhausted", why: `${at.withoutGain} iterations in a row without gain` };
-  return { then: "iterate" };
+    return { follow: "stop", judged: "exhausted", why: `${at.withoutGain} iterations in a row without gain` };
+  return { follow: "iterate" };
 }
 
 /** Feedback and issues of an iteration as the next one reads them, by dimension. */

@@ -217,16 +217,20 @@ export function decodeEvent(kind: string, json: string): EngineEvent {
   const shape = typeof type === "string" && Object.hasOwn(SHAPES, type) ? SHAPES[type as EngineEventType] : undefined;
   if (shape === undefined) throw corrupt(`unknown event type ${JSON.stringify(type)}`);
   if (shape.family !== kind) throw corrupt(`a ${String(type)} event stands under the family ${kind}`);
-  if (typeof record["atMs"] !== "number") throw corrupt(`a ${String(type)} event without a time`);
-  const fields: Readonly<Record<string, boolean>> = shape.fields;
+  checkFields(record, shape.fields);
+  return record as unknown as EngineEvent;
+}
+
+function checkFields(record: JsonObject, fields: Readonly<Record<string, boolean>>): void {
+  const type = String(record["type"]);
+  if (typeof record["atMs"] !== "number") throw corrupt(`a ${type} event without a time`);
   for (const key of Object.keys(record)) {
-    if (key !== "type" && key !== "atMs" && !Object.hasOwn(fields, key))
-      throw corrupt(`a ${String(type)} event with an unknown field ${key}`);
+    const isKnown = key === "type" || key === "atMs" || Object.hasOwn(fields, key);
+    if (!isKnown) throw corrupt(`a ${type} event with an unknown field ${key}`);
   }
   for (const [key, isRequired] of Object.entries(fields)) {
-    if (isRequired && record[key] === undefined) throw corrupt(`a ${String(type)} event without ${key}`);
+    if (isRequired && record[key] === undefined) throw corrupt(`a ${type} event without ${key}`);
   }
-  return record as unknown as EngineEvent;
 }
 
 function parse(json: string): JsonObject {

@@ -55,12 +55,12 @@ export interface StepError {
 
 /** What the engine decided to do about a failure; inside the failure event. */
 export type FailureDisposition =
-  | { readonly then: "retry"; readonly atMs: number; readonly attempt: number }
-  | { readonly then: "pause_until"; readonly atMs: number }
-  | { readonly then: "route"; readonly to: string }
-  | { readonly then: "restart"; readonly attempt: number }
-  | { readonly then: "continue" }
-  | { readonly then: "fail" };
+  | { readonly action: "retry"; readonly atMs: number; readonly attempt: number }
+  | { readonly action: "pause_until"; readonly atMs: number }
+  | { readonly action: "route"; readonly to: string }
+  | { readonly action: "restart"; readonly attempt: number }
+  | { readonly action: "continue" }
+  | { readonly action: "fail" };
 
 export interface ProcessRef {
   readonly pid: number;

@@ -19,7 +19,7 @@ export function adoptDefinition(state: TaskState, definition: WorkflowDefinition
   for (const set of [state.open, state.waiting, state.blocked]) {
     for (const id of set) if (isGone(state, id)) forgetStep(state, id);
   }
-  for (const scope of [...state.scopes.values()]) {
+  for (const scope of Array.from(state.scopes.values())) {
     const node = places.get(scope.path)?.node;
     if (node?.node === "scope") adoptScope(state, scope, node);
   }
@@ -43,24 +43,14 @@ function forgetStep(state: TaskState, id: StepId): void {
 }
 
 function adoptScope(state: TaskState, scope: ScopeEntry, node: ScopeDefinition): void {
-  const { data } = scope;
-  if (data.scope !== node.scope) return forgetScope(state, scope.path);
-  switch (data.scope) {
-    case "machine":
-      return adoptMachine(state, scope, node, data);
-    case "phases":
-      return adoptPhases(state, scope, node as PhasesScope, data);
-    default:
-      return adoptGroup(state, scope, node, data);
-  }
+  if (scope.data.scope !== node.scope) forgetScope(state, scope.path);
+  else if (node.scope === "machine") adoptMachine(state, scope, node);
+  else if (node.scope === "phases") adoptPhases(state, scope, node);
+  else adoptGroup(state, scope, node);
 }
 
-function adoptMachine(
-  state: TaskState,
-  scope: ScopeEntry,
-  node: ScopeDefinition,
-  data: Extract<ScopeData, { scope: "machine" }>,
-): void {
+function adoptMachine(state: TaskState, scope: ScopeEntry, node: ScopeDefinition): void {
+  const data = scope.data as Extract<ScopeData, { scope: "machine" }>;
   const standing = data.current ?? data.next;
   if (standing === undefined || standing === "$end" || node.children.some((child) => child.name === standing)) return;
   const { next: _next, ...rest } = data;
@@ -68,12 +58,8 @@ function adoptMachine(
 }
 
 /** The list goes on behind the phase that is open or was left last. */
-function adoptPhases(
-  state: TaskState,
-  scope: ScopeEntry,
-  node: PhasesScope,
-  data: Extract<ScopeData, { scope: "phases" }>,
-): void {
+function adoptPhases(state: TaskState, scope: ScopeEntry, node: PhasesScope): void {
+  const data = scope.data as Extract<ScopeData, { scope: "phases" }>;
   let next = 0;
   node.children.forEach((child, at) => {
     const status = state.phases.get(child.path)?.status;
@@ -84,12 +70,8 @@ function adoptPhases(
   replaceData(state, scope, { ...rest, next, ...(isOpen ? { current } : {}) });
 }
 
-function adoptGroup(
-  state: TaskState,
-  scope: ScopeEntry,
-  node: ScopeDefinition,
-  data: Extract<ScopeData, GroupCounts>,
-): void {
+function adoptGroup(state: TaskState, scope: ScopeEntry, node: ScopeDefinition): void {
+  const data = scope.data as Extract<ScopeData, GroupCounts>;
   const frontier = state.frontier.get(scope.path);
   if (frontier === undefined) return;
   const spawned = data.scope === "phase" ? Object.keys(data.spawned) : [];

@@ -164,8 +164,9 @@ export function resetPhase(state: TaskState, event: EventOf<"iteration_started">
   state.frontier.set(event.path, createFrontier(node.children));
   const { judged: _judged, settled: _settled, ...rest } = scope.data;
   replaceData(state, scope, { ...rest, ...NO_COUNTS, iteration: event.iteration, spawned: Object.freeze({}) });
-  const phase = state.phases.get(event.path);
-  if (phase === undefined) return;
+  const before = state.phases.get(event.path);
+  if (before === undefined) return;
+  const { added: _added, ...phase } = before;
   state.phases.set(
     event.path,
     Object.freeze({ ...phase, iteration: event.iteration, feedback: Object.freeze([...event.feedback]) }),
@@ -187,7 +188,7 @@ export function moveChild(state: TaskState, path: string, move: ChildMove): void
       replaceData(state, scope, moveInPhases(data, place.name, move));
       return;
     default:
-      replaceData(state, scope, moveInGroup(state, scope, data, { ...move, name: place.name }));
+      replaceData(state, scope, moveInGroup(state, { path: scope.path, data, name: place.name, move }));
   }
 }
 
@@ -214,44 +215,48 @@ function moveInPhases(data: PhasesData, name: string, move: ChildMove): PhasesDa
   return { ...rest, next: data.next + 1, imperfect: data.imperfect || move.end !== "done" };
 }
 
-function moveInGroup(
-  state: TaskState,
-  scope: ScopeEntry,
-  data: GroupData,
-  move: ChildMove & { readonly name: string },
-): GroupData {
-  const frontier = state.frontier.get(scope.path);
-  assert(frontier !== undefined, `no frontier of ${scope.path}`);
-  const left = takeOut(frontier, data, move);
+interface GroupMove {
+  /** Path of the group. */
+  readonly path: string;
+  readonly data: GroupData;
+  readonly name: string;
+  readonly move: ChildMove;
+}
+
+function moveInGroup(state: TaskState, group: GroupMove): GroupData {
+  const { path, name, move } = group;
+  const frontier = state.frontier.get(path);
+  assert(frontier !== undefined, `no frontier of ${path}`);
+  const data = takeOut(frontier, group);
   switch (move.to) {
     case "ready":
-      frontier.ready.push(move.name);
-      return left;
+      frontier.ready.push(name);
+      return data;
     case "running":
-      return { ...left, running: left.running + 1 };
+      return { ...data, running: data.running + 1 };
     case "blocked":
-      return { ...left, blocked: left.blocked + 1 };
+      return { ...data, blocked: data.blocked + 1 };
     case "ended":
-      return endInGroup(state, scope, left, move);
+      return endInGroup(state, frontier, { ...group, data });
     default:
       return unreachable(move.to);
   }
 }
 
-function takeOut(frontier: ScopeFrontier, data: GroupData, move: ChildMove & { readonly name: string }): GroupData {
+function takeOut(frontier: ScopeFrontier, { data, name, move }: GroupMove): GroupData {
   switch (move.from) {
     case "running":
       return { ...data, running: data.running - 1 };
     case "blocked":
       return { ...data, blocked: data.blocked - 1 };
     case "ended": {
-      const end = frontier.ended.get(move.name);
-      frontier.ended.delete(move.name);
+      const end = frontier.ended.get(name);
+      frontier.ended.delete(name);
       if (end !== "failed") return end === "done" ? data : { ...data, imperfect: data.imperfect - 1 };
       return { ...data, failed: data.failed - 1, failing: data.failing && data.failed > 1 };
     }
     default: {
-      const at = frontier.ready.indexOf(move.name);
+      const at = frontier.ready.indexOf(name);
       if (at === 0) frontier.ready.shift();
       else if (at > 0) frontier.ready.splice(at, 1);
       return data;
@@ -259,27 +264,21 @@ function takeOut(frontier: ScopeFrontier, data: GroupData, move: ChildMove & { r
   }
 }
 
-function endInGroup(
-  state: TaskState,
-  scope: ScopeEntry,
-  data: GroupData,
-  move: ChildMove & { readonly name: string },
-): GroupData {
-  const frontier = state.frontier.get(scope.path);
+function endInGroup(state: TaskState, frontier: ScopeFrontier, { path, data, name, move }: GroupMove): GroupData {
   const end = move.end ?? "done";
-  frontier?.ended.set(move.name, end);
+  frontier.ended.set(name, end);
   if (end === "failed") {
-    const node = findScopeDefinition(state, scope.path);
+    const node = findScopeDefinition(state, path);
     const failsFast = "failureMode" in node && node.failureMode === "fail_fast";
     return { ...data, failed: data.failed + 1, failing: data.failing || failsFast };
   }
-  if (frontier !== undefined) freeDependants(state, scope.path, move.name, frontier);
+  freeDependants(state, frontier, childPath(path, name));
   return end === "done" ? data : { ...data, imperfect: data.imperfect + 1 };
 }
 
-function freeDependants(state: TaskState, scopePath: string, name: string, frontier: ScopeFrontier): void {
+function freeDependants(state: TaskState, frontier: ScopeFrontier, path: string): void {
   const { dependants } = indexDefinition(requireTask(state).definition);
-  for (const dependant of dependants.get(childPath(scopePath, name)) ?? []) {
+  for (const dependant of dependants.get(path) ?? []) {
     const unmet = frontier.waiting.get(dependant);
     if (unmet === undefined) continue;
     if (unmet > 1) frontier.waiting.set(dependant, unmet - 1);

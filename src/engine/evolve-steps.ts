@@ -46,7 +46,7 @@ export function intendStep(state: TaskState, event: EventOf<"step_intended">): v
     addTotals(state, { iterations: state.totals.iterations + 1 });
   }
   if (event.permittedBy !== undefined) consumeQuestion(state, event.permittedBy);
-  replaceStep(state, before, entry);
+  replaceStep(state, entry);
 }
 
 function firstEntry(event: EventOf<"step_intended">): StepEntry {
@@ -109,15 +109,15 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
   const end: ChildEnd = isSkip ? "skipped" : "done";
   const again =
     event.again === true ? ({ to: "ready" } as const) : { end, next: event.next, routeOutput: event.routeOutput };
-  replaceStep(state, before, entry, again);
+  replaceStep(state, entry, again);
 }
 
 export function failStep(state: TaskState, event: EventOf<"step_failed">): void {
   const before = state.steps.get(event.step);
   if (before === undefined) return;
   const { disposition } = event;
-  const isPause = disposition.then === "pause_until";
-  const isRestart = disposition.then === "restart";
+  const isPause = disposition.action === "pause_until";
+  const isRestart = disposition.action === "restart";
   const entry: StepEntry = {
     ...before,
     status: statusAfterFailure(disposition),
@@ -131,13 +131,13 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
   };
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
   addTotals(state, usageTotals(state.totals, event.usage));
-  replaceStep(state, before, entry, { end: "failed", next: disposition.then === "route" ? disposition.to : undefined });
-  if (disposition.then === "fail") state.blocked.add(before.id);
+  replaceStep(state, entry, { end: "failed", next: disposition.action === "route" ? disposition.to : undefined });
+  if (disposition.action === "fail") state.blocked.add(before.id);
 }
 
 function statusAfterFailure(disposition: FailureDisposition): StepStatus {
-  if (disposition.then === "retry" || disposition.then === "pause_until") return "waiting_retry";
-  return disposition.then === "restart" ? "cancelled" : "failed";
+  if (disposition.action === "retry" || disposition.action === "pause_until") return "waiting_retry";
+  return disposition.action === "restart" ? "cancelled" : "failed";
 }
 
 export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): void {
@@ -146,7 +146,7 @@ export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): 
   const mayHaveActed =
     event.reason === CANCELLED_BY_SIBLING && before.effects === "external" && before.status === "open";
   const isFreshChance = event.reason === CANCELLED_TO_RESUME;
-  replaceStep(state, before, {
+  replaceStep(state, {
     ...before,
     status: mayHaveActed ? "unknown" : "cancelled",
     endedAtMs: event.atMs,
@@ -161,7 +161,7 @@ export function askAboutStep(state: TaskState, question: Question): void {
   const before = state.steps.get(question.step);
   if (before === undefined) return;
   const status: StepStatus = question.kind === "parked_step" ? "parked" : "unknown";
-  replaceStep(state, before, { ...before, status, questionId: question.id });
+  replaceStep(state, { ...before, status, questionId: question.id });
 }
 
 export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): void {
@@ -225,12 +225,8 @@ export function consumeQuestion(state: TaskState, id: NonNullable<StepEntry["que
 }
 
 /** Replaces an entry and moves the step between the sets and within its scope as its status says. */
-function replaceStep(
-  state: TaskState,
-  before: StepEntry | undefined,
-  entry: StepEntry,
-  move: Partial<ChildMove> = {},
-): void {
+function replaceStep(state: TaskState, entry: StepEntry, move: Partial<ChildMove> = {}): void {
+  const before = state.steps.get(entry.id);
   state.steps.set(entry.id, freezeEntry(entry));
   keepIn(state.open, entry.id, entry.status === "open");
   keepIn(

@@ -11,7 +11,7 @@
  */
 import { unreachable } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
-import type { Decision, EngineEvent, EventOf } from "./events.js";
+import type { Decision, EngineEvent, EngineEventType, EventOf } from "./events.js";
 import { enterScope, leaveScope, replaceData, requireScope, resetPhase } from "./evolve-scopes.js";
 import {
   addTotals,
@@ -33,7 +33,7 @@ import { adoptDefinition } from "./evolve-definition.js";
 import { completeEvaluation, recordScore } from "./evolve-evaluation.js";
 import { rollBack } from "./evolve-rollback.js";
 import { requireTask } from "./lookup.js";
-import type { TaskState } from "./state.js";
+import type { ScopeData, TaskState } from "./state.js";
 
 /** Folds one event: `position` rises by one, `atMs` never goes back. */
 export function evolve(state: TaskState, event: EngineEvent): void {
@@ -51,86 +51,45 @@ function countElapsed(state: TaskState, event: EngineEvent): void {
   if (passedMs > 0) addTotals(state, { elapsedMs: state.totals.elapsedMs + passedMs });
 }
 
+type Fold<E> = (state: TaskState, event: E) => void;
+const nothing = (): void => undefined;
+
+const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
+  task_started: startTask,
+  task_resumed: resumeTask,
+  task_closed: closeTask,
+  scope_entered: enterScope,
+  scope_left: leaveScope,
+  iteration_started: resetPhase,
+  step_intended: intendStep,
+  step_spawned: spawnStep,
+  step_completed: completeStep,
+  step_failed: failStep,
+  step_cancelled: cancelStep,
+  turn_recorded: recordTurn,
+  tool_intended: recordTool,
+  tool_completed: recordTool,
+  substep_intended: recordSubstep,
+  substep_completed: recordSubstep,
+  milestone_reached: recordMilestone,
+  progress_reported: recordProgress,
+  decision_made: (state, event) => makeDecision(state, event.decision),
+  question_opened: openQuestion,
+  question_answered: answerQuestion,
+  channel_changed: changeChannel,
+  score_recorded: recordScore,
+  evaluation_completed: completeEvaluation,
+  checkpoint_recorded: recordCheckpoint,
+  snapshot_written: recordSnapshot,
+  rolled_back: rollBack,
+  // Kept in the history; nothing in the state depends on them.
+  snapshot_failed: nothing,
+  pruned: nothing,
+  noted: nothing,
+};
+
 function foldEvent(state: TaskState, event: EngineEvent): void {
-  switch (event.type) {
-    case "task_started":
-      return startTask(state, event);
-    case "task_resumed":
-      return resumeTask(state, event);
-    case "task_closed":
-      return closeTask(state, event);
-    case "scope_entered":
-      return enterScope(state, event);
-    case "scope_left":
-      return leaveScope(state, event);
-    case "iteration_started":
-      return resetPhase(state, event);
-    case "decision_made":
-      return makeDecision(state, event.decision);
-    case "question_opened":
-      return openQuestion(state, event);
-    case "question_answered":
-      return answerQuestion(state, event);
-    case "channel_changed":
-      return changeChannel(state, event);
-    case "score_recorded":
-      return recordScore(state, event);
-    case "evaluation_completed":
-      return completeEvaluation(state, event);
-    case "rolled_back":
-      return rollBack(state, event);
-    case "checkpoint_recorded":
-    case "snapshot_written":
-    case "snapshot_failed":
-    case "pruned":
-    case "noted":
-      return foldRecord(state, event);
-    default:
-      return foldStepEvent(state, event);
-  }
-}
-
-type StepEvent = Extract<EngineEvent, { readonly step: unknown; readonly attempt: number }>;
-
-function foldStepEvent(state: TaskState, event: StepEvent): void {
-  switch (event.type) {
-    case "step_intended":
-      return intendStep(state, event);
-    case "step_spawned":
-      return spawnStep(state, event);
-    case "step_completed":
-      return completeStep(state, event);
-    case "step_failed":
-      return failStep(state, event);
-    case "step_cancelled":
-      return cancelStep(state, event);
-    case "turn_recorded":
-      return recordTurn(state, event);
-    case "tool_intended":
-    case "tool_completed":
-      return recordTool(state, event);
-    case "substep_intended":
-    case "substep_completed":
-      return recordSubstep(state, event);
-    case "milestone_reached":
-      return recordMilestone(state, event);
-    case "progress_reported":
-      return recordProgress(state, event);
-    default:
-      return unreachable(event);
-  }
-}
-
-type RecordEvent =
-  | EventOf<"checkpoint_recorded">
-  | EventOf<"snapshot_written">
-  | EventOf<"snapshot_failed">
-  | EventOf<"pruned">
-  | EventOf<"noted">;
-
-function foldRecord(state: TaskState, event: RecordEvent): void {
-  if (event.type === "checkpoint_recorded") recordCheckpoint(state, event);
-  if (event.type === "snapshot_written") recordSnapshot(state, event);
+  (FOLDS[event.type] as Fold<EngineEvent>)(state, event);
 }
 
 function startTask(state: TaskState, event: EventOf<"task_started">): void {
@@ -181,6 +140,8 @@ function closeTask(state: TaskState, event: EventOf<"task_closed">): void {
   });
 }
 
+type PhaseData = Extract<ScopeData, { readonly scope: "phase" }>;
+
 /**
  * A decision is kept; some carry facts that are folded: `spawn` adds specialists to a phase, `next` gives a machine that
  * found no route its target, `settled` and `judged` close a phase's choice, `request` is a person's wish, `consumes` the
@@ -203,19 +164,22 @@ function makeDecision(state: TaskState, decision: Decision): void {
   if (scope.data.scope === "phase") foldPhaseDecision(state, scope.path, facts);
 }
 
+const SETTLED = new Set<unknown>(["proceed", "below", "waiting", "fail"]);
+const JUDGED = new Set<unknown>(["approved", "exhausted", "rejected"]);
+
 function foldPhaseDecision(state: TaskState, path: string, facts: NonNullable<Decision["facts"]>): void {
   if (Array.isArray(facts["spawn"])) addSpecialists(state, path, facts["spawn"] as readonly JsonValue[]);
   const scope = requireScope(state, path);
   if (scope.data.scope !== "phase") return;
   const { settled, judged, phase_confidence: confidence } = facts;
-  let { data } = scope;
-  if (settled === "none") {
-    const { settled: _settled, ...rest } = data;
-    data = rest;
-  } else if (settled === "proceed" || settled === "below" || settled === "waiting" || settled === "fail")
-    data = { ...data, settled };
-  if (judged === "approved" || judged === "exhausted" || judged === "rejected") data = { ...data, judged };
-  replaceData(state, scope, data);
+  const { settled: before, ...rest } = scope.data;
+  const isOpenAgain = settled === "none" || before === undefined;
+  replaceData(state, scope, {
+    ...rest,
+    ...(isOpenAgain ? {} : { settled: before }),
+    ...(SETTLED.has(settled) ? { settled: settled as PhaseData["settled"] } : {}),
+    ...(JUDGED.has(judged) ? { judged: judged as PhaseData["judged"] } : {}),
+  });
   const phase = state.phases.get(path);
   if (phase !== undefined && typeof confidence === "number")
     state.phases.set(path, Object.freeze({ ...phase, confidence }));
@@ -233,7 +197,14 @@ function addSpecialists(state: TaskState, path: string, definitions: readonly Js
   replaceData(state, scope, { ...scope.data, spawned: Object.freeze(spawned) });
   const phase = state.phases.get(path);
   if (phase !== undefined)
-    state.phases.set(path, Object.freeze({ ...phase, spawned: phase.spawned + definitions.length }));
+    state.phases.set(
+      path,
+      Object.freeze({
+        ...phase,
+        spawned: phase.spawned + definitions.length,
+        added: Object.freeze(Object.keys(spawned)),
+      }),
+    );
 }
 
 function openQuestion(state: TaskState, event: EventOf<"question_opened">): void {

@@ -34,16 +34,19 @@ export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: St
   const { node, parent } = requirePlace(choice.state, attempt.path);
   const step = node as StepDefinition;
   if (error.code === "MODEL_RATE_LIMITED") {
-    return { then: "pause_until", atMs: Math.max(choice.nowMs, error.retryAtMs ?? choice.nowMs + RATE_LIMIT_DELAY_MS) };
+    return {
+      action: "pause_until",
+      atMs: Math.max(choice.nowMs, error.retryAtMs ?? choice.nowMs + RATE_LIMIT_DELAY_MS),
+    };
   }
   const failures = attempt.failures + 1;
   if (error.retryable && failures < step.retry.maxAttempts) {
     const waitUntilMs = choice.nowMs + computeDelayMs(choice, step.retry, failures);
-    return { then: "retry", atMs: Math.max(waitUntilMs, error.retryAtMs ?? 0), attempt: failures + 1 };
+    return { action: "retry", atMs: Math.max(waitUntilMs, error.retryAtMs ?? 0), attempt: failures + 1 };
   }
   const scope = parent === undefined ? undefined : findScopeDefinition(choice.state, parent);
   if (scope?.scope === "phase" && attempt.restarts < scope.restart.maxAttempts && !DETERMINISTIC.has(error.code)) {
-    return { then: "restart", attempt: attempt.restarts + 1 };
+    return { action: "restart", attempt: attempt.restarts + 1 };
   }
   return disposeOfLast(choice, attempt.path);
 }
@@ -54,12 +57,12 @@ export function disposeOfLast(choice: Choice, path: string): FailureDisposition 
   const scope = parent === undefined ? undefined : findScopeDefinition(choice.state, parent);
   if (scope?.scope === "machine") {
     const to = failureTarget(choice, path);
-    return to === undefined ? { then: "fail" } : { then: "route", to };
+    return to === undefined ? { action: "fail" } : { action: "route", to };
   }
   const isTolerated =
     (scope?.scope === "phase" && scope.restart.otherwise === "continue") ||
     (scope !== undefined && "failureMode" in scope && scope.failureMode === "continue_on_error");
-  return node.node === "step" && isTolerated ? { then: "continue" } : { then: "fail" };
+  return node.node === "step" && isTolerated ? { action: "continue" } : { action: "fail" };
 }
 
 /** Where a machine goes on after its failed child: `on_error`, or the next valid route with `on_failure: continue`. */

@@ -7,7 +7,7 @@
 import { sha256Hex } from "../base/digest.js";
 import { errorCodeOf, messageOf, unreachable } from "../base/errors.js";
 import type { QuestionId } from "../base/ids.js";
-import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { TemplateScope } from "../definition/templates.js";
 import type { OnUnknown, PhaseScope, ScorerStep, StepDefinition } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
@@ -17,6 +17,7 @@ import type { EventOf, StepError, ValueRef } from "./events.js";
 import { idempotencyKeyOf, stepIdOf } from "./identity.js";
 import {
   childPath,
+  definitionToJson,
   findPhase,
   findPlace,
   findScopeDefinition,
@@ -51,59 +52,62 @@ export function findUnfinished(state: TaskState, path: string): StepEntry | unde
 /** The next intent of a step. */
 export function createIntent(choice: Choice, request: IntentRequest): Intent {
   const { state, nowMs } = choice;
-  const { path, node } = request;
+  const { path, node, permittedBy } = request;
+  const task = requireTask(state);
   const before = findUnfinished(state, path);
-  const visit = before?.visit ?? (state.visits.get(path) ?? 0) + 1;
-  const step = before?.id ?? stepIdOf({ path, round: state.round, visit });
-  const isKept = before !== undefined && (before.fingerprint === undefined || before.fingerprint === node.fingerprint);
-  const rendered = isKept ? { work: before.work, inputHash: before.inputHash } : renderWork(choice, path, node);
-  const error = "error" in rendered ? rendered.error : undefined;
-  const isSpawned = !indexDefinition(requireTask(state).definition).places.has(path);
+  const identity = identifyNext(state, path, before);
+  const { work, inputHash, error } = keepOrRender(choice, request, before);
   const event: EventOf<"step_intended"> = {
     type: "step_intended",
     atMs: nowMs,
-    step,
+    ...identity,
     path,
-    round: before?.round ?? state.round,
-    visit,
-    attempt: (before?.attempt ?? 0) + 1,
     kind: node.kind,
     phase: findPhase(state, path)?.number ?? 0,
-    work: rendered.work,
-    inputHash: rendered.inputHash,
-    idempotencyKey: idempotencyKeyOf(requireTask(state).id, step, rendered.inputHash),
+    work,
+    inputHash,
+    idempotencyKey: idempotencyKeyOf(task.id, identity.step, inputHash),
     effects: error === undefined ? node.effects : "none",
     onUnknown: chooseOnUnknown(state, node),
     fingerprint: node.fingerprint,
-    ...dueOf(choice, node, rendered.work, before),
-    ...(isSpawned ? { spawnedDefinition: node as unknown as JsonObject } : {}),
-    ...(request.permittedBy === undefined ? {} : { permittedBy: request.permittedBy }),
+    ...(node.kind === "wait" ? { dueAtMs: before?.dueAtMs ?? nowMs + durationOf(work) } : {}),
+    ...(isAdded(state, path) ? { spawnedDefinition: definitionToJson(node) } : {}),
+    ...(permittedBy === undefined ? {} : { permittedBy }),
   };
   return { event, ...(error === undefined ? {} : { error }) };
 }
 
-/** Precedence: step, workflow, settings; the flag of a resume comes before them all. */
-function chooseOnUnknown(state: TaskState, node: StepDefinition): OnUnknown {
-  const task = requireTask(state);
-  const recovery = task.settings["recovery_config"];
-  const fromSettings =
-    typeof recovery === "object" && recovery !== null && !Array.isArray(recovery)
-      ? (recovery as JsonObject)["on_unknown"]
-      : undefined;
-  const chosen = node.onUnknown ?? task.definition.onUnknown ?? fromSettings;
-  return chosen === "rerun" || chosen === "skip" || chosen === "fail" ? chosen : "ask";
+/** The same step with the next attempt, or the next visit of its place. */
+function identifyNext(state: TaskState, path: string, before: StepEntry | undefined) {
+  if (before !== undefined) {
+    return { step: before.id, round: before.round, visit: before.visit, attempt: before.attempt + 1 };
+  }
+  const visit = (state.visits.get(path) ?? 0) + 1;
+  return { step: stepIdOf({ path, round: state.round, visit }), round: state.round, visit, attempt: 1 };
 }
 
-function dueOf(
-  choice: Choice,
-  node: StepDefinition,
-  work: ValueRef,
-  before: StepEntry | undefined,
-): { dueAtMs?: number } {
-  if (node.kind !== "wait") return {};
-  if (before?.dueAtMs !== undefined) return { dueAtMs: before.dueAtMs };
-  const durationMs = "inline" in work ? (work.inline as JsonObject)["duration_ms"] : undefined;
-  return { dueAtMs: choice.nowMs + (typeof durationMs === "number" ? durationMs : 0) };
+function keepOrRender(choice: Choice, { path, node }: IntentRequest, before: StepEntry | undefined): Rendered {
+  const isKept = before !== undefined && (before.fingerprint === undefined || before.fingerprint === node.fingerprint);
+  return isKept ? { work: before.work, inputHash: before.inputHash } : renderWork(choice, path, node);
+}
+
+/** A specialist that the orchestrator added is in no file. */
+function isAdded(state: TaskState, path: string): boolean {
+  return !indexDefinition(requireTask(state).definition).places.has(path);
+}
+
+function durationOf(work: ValueRef): number {
+  const durationMs = "inline" in work && isJsonObject(work.inline) ? work.inline["duration_ms"] : undefined;
+  return typeof durationMs === "number" ? durationMs : 0;
+}
+
+/** Precedence: step, workflow, settings; the flag of a resume comes before them all. */
+function chooseOnUnknown(state: TaskState, node: StepDefinition): OnUnknown {
+  const { definition, settings } = requireTask(state);
+  const recovery = settings["recovery_config"];
+  const fromSettings = isJsonObject(recovery) ? recovery["on_unknown"] : undefined;
+  const chosen = node.onUnknown ?? definition.onUnknown ?? fromSettings;
+  return chosen === "rerun" || chosen === "skip" || chosen === "fail" ? chosen : "ask";
 }
 
 interface Rendered {

@@ -4,14 +4,13 @@ import type { PhaseScope } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
 import { stepIdOf } from "./identity.js";
 import { childPath } from "./lookup.js";
-import type { ScopeData, ScopeEntry, StepEntry } from "./state.js";
+import type { OpenScope } from "./open-scope.js";
+import type { ScopeData, StepEntry } from "./state.js";
 
 export type PhaseData = Extract<ScopeData, { scope: "phase" }>;
 
-export interface OpenPhase {
-  readonly scope: ScopeEntry;
+export interface OpenPhase extends OpenScope<PhaseScope> {
   readonly data: PhaseData;
-  readonly node: PhaseScope;
 }
 
 /** The latest visit of a node; `undefined` when it has not run in this round. */

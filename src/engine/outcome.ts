@@ -7,12 +7,21 @@
 import type { JsonValue } from "../base/json.js";
 import { decideThat, loadValue, type Choice } from "./choice.js";
 import { deliver } from "./deliverables.js";
-import type { ConfidenceParts, ConfidenceReport, EngineEvent, EventOf, StepError, Usage, ValueRef } from "./events.js";
+import type {
+  ConfidenceParts,
+  ConfidenceReport,
+  EngineEvent,
+  EventOf,
+  SavedFile,
+  StepError,
+  Usage,
+  ValueRef,
+} from "./events.js";
 import { disposeFailure, type FailedAttempt } from "./failure.js";
 import type { EngineInput } from "./input.js";
 import { findStepDefinition } from "./lookup.js";
 import type { StepOutcome } from "./ports.js";
-import { chooseRoute } from "./routes.js";
+import { chooseRoute, type ChosenRoute } from "./routes.js";
 import type { StepEntry } from "./state.js";
 
 type OutcomeInput = Extract<EngineInput, { kind: "outcome" }>;
@@ -70,28 +79,45 @@ export interface Completion {
 }
 
 export function completeAttempt(choice: Choice, step: StepEntry, completion: Completion): readonly EngineEvent[] {
-  const node = findStepDefinition(choice.state, step);
-  const isAgain = completion.again === true;
-  const needsValue = Object.keys(node.saveAs).length > 0 || (node.routes.length > 0 && !isAgain);
-  const value = needsValue ? loadValue(choice, completion.output) : null;
-  const delivery = completion.by === "skip" ? { output: value, saved: [] } : deliver(value, node.saveAs, step.phase);
-  const route = isAgain ? {} : chooseRoute(choice, node, delivery.output);
+  const { again = false, by, outcome, checkpointMetadata } = completion;
+  const { output, saved, route } = followUp(choice, step, completion);
   const event: EventOf<"step_completed"> = {
     type: "step_completed",
     atMs: choice.nowMs,
     step: step.id,
     attempt: step.attempt,
-    output: delivery.saved.length > 0 ? { inline: delivery.output } : completion.output,
+    output,
     durationMs: completion.durationMs,
-    ...reportedBy(completion.outcome),
-    ...(delivery.saved.length === 0 ? {} : { saved: delivery.saved }),
+    ...reportedBy(outcome),
+    ...(saved.length === 0 ? {} : { saved }),
     ...(route.next === undefined ? {} : { next: route.next }),
     ...(route.routeOutput === undefined ? {} : { routeOutput: route.routeOutput }),
-    ...(completion.checkpointMetadata === undefined ? {} : { checkpointMetadata: completion.checkpointMetadata }),
-    ...(isAgain ? { again: true } : {}),
-    ...(completion.by === undefined ? {} : { by: completion.by }),
+    ...(checkpointMetadata === undefined ? {} : { checkpointMetadata }),
+    ...(again ? { again } : {}),
+    ...(by === undefined ? {} : { by }),
   };
   return route.reason === undefined ? [event] : [event, stuckAt(choice, step.path, route.reason)];
+}
+
+interface FollowUp {
+  readonly output: ValueRef;
+  readonly saved: readonly SavedFile[];
+  readonly route: ChosenRoute;
+}
+
+/** Deliverables and the next target; the value is loaded only when one of them needs it. */
+function followUp(choice: Choice, step: StepEntry, completion: Completion): FollowUp {
+  const node = findStepDefinition(choice.state, step);
+  const saveAs = completion.by === "skip" ? {} : node.saveAs;
+  const isAgain = completion.again === true;
+  const needsValue = Object.keys(saveAs).length > 0 || (node.routes.length > 0 && !isAgain);
+  const value = needsValue ? loadValue(choice, completion.output) : null;
+  const delivery = deliver(value, saveAs, step.phase);
+  return {
+    output: delivery.saved.length > 0 ? { inline: delivery.output } : completion.output,
+    saved: delivery.saved,
+    route: isAgain ? {} : chooseRoute(choice, node, delivery.output),
+  };
 }
 
 /** The machine cannot go on from here; the reason is told, and a resume tries the routes again. */
@@ -162,13 +188,13 @@ export function failAttempt(
   ];
 }
 
-/** The value of a completed step as its definition sees it; exported for those that complete steps without a performer. */
+/** A completion without a performer: by an answer, a probe, a skip, or because a wait is over. */
 export function completeWith(
   choice: Choice,
   step: StepEntry,
-  value: JsonValue,
-  by?: Completion["by"],
+  completion: { readonly value: JsonValue; readonly by?: Completion["by"] },
 ): readonly EngineEvent[] {
+  const { value, by } = completion;
   return completeAttempt(choice, step, {
     output: { inline: value },
     durationMs: 0,

@@ -21,38 +21,39 @@ export type ReportInput = Extract<EngineInput, { kind: ReportKind }>;
 
 export function decideReport(choice: Choice, input: ReportInput): readonly EngineEvent[] {
   const current = choice.state.steps.get(input.step);
-  if (current === undefined || current.attempt !== input.attempt || !choice.state.open.has(input.step)) return [];
+  const isCurrent = current?.attempt === input.attempt && choice.state.open.has(input.step);
+  return isCurrent ? [eventOf(choice, input)] : [];
+}
+
+function eventOf(choice: Choice, input: ReportInput): EngineEvent {
   const base = { atMs: choice.nowMs, step: input.step, attempt: input.attempt };
   switch (input.kind) {
     case "spawned":
-      return [{ type: "step_spawned", ...base, process: input.process }];
+      return { type: "step_spawned", ...base, process: input.process };
     case "progress":
-      return [{ type: "progress_reported", ...base, ...readProgress(input.report) }];
+      return { type: "progress_reported", ...base, ...readProgress(input.report) };
     case "milestone":
-      return [{ type: "milestone_reached", ...base, name: input.name, state: input.state }];
+      return { type: "milestone_reached", ...base, name: input.name, state: input.state };
     case "substep_intended":
-      return [{ type: "substep_intended", ...base, name: input.name }];
+      return { type: "substep_intended", ...base, name: input.name };
     case "substep_completed":
-      return [{ type: "substep_completed", ...base, name: input.name, value: input.value }];
-    case "turn": {
-      const turn = (choice.state.histories.get(input.step)?.turns.length ?? 0) + 1;
-      return [
-        {
-          type: "turn_recorded",
-          ...base,
-          turn,
-          value: input.value,
-          ...(input.usage === undefined ? {} : { usage: input.usage }),
-        },
-      ];
-    }
+      return { type: "substep_completed", ...base, name: input.name, value: input.value };
+    case "turn":
+      return describeTurn(choice, input);
     case "tool_intended":
-      return [{ type: "tool_intended", ...base, call: input.call, name: input.name, value: input.value }];
+      return { type: "tool_intended", ...base, call: input.call, name: input.name, value: input.value };
     case "tool_completed":
-      return [{ type: "tool_completed", ...base, call: input.call, value: input.value }];
+      return { type: "tool_completed", ...base, call: input.call, value: input.value };
     default:
       return unreachable(input);
   }
+}
+
+function describeTurn(choice: Choice, input: Extract<ReportInput, { kind: "turn" }>): EngineEvent {
+  const { step, attempt, value, usage } = input;
+  const turn = (choice.state.histories.get(step)?.turns.length ?? 0) + 1;
+  const spent = usage === undefined ? {} : { usage };
+  return { type: "turn_recorded", atMs: choice.nowMs, step, attempt, turn, value, ...spent };
 }
 
 function readProgress(report: JsonObject) {

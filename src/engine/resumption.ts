@@ -34,10 +34,10 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
       ...(input.uncertain ? { uncertain: true } : {}),
     },
   ];
-  for (const id of [...state.open]) {
+  for (const id of state.open) {
     const step = state.steps.get(id);
     if (step !== undefined && isKept(step, input))
-      events.push(...judgeOpenStep(choice, step, input, crashesAfter(step, input)));
+      events.push(...judgeOpenStep(choice, { step, crashes: crashesAfter(step, input) }, input));
   }
   for (const id of state.blocked) {
     const step = state.steps.get(id);
@@ -71,7 +71,8 @@ function judgeBlocked(choice: Choice, step: StepEntry, input: ResumedInput): rea
     if (input.crashed && !input.byPerson) return [];
     return [{ type: "step_cancelled", atMs: nowMs, step: step.id, attempt: step.attempt, reason: CANCELLED_TO_RESUME }];
   }
-  if (step.status === "unknown" && step.questionId === undefined) return judgeOpenStep(choice, step, input, 0);
+  if (step.status === "unknown" && step.questionId === undefined)
+    return judgeOpenStep(choice, { step, crashes: 0 }, input);
   if (step.status === "parked" && input.byPerson && step.questionId !== undefined && isStillOpen(choice, step)) {
     return [{ type: "question_answered", atMs: nowMs, question: step.questionId, answer: "rerun", by: "resume" }];
   }

@@ -5,12 +5,13 @@
  * A risky step has a checkpoint before its intent.
  */
 import type { Choice } from "./choice.js";
-import type { EngineEvent, EventOf } from "./events.js";
+import type { EngineEvent, EventOf, StepError } from "./events.js";
 import { createIntent, findUnfinished, type IntentRequest } from "./intent.js";
 import { findReachedLimit, openLimitQuestion } from "./limits.js";
 import { requirePlace } from "./lookup.js";
 import { failAttempt } from "./outcome.js";
 import { askOutcome } from "./outcome-question.js";
+import type { StepEntry } from "./state.js";
 import { recordCheckpoint } from "./triggers.js";
 
 /** How much may start in one choice; shared by the rules of one `decide`. */
@@ -47,33 +48,29 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
   }
   if (before === undefined) budget.planned += 1;
   const { event, error } = createIntent(choice, request);
-  const prior =
-    request.node.risky && error === undefined
-      ? [recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase })]
-      : [];
-  if (error === undefined && isDoubtful(choice, request, before === undefined))
-    return [event, askAboutLost(choice, event)];
-  if (error === undefined) return [...prior, event];
-  const failed = failAttempt(
-    choice,
-    {
-      id: event.step,
-      path: event.path,
-      attempt: event.attempt,
-      failures: before?.failures ?? 0,
-      restarts: before?.restarts ?? 0,
-    },
-    { error, durationMs: 0 },
-  );
-  return [event, ...failed];
+  if (error !== undefined) return [event, ...failRendering(choice, { event, before, error })];
+  if (before === undefined && isDoubtful(choice, request)) return [event, askAboutLost(choice, event)];
+  if (!request.node.risky) return [event];
+  return [recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase }), event];
+}
+
+interface FailedRendering {
+  readonly event: EventOf<"step_intended">;
+  readonly before: StepEntry | undefined;
+  readonly error: StepError;
+}
+
+function failRendering(choice: Choice, { event, before, error }: FailedRendering): readonly EngineEvent[] {
+  const { step: id, path, attempt } = event;
+  const { failures = 0, restarts = 0 } = before ?? {};
+  return failAttempt(choice, { id, path, attempt, failures, restarts }, { error, durationMs: 0 });
 }
 
 /** Records are lost, and this may have run in them: an external step is asked about before its first known start. */
-function isDoubtful(choice: Choice, request: IntentRequest, isFirst: boolean): boolean {
+function isDoubtful(choice: Choice, request: IntentRequest): boolean {
   const isUncertain = choice.state.task?.uncertain === true;
   return (
     isUncertain &&
-    isFirst &&
     request.permittedBy === undefined &&
     request.node.effects === "external" &&
     request.node.onUnknown !== "rerun"

@@ -95,17 +95,16 @@ export function decodeSections(value: JsonObject): TaskState {
     section: "checkpoints",
     fields: { checkpointId: "string", seq: "number", phase: "number", position: "number" },
   });
-  fillMap(state.visits, value, "visits", (item) => (typeof item === "number" ? item : fail("visits")));
-  fillMap(state.triggered, value, "triggered", (item) => (typeof item === "number" ? item : fail("triggered")));
-  fillMap(state.channel, value, "channel", (item) => item);
+  fillMap(state.visits, mapOf(value, "visits"), (item) => (typeof item === "number" ? item : fail("visits")));
+  fillMap(state.triggered, mapOf(value, "triggered"), (item) => (typeof item === "number" ? item : fail("triggered")));
+  fillMap(state.channel, mapOf(value, "channel"), (item) => item);
   fillMap(
     state.outputs,
-    value,
-    "outputs",
+    mapOf(value, "outputs"),
     (item) => entryOf(item, "outputs", { value: "object", by: "string" }) as never,
   );
-  fillMap(state.histories, value, "histories", decodeHistory);
-  fillMap(state.frontier, value, "frontier", decodeFrontier);
+  fillMap(state.histories, mapOf(value, "histories"), decodeHistory);
+  fillMap(state.frontier, mapOf(value, "frontier"), decodeFrontier);
   return state;
 }
 
@@ -153,13 +152,14 @@ function fillSet(set: Set<string>, value: JsonObject, section: string): void {
   for (const item of listOf(value, section)) set.add(typeof item === "string" ? item : fail(section));
 }
 
-function fillMap<K extends string, V>(
-  map: Map<K, V>,
-  value: JsonObject,
-  section: string,
-  decode: (item: JsonValue) => V,
-): void {
-  for (const [key, item] of pairsOf(listOf(value, section), section)) map.set(key as K, decode(item));
+function fillMap<K extends string, V>(map: Map<K, V>, list: Pairs, decode: (item: JsonValue) => V): void {
+  for (const [key, item] of list) map.set(key as K, decode(item));
+}
+
+type Pairs = readonly (readonly [string, JsonValue])[];
+
+function mapOf(value: JsonObject, section: string): Pairs {
+  return pairsOf(listOf(value, section), section);
 }
 
 function pairsOf(list: JsonValue | undefined, section: string): readonly (readonly [string, JsonValue])[] {

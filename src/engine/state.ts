@@ -126,6 +126,8 @@ export interface PhaseEntry {
   readonly confidence?: number;
   readonly feedback: readonly string[];
   readonly spawned: number;
+  /** Names of the added specialists of the iteration at hand, also after the phase was left. */
+  readonly added?: readonly string[];
   /** Times the task rolled back to before its end. */
   readonly rollbacks?: number;
 }

@@ -150,8 +150,8 @@ function requestAfterStep(choice: Choice, event: EventOf<"step_completed">): Che
 }
 
 function requestAfterFailure(state: TaskState, event: EventOf<"step_failed">): CheckpointRequest | undefined {
-  if (event.disposition.then === "pause_until") return undefined;
-  const status = event.disposition.then === "fail" ? "failed" : "in_progress";
+  if (event.disposition.action === "pause_until") return undefined;
+  const status = event.disposition.action === "fail" ? "failed" : "in_progress";
   const step = state.steps.get(event.step);
   return {
     trigger: "error_encountered",

@@ -36,42 +36,55 @@ function spawnsAlways(choice: Choice, step: StepEntry): boolean {
   return node.kind === "scorer" && node.scorer.by === "command";
 }
 
-/** What is done about one step that an earlier owner left open. `crashes` counts the one that has just been found. */
-export function judgeOpenStep(
-  choice: Choice,
-  step: StepEntry,
-  input: ResumedInput,
-  crashes: number,
-): readonly EngineEvent[] {
+/** A step that an earlier owner left open. */
+export interface LeftStep {
+  readonly step: StepEntry;
+  /** Crashed owners in a row that left it open without progress, the one just found included. */
+  readonly crashes: number;
+}
+
+/** What is done about one step that was left open. */
+export function judgeOpenStep(choice: Choice, left: LeftStep, input: ResumedInput): readonly EngineEvent[] {
+  const { step, crashes } = left;
   if (step.kind === "wait") return [];
   const probed = input.probed.get(step.id);
-  if (probed !== undefined)
-    return probed.done
-      ? completeWith(choice, step, probed.output ?? null, "probe")
-      : [again(choice, step, "probe_not_done")];
-  const hasNotActed =
-    spawnsAlways(choice, step) &&
-    step.process === undefined &&
-    !input.uncertain &&
-    choice.state.task?.uncertain !== true;
+  if (probed !== undefined) return followProbe(choice, step, probed);
+  const hasNotActed = hasProvablyNotActed(choice, step, input);
   const isHarmless = hasNotActed || step.effects !== "external";
   const policy = input.onUnknown ?? step.onUnknown;
-  if ((isHarmless || policy === "rerun") && crashes >= input.maxRecoveryAttempts)
-    return [askParked(choice, step, crashes)];
+  const isParked = crashes >= input.maxRecoveryAttempts && (isHarmless || policy === "rerun");
+  if (isParked) return [askParked(choice, step, crashes)];
   if (isHarmless) return [again(choice, step, hasNotActed ? "never_started" : `effects_${step.effects}`)];
-  return followPolicy(choice, step, policy, input.orphans.get(step.id));
+  return followPolicy(choice, step, { policy, offered: input.orphans.get(step.id) });
+}
+
+interface ProbeAnswer {
+  readonly done: boolean;
+  readonly output?: JsonValue;
+}
+
+function followProbe(choice: Choice, step: StepEntry, { done, output }: ProbeAnswer): readonly EngineEvent[] {
+  return done
+    ? completeWith(choice, step, { value: output ?? null, by: "probe" })
+    : [again(choice, step, "probe_not_done")];
+}
+
+/** E6. */
+function hasProvablyNotActed(choice: Choice, step: StepEntry, input: ResumedInput): boolean {
+  const isUncertain = input.uncertain || choice.state.task?.uncertain === true;
+  return !isUncertain && step.process === undefined && spawnsAlways(choice, step);
 }
 
 function again(choice: Choice, step: StepEntry, reason: string): EngineEvent {
   return { type: "step_cancelled", atMs: choice.nowMs, step: step.id, attempt: step.attempt, reason };
 }
 
-function followPolicy(
-  choice: Choice,
-  step: StepEntry,
-  policy: OnUnknown,
-  offered: JsonValue | undefined,
-): readonly EngineEvent[] {
+interface Policy {
+  readonly policy: OnUnknown;
+  readonly offered: JsonValue | undefined;
+}
+
+function followPolicy(choice: Choice, step: StepEntry, { policy, offered }: Policy): readonly EngineEvent[] {
   if (policy === "ask") return [askOutcome(choice, step, { offered })];
   const decision = decideThat(choice, {
     agent: "engine",
@@ -86,7 +99,7 @@ function followPolicy(
 
 function carryOut(choice: Choice, step: StepEntry, policy: Exclude<OnUnknown, "ask">): readonly EngineEvent[] {
   if (policy === "rerun") return [again(choice, step, "rerun")];
-  if (policy === "skip") return completeWith(choice, step, null, "skip");
+  if (policy === "skip") return completeWith(choice, step, { value: null, by: "skip" });
   return failUnknown(choice, step);
 }
 
@@ -108,9 +121,9 @@ export function followAnswer(choice: Choice, question: QuestionEntry, budget: St
     case "rerun":
       return isHeld(choice, step) ? [] : startStep(choice, { path: step.path, node, permittedBy: question.id }, budget);
     case "done":
-      return completeWith(choice, step, question.value ?? question.offered ?? null, "answer");
+      return completeWith(choice, step, { value: question.value ?? question.offered ?? null, by: "answer" });
     case "skip":
-      return completeWith(choice, step, null, "skip");
+      return completeWith(choice, step, { value: null, by: "skip" });
     default:
       return failUnknown(choice, step);
   }

@@ -166,7 +166,7 @@ const DESCRIBERS: Describers = {
   step_spawned: (event) => `${event.step} runs as process ${event.process.pid}`,
   step_completed: (event) =>
     `${event.step} done${event.confidence === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
-  step_failed: (event) => `${event.step} failed: ${event.error.message} (${event.disposition.then})`,
+  step_failed: (event) => `${event.step} failed: ${event.error.message} (${event.disposition.action})`,
   step_cancelled: (event) => `${event.step} cancelled: ${event.reason}`,
   turn_recorded: (event) => `${event.step} turn ${event.turn}`,
   tool_intended: (event) => `${event.step} calls ${event.name}`,

@@ -159,13 +159,13 @@ describe("retries", () => {
     harness.start();
     harness.performOne();
     const [first] = harness.of("step_failed");
-    expect(first?.disposition).toEqual({ then: "retry", atMs: first!.atMs + 1_000, attempt: 2 });
+    expect(first?.disposition).toEqual({ action: "retry", atMs: first!.atMs + 1_000, attempt: 2 });
     const next = harness.crash();
     next.resume();
     expect(next.running).toEqual([]);
     const closed = next.finish();
     expect(next.performed).toEqual(["a#2", "a#3"]);
-    expect(next.of("step_failed").map((event) => event.disposition.then)).toEqual(["retry", "retry", "fail"]);
+    expect(next.of("step_failed").map((event) => event.disposition.action)).toEqual(["retry", "retry", "fail"]);
     expect(closed.exitStatus).toBe(4);
   });
 

@@ -51,7 +51,7 @@ describe("phases", () => {
     const harness = new EngineHarness(flow, { perform: (step) => (step.name === "a" ? failed() : done("b")) });
     expect(harness.run().exitStatus).toBe(4);
     expect(harness.performed.filter((name) => name.startsWith("a"))).toEqual(["a#1", "a#2", "a#3"]);
-    expect(harness.of("step_failed").map((event) => event.disposition.then)).toEqual(["restart", "restart", "fail"]);
+    expect(harness.of("step_failed").map((event) => event.disposition.action)).toEqual(["restart", "restart", "fail"]);
     const next = harness.crash(undefined, { perform: () => done("ok") });
     next.resume();
     expect(next.finish().exitStatus).toBe(0);

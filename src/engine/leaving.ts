@@ -1,0 +1,105 @@
+/**
+ * Leaving a scope: with which outcome and value, and what follows.
+ *
+ * A scope that failed is left only where an outer one deals with it; otherwise it stays open for a resume.
+ */
+import type { JsonObject, JsonValue } from "../base/json.js";
+import { loadValue, type Choice } from "./choice.js";
+import type { EngineEvent, EventOf } from "./events.js";
+import { failureTarget, isAbsorbed } from "./failure.js";
+import { stepIdOf } from "./identity.js";
+import { childPath, findPlace } from "./lookup.js";
+import type { OpenScope } from "./open-scope.js";
+import { chooseRoute, type ChosenRoute } from "./routes.js";
+
+/** Leaves a failed scope where somebody further out deals with it. */
+export function leaveFailed(
+  choice: Choice,
+  open: OpenScope,
+  describe?: () => JsonValue | undefined,
+): readonly EngineEvent[] {
+  if (!isAbsorbed(choice, open.scope.path)) return [];
+  return [leave(choice, open, { outcome: "failed", output: describe?.() })];
+}
+
+export interface Leaving {
+  readonly outcome: "done" | "partial" | "failed";
+  readonly output?: JsonValue;
+  readonly routeOutput?: JsonObject;
+  readonly confidence?: number;
+}
+
+/** The event that leaves a scope, with the target that follows where it stands in a machine. */
+export function leave(choice: Choice, open: OpenScope, leaving: Leaving): EventOf<"scope_left"> {
+  const { scope, node } = open;
+  const { outcome, output, confidence } = leaving;
+  const { next, routeOutput } = chooseNext(choice, open, leaving);
+  return {
+    type: "scope_left",
+    atMs: choice.nowMs,
+    path: scope.path,
+    visit: scope.visit,
+    outcome,
+    ...(node.scope === "phase" ? { phase: node.number } : {}),
+    ...(confidence === undefined ? {} : { confidence }),
+    ...(output === undefined ? {} : { output: { inline: output } }),
+    ...(next === undefined ? {} : { next }),
+    ...(routeOutput === undefined ? {} : { routeOutput }),
+  };
+}
+
+/** A route's output counts only where it leaves the workflow: a root hands its own on. */
+function chooseNext(choice: Choice, { scope, node }: OpenScope, leaving: Leaving): ChosenRoute {
+  if (leaving.outcome === "failed") return { next: failureTarget(choice, scope.path) };
+  if (scope.parent === undefined) return { routeOutput: leaving.routeOutput };
+  return chooseRoute(choice, node, leaving.output ?? null);
+}
+
+/**
+ * What a group gives: every member stands in exactly one of `outputs`, `errors`, `skipped`, `unknown` and `unreached`,
+ * so that a shortfall is seen.
+ */
+export function describeGroup(choice: Choice, open: OpenScope, extraNames: readonly string[] = []): JsonObject {
+  const { scope, node } = open;
+  const frontier = choice.state.frontier.get(scope.path);
+  const outputs: Record<string, JsonValue> = {};
+  const errors: Record<string, JsonValue> = {};
+  const lists = { skipped: [] as string[], unknown: [] as string[], unreached: [] as string[] };
+  for (const name of [...node.children.map((child) => child.name), ...extraNames]) {
+    const path = childPath(scope.path, name);
+    const end = frontier?.ended.get(name);
+    if (end === "done" || end === "partial") outputs[name] = outputAt(choice, path) ?? null;
+    else if (end === "failed") errors[name] = describeError(choice, path, name);
+    else if (end === "skipped") lists.skipped.push(name);
+    else if (statusOf(choice, path) === "unknown") lists.unknown.push(name);
+    else lists.unreached.push(name);
+  }
+  const shortfall = Object.fromEntries(Object.entries(lists).filter(([, names]) => names.length > 0));
+  return { type: node.scope, outputs, errors, ...shortfall };
+}
+
+function currentStep(choice: Choice, path: string) {
+  const visit = choice.state.visits.get(path) ?? 0;
+  return choice.state.steps.get(stepIdOf({ path, round: choice.state.round, visit }));
+}
+
+function statusOf(choice: Choice, path: string): string | undefined {
+  return currentStep(choice, path)?.status;
+}
+
+function describeError(choice: Choice, path: string, name: string): JsonObject {
+  const error = currentStep(choice, path)?.error;
+  const isScope = findPlace(choice.state, path)?.node.node === "scope";
+  return {
+    agent_name: name,
+    exception_type: error?.code ?? (isScope ? "STEP_FAILED" : "INTERNAL"),
+    message: error?.message ?? `${name} failed`,
+    suggestion: null,
+  };
+}
+
+/** The latest output of a node. */
+export function outputAt(choice: Choice, path: string): JsonValue | undefined {
+  const output = choice.state.outputs.get(path);
+  return output === undefined ? undefined : loadValue(choice, output.value);
+}
