@@ -160,12 +160,12 @@ function noteParserFaults(walk: Walk, document: Document): void {
   }
 }
 
-function note(
-  walk: Walk,
-  path: FaultPath,
-  node: Node | undefined,
-  fault: { message: string; suggestion?: string },
-): void {
+interface Spot {
+  readonly path: FaultPath;
+  readonly node: unknown;
+}
+
+function note(walk: Walk, { path, node }: Spot, fault: { message: string; suggestion?: string }): void {
   if (walk.faults.length >= LIMITS.workflowFaultsMax) return;
   const span = spanOf(node);
   walk.faults.push({
@@ -181,18 +181,7 @@ function spanOf(node: unknown): Span | undefined {
 }
 
 function convert(walk: Walk, node: unknown, path: FaultPath): JsonValue {
-  if (node === null || node === undefined || walk.full) return null;
-  walk.nodes += 1;
-  if (walk.nodes > LIMITS.workflowNodesMax || path.length > LIMITS.workflowDepthMax) {
-    walk.full = true;
-    walk.broken = true;
-    const limit =
-      path.length > LIMITS.workflowDepthMax
-        ? `is nested deeper than ${LIMITS.workflowDepthMax} levels`
-        : `unfolds to more than ${LIMITS.workflowNodesMax} values`;
-    note(walk, path.slice(0, 8), node as Node, { message: `the file ${limit}` });
-    return null;
-  }
+  if (node === null || node === undefined || walk.full || isOverLimit(walk, node, path)) return null;
   const span = spanOf(node);
   if (span !== undefined) walk.values.set(JSON.stringify(path), span);
   if (isAlias(node)) return convertAlias(walk, node, path);
@@ -200,27 +189,45 @@ function convert(walk: Walk, node: unknown, path: FaultPath): JsonValue {
   if (known.anchor !== undefined) walk.anchors.set(known.anchor, known);
   if (isScalar(node)) return convertScalar(walk, node, path);
   walk.active.add(known);
-  const value = isMap(node)
-    ? convertMap(walk, node.items, path)
-    : isSeq(node)
-      ? node.items.map((item, index) => convert(walk, item, [...path, index]))
-      : null;
+  const value = isMap(node) ? convertMap(walk, node.items, path) : convertList(walk, node, path);
   walk.active.delete(known);
   return value;
+}
+
+function convertList(walk: Walk, node: unknown, path: FaultPath): JsonValue {
+  return isSeq(node) ? node.items.map((item, index) => convert(walk, item, [...path, index])) : null;
+}
+
+/** Counts values as they unfold, so that aliases cannot multiply them. */
+function isOverLimit(walk: Walk, node: unknown, path: FaultPath): boolean {
+  walk.nodes += 1;
+  const isDeep = path.length > LIMITS.workflowDepthMax;
+  if (walk.nodes <= LIMITS.workflowNodesMax && !isDeep) return false;
+  walk.full = true;
+  walk.broken = true;
+  const what = isDeep
+    ? `is nested deeper than ${LIMITS.workflowDepthMax} levels`
+    : `unfolds to more than ${LIMITS.workflowNodesMax} values`;
+  note(walk, { path: path.slice(0, 8), node }, { message: `the file ${what}` });
+  return true;
 }
 
 function convertAlias(walk: Walk, alias: Alias, path: FaultPath): JsonValue {
   const target = walk.anchors.get(alias.source);
   walk.broken ||= target === undefined || walk.active.has(target);
   if (target === undefined) {
-    note(walk, path, alias, { message: `*${alias.source} names no anchor above it` });
+    note(walk, { path, node: alias }, { message: `*${alias.source} names no anchor above it` });
     return null;
   }
   if (walk.active.has(target)) {
-    note(walk, path, alias, {
-      message: `*${alias.source} contains itself`,
-      suggestion: "an alias must not stand inside its own anchor",
-    });
+    note(
+      walk,
+      { path, node: alias },
+      {
+        message: `*${alias.source} contains itself`,
+        suggestion: "an alias must not stand inside its own anchor",
+      },
+    );
     return null;
   }
   const value = convert(walk, target, path);
@@ -238,10 +245,14 @@ function convertMap(walk: Walk, pairs: readonly Pair[], path: FaultPath): JsonVa
     if (Object.hasOwn(result, key)) {
       const first = walk.keys.get(JSON.stringify(inner));
       const line = first === undefined ? "above" : `in line ${walk.lines.linePos(first.start).line}`;
-      note(walk, inner, pair.key as Node, {
-        message: `the key ${JSON.stringify(key)} is there twice`,
-        suggestion: `it stands ${line} already`,
-      });
+      note(
+        walk,
+        { path: inner, node: pair.key },
+        {
+          message: `the key ${JSON.stringify(key)} is there twice`,
+          suggestion: `it stands ${line} already`,
+        },
+      );
       continue;
     }
     const span = spanOf(pair.key);
@@ -254,15 +265,19 @@ function convertMap(walk: Walk, pairs: readonly Pair[], path: FaultPath): JsonVa
 function readKey(walk: Walk, pair: Pair, path: FaultPath): string | undefined {
   const { key } = pair;
   if (!isScalar(key)) {
-    note(walk, path, key as Node, {
-      message: "a key must be a text",
-      suggestion: 'a template as a value must be quoted: "{{ … }}"',
-    });
+    note(
+      walk,
+      { path, node: key },
+      {
+        message: "a key must be a text",
+        suggestion: 'a template as a value must be quoted: "{{ … }}"',
+      },
+    );
     return undefined;
   }
   const text = typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
   if (text === "__proto__") {
-    note(walk, path, key, { message: "the key __proto__ is not allowed" });
+    note(walk, { path, node: key }, { message: "the key __proto__ is not allowed" });
     return undefined;
   }
   return text;
@@ -276,7 +291,7 @@ function convertScalar(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
   }
   if (typeof value === "number") return checkNumber(walk, scalar, path);
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
-  note(walk, path, scalar, { message: `${source} is not a JSON value` });
+  note(walk, { path, node: scalar }, { message: `${source} is not a JSON value` });
   return null;
 }
 
@@ -286,23 +301,35 @@ function checkNumber(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
   const source = scalar.source ?? "";
   const isWritten = /^[-+]?\d+$/.test(source);
   if (/^[-+]?0\d+$/.test(source)) {
-    note(walk, path, scalar, {
-      message: `${source} has a leading zero`,
-      suggestion: `write ${value} for the number, or "${source}" for the text`,
-    });
+    note(
+      walk,
+      { path, node: scalar },
+      {
+        message: `${source} has a leading zero`,
+        suggestion: `write ${value} for the number, or "${source}" for the text`,
+      },
+    );
   } else if (/^[-+]?\d+(\.\d*)?[eE][-+]?\d+$/.test(source)) {
-    note(walk, path, scalar, {
-      message: `${source} is read as the number ${value}`,
-      suggestion: `write ${value} for the number, or "${source}" for the text`,
-    });
+    note(
+      walk,
+      { path, node: scalar },
+      {
+        message: `${source} is read as the number ${value}`,
+        suggestion: `write ${value} for the number, or "${source}" for the text`,
+      },
+    );
   } else if (!Number.isFinite(value)) {
-    note(walk, path, scalar, { message: `${source} is not a JSON number` });
+    note(walk, { path, node: scalar }, { message: `${source} is not a JSON number` });
     return 0;
   } else if (isWritten && !Number.isSafeInteger(value)) {
-    note(walk, path, scalar, {
-      message: `${source} has more digits than a number keeps`,
-      suggestion: `write "${source}"`,
-    });
+    note(
+      walk,
+      { path, node: scalar },
+      {
+        message: `${source} has more digits than a number keeps`,
+        suggestion: `write "${source}"`,
+      },
+    );
   }
   return value;
 }

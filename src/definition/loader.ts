@@ -67,7 +67,11 @@ export async function loadWorkflow(source: WorkflowSource, deps: LoaderDeps): Pr
   const isReadable = faults.faults.length === 0;
   const first = validateWorkflowFile(value);
   const tidy = isJsonObject(value) && value["agents"] !== undefined ? dropEmptyKeys(value, first) : value;
-  const mended = noteDefects(tidy === value ? first : validateWorkflowFile(tidy), tidy, "workflow", faults);
+  const mended = noteDefects(tidy === value ? first : validateWorkflowFile(tidy), {
+    root: tidy,
+    schema: "workflow",
+    faults,
+  });
   const checked = mended === undefined ? tidy : validateWorkflowFile(mended).ok ? mended : undefined;
   if (checked === undefined) faults.raise("WORKFLOW_INVALID", file);
   const whole = checked as JsonObject;

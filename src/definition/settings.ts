@@ -74,7 +74,7 @@ const BLOCKS = ["checkpoint_config", "recovery_config", "performance_config"] as
  */
 export function checkSettings(values: JsonValue, origin: string, faults = new FaultList()): SettingsFile {
   const verdict = validateSettingsFile(structuredClone(values));
-  noteDefects(verdict, values, "settings", faults);
+  noteDefects(verdict, { root: values, schema: "settings", faults });
   if (isJsonObject(values)) noteMeaning(values, faults);
   faults.raise("SETTING_INVALID", origin);
   return values as SettingsFile;

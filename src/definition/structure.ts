@@ -56,20 +56,17 @@ function pathOf(root: JsonValue, pointer: string): (string | number)[] {
  *
  * Shape: the answer is the value without what was wrong; `undefined` when there was nothing wrong.
  */
-export function noteDefects(
-  verdict: Verdict<unknown>,
-  root: JsonValue,
-  schema: SchemaName,
-  faults: FaultList,
-): JsonValue | undefined {
+export function noteDefects(verdict: Verdict<unknown>, judging: Judging): JsonValue | undefined {
+  const { root } = judging;
   if (verdict.ok) return undefined;
   const mended = structuredClone(root) as JsonValue;
-  for (const defect of [...verdict.defects].reverse()) mend(mended, defect, pathOf(root, defect.path), schema);
-  for (const defect of verdict.defects) noteDefect(defect, { root, schema, faults });
+  for (const defect of [...verdict.defects].reverse()) mend(mended, defect, judging);
+  for (const defect of verdict.defects) noteDefect(defect, judging);
   return dropHoles(mended);
 }
 
-interface Judging {
+/** What is judged, by which schema, and where its faults go. */
+export interface Judging {
   readonly root: JsonValue;
   readonly schema: SchemaName;
   readonly faults: FaultList;
@@ -89,27 +86,26 @@ function noteDefect(defect: SchemaDefect, judging: Judging): void {
     });
     return;
   }
-  const value = valueAt(judging.root, path);
-  judging.faults.add({ path, ...describeDefect(defect, path, value, judging) });
+  judging.faults.add({ path, ...describeDefect(defect, path, judging) });
 }
 
-function noteUnknownKey(path: FaultPath, { schema, faults, root }: Judging): void {
+function noteUnknownKey(path: FaultPath, judging: Judging): void {
   const key = String(path.at(-1));
   const above = path.slice(0, -1);
   const place = above.length === 0 ? "the file" : formatPath(above);
-  faults.add({
+  judging.faults.add({
     path,
     message: `unknown key ${JSON.stringify(key)} in ${place}`,
-    suggestion: suggestKey(key, above, schema, root),
+    suggestion: suggestKey(key, above, judging),
     atKey: true,
   });
 }
 
-function suggestKey(key: string, above: FaultPath, schema: SchemaName, root: JsonValue): string {
+function suggestKey(key: string, above: FaultPath, { schema, root }: Judging): string {
   const here = listKeysAt(schema, above);
   const upper = findUpper(key, above, schema);
   if (upper !== undefined) return upper;
-  const lower = findLower(key, above, schema, root);
+  const lower = findLower(key, above, { schema, root });
   if (lower !== undefined) return lower;
   const foreign = Object.hasOwn(FOREIGN_KEYS, key) ? FOREIGN_KEYS[key] : undefined;
   if (foreign !== undefined) return foreign;
@@ -132,7 +128,11 @@ function findUpper(key: string, above: FaultPath, schema: SchemaName): string | 
 }
 
 /** The key is known one level down, in a map or the items of a list that are there or could be. */
-function findLower(key: string, above: FaultPath, schema: SchemaName, root: JsonValue): string | undefined {
+function findLower(
+  key: string,
+  above: FaultPath,
+  { schema, root }: Pick<Judging, "schema" | "root">,
+): string | undefined {
   const value = valueAt(root, above);
   const keys = [...listKeysAt(schema, above)];
   const present = keys.filter((name) => isJsonObject(value) && Object.hasOwn(value, name));
@@ -155,12 +155,8 @@ interface Words {
   readonly suggestion?: string;
 }
 
-function describeDefect(
-  defect: SchemaDefect,
-  path: FaultPath,
-  value: JsonValue | undefined,
-  { schema }: Judging,
-): Words {
+function describeDefect(defect: SchemaDefect, path: FaultPath, { schema, root }: Judging): Words {
+  const value = valueAt(root, path);
   const name = lastName(path);
   switch (defect.keyword) {
     case "type":
@@ -217,18 +213,31 @@ function describeType(name: string, value: JsonValue | undefined, types: readonl
 }
 
 function suggestValue(value: JsonValue | undefined, types: readonly string[]): string | undefined {
+  if (typeof value === "string") return suggestForText(value, types);
+  const isPlain = typeof value === "number" || typeof value === "boolean";
+  if (isPlain && types.includes("string")) return `write "${value}" in quotes`;
+  return types.includes("array") && value !== null && !Array.isArray(value) ? BEGIN_WITH_DASH : undefined;
+}
+
+const BEGIN_WITH_DASH = "begin each item with a dash";
+const WORDS: Readonly<Record<string, boolean>> = {
+  yes: true,
+  on: true,
+  y: true,
+  true: true,
+  no: false,
+  off: false,
+  n: false,
+  false: false,
+};
+
+function suggestForText(text: string, types: readonly string[]): string | undefined {
+  const word = text.toLowerCase();
+  if (types.includes("boolean") && Object.hasOwn(WORDS, word))
+    return `write ${WORDS[word]}: ${text} is a text in YAML 1.2`;
   const isNumeric = types.includes("number") || types.includes("integer");
-  if (typeof value === "string" && types.includes("boolean")) {
-    const word = value.toLowerCase();
-    if (["yes", "on", "y", "true"].includes(word)) return `write true: ${value} is a text in YAML 1.2`;
-    if (["no", "off", "n", "false"].includes(word)) return `write false: ${value} is a text in YAML 1.2`;
-  }
-  if (typeof value === "string" && isNumeric && value.trim() !== "" && Number.isFinite(Number(value)))
-    return `write ${Number(value)} without quotes`;
-  if ((typeof value === "number" || typeof value === "boolean") && types.includes("string"))
-    return `write "${value}" in quotes`;
-  if (types.includes("array") && value !== null && !Array.isArray(value)) return "begin each item with a dash";
-  return undefined;
+  if (isNumeric && text.trim() !== "" && Number.isFinite(Number(text))) return `write ${Number(text)} without quotes`;
+  return types.includes("array") ? BEGIN_WITH_DASH : undefined;
 }
 
 function describeEnum(name: string, value: JsonValue | undefined, allowed: unknown): Words {
@@ -256,15 +265,16 @@ function describeRange(name: string, value: JsonValue | undefined, defect: Schem
 /** Stands where an item of a list was taken out, until `dropHoles`. */
 const HOLE = Symbol("hole");
 
-function mend(root: JsonValue, defect: SchemaDefect, path: FaultPath, schema: SchemaName): void {
+function mend(mended: JsonValue, defect: SchemaDefect, { root, schema }: Judging): void {
+  const path = pathOf(root, defect.path);
   const extra = defect.params["additionalProperty"] ?? defect.params["unevaluatedProperty"];
   if (typeof extra === "string") {
-    const owner = valueAt(root, path);
+    const owner = valueAt(mended, path);
     if (isJsonObject(owner)) mendKey(owner as Record<string, JsonValue>, extra, listKeysAt(schema, path));
     return;
   }
   if (defect.params["missingProperty"] !== undefined) return;
-  const owner: unknown = valueAt(root, path.slice(0, -1));
+  const owner: unknown = valueAt(mended, path.slice(0, -1));
   const last = path.at(-1);
   if (Array.isArray(owner) && typeof last === "number") (owner as unknown[])[last] = HOLE;
   else if (isJsonObject(owner)) delete (owner as Record<string, JsonValue>)[String(last)];

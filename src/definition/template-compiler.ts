@@ -8,13 +8,8 @@
 import type { JsonValue } from "../base/json.js";
 import { PRINT_FILTER } from "./template-filters.js";
 import { scanExpression, scanTemplate, type Segment, TemplateSyntaxFault, type Token } from "./template-lexer.js";
-import {
-  type Chain,
-  findChains,
-  findExcessiveRepeat,
-  findExpressionChains,
-  REPEAT_MAX,
-} from "./template-references.js";
+import { type Chain, findChains, findExpressionChains } from "./template-references.js";
+import { findExcessiveRepeat, REPEAT_MAX } from "./template-repeats.js";
 
 export type CompiledTemplate = { readonly chains: readonly Chain[]; readonly rebound: ReadonlySet<string> } & (
   | { readonly form: "text" }

@@ -5,6 +5,8 @@
  * with, macro and call blocks. Works on tokens, so it needs no grammar of its own.
  */
 import type { Segment, Token } from "./template-lexer.js";
+import { isOpening, isRepeatable } from "./template-repeats.js";
+import { KEYWORDS, PROVIDED } from "./template-words.js";
 
 /** One use of a name that comes from outside the template. */
 export interface Chain {
@@ -26,42 +28,6 @@ export interface ChainReport {
   readonly rebound: ReadonlySet<string>;
 }
 
-const KEYWORDS = new Set([
-  "and",
-  "or",
-  "not",
-  "in",
-  "is",
-  "if",
-  "else",
-  "true",
-  "false",
-  "none",
-  "True",
-  "False",
-  "None",
-  "recursive",
-  "as",
-  "ignore",
-  "missing",
-]);
-/** Names that minijinja or this room provides. */
-const PROVIDED = new Set([
-  "range",
-  "dict",
-  "namespace",
-  "cycler",
-  "joiner",
-  "loop",
-  "self",
-  "caller",
-  "varargs",
-  "kwargs",
-  "int",
-  "float",
-  "str",
-  "null",
-]);
 const GUARD_FILTERS = new Set(["default", "d"]);
 const GUARD_TESTS = new Set(["defined", "undefined"]);
 const FRAME_ENDS = new Set(["endfor", "endmacro", "endcall", "endwith"]);
@@ -106,21 +72,22 @@ export function findExpressionChains(tokens: readonly Token[]): readonly Chain[]
   return walk.chains;
 }
 
+/** Blocks that bind names or have a form of their own. */
+const VISITORS: Readonly<Record<string, (walk: Walk, tokens: readonly Token[]) => void>> = {
+  for: visitFor,
+  set: visitSet,
+  with: visitWith,
+  macro: visitMacro,
+  call: visitCall,
+};
+
 function visitBlock(walk: Walk, tokens: readonly Token[]): void {
   const keyword = tokens[0]?.text ?? "";
-  const rest = tokens.slice(1);
   if (keyword.startsWith("end")) walk.depth -= 1;
-  if (FRAME_ENDS.has(keyword)) {
-    if (walk.frames.length > 1) walk.frames.pop();
-    return;
-  }
-  if (NO_EXPRESSION.has(keyword)) return;
-  if (keyword === "for") visitFor(walk, rest);
-  else if (keyword === "set") visitSet(walk, rest);
-  else if (keyword === "with") visitWith(walk, rest);
-  else if (keyword === "macro") visitMacro(walk, rest);
-  else if (keyword === "call") visitCall(walk, rest);
-  else collect(walk, rest);
+  if (FRAME_ENDS.has(keyword) && walk.frames.length > 1) walk.frames.pop();
+  if (FRAME_ENDS.has(keyword) || NO_EXPRESSION.has(keyword)) return;
+  const visit = Object.hasOwn(VISITORS, keyword) ? VISITORS[keyword] : undefined;
+  (visit ?? collect)(walk, tokens.slice(1));
   if (OPENS.has(keyword)) walk.depth += 1;
 }
 
@@ -217,49 +184,6 @@ function collect(walk: Walk, tokens: readonly Token[]): void {
   }
 }
 
-/** How often a template may repeat a text or a list. */
-export const REPEAT_MAX = 10_000;
-
-/**
- * The place of a repetition that could fill the memory: minijinja makes it before anyone can look at it.
- *
- * Shape: offset of the `*`; `undefined` when every text and list is repeated by a small number or a name.
- */
-export function findExcessiveRepeat(tokens: readonly Token[]): number | undefined {
-  for (const [index, token] of tokens.entries()) {
-    if (token.text !== "*" || token.type !== "op") continue;
-    const [left, right] = [tokens[index - 1], tokens[index + 1]];
-    const other = isRepeatable(tokens, index - 1) ? right : isOpening(right) ? left : undefined;
-    const isSmall = other?.type === "number" && Number(other.text) <= REPEAT_MAX;
-    if (other !== undefined && !isSmall && other.type !== "name") return token.start;
-  }
-  return undefined;
-}
-
-/** A text or the end of a list, not of an index. */
-function isRepeatable(tokens: readonly Token[], at: number): boolean {
-  if (tokens[at]?.type === "string") return true;
-  if (tokens[at]?.text !== "]") return false;
-  let depth = 0;
-  for (let index = at; index >= 0; index -= 1) {
-    const text = tokens[index]?.text;
-    if (text === "]") depth += 1;
-    if (text === "[") depth -= 1;
-    if (depth > 0) continue;
-    const before = tokens[index - 1];
-    return (
-      before === undefined ||
-      (before.type === "op" && before.text !== ")" && before.text !== "]") ||
-      KEYWORDS.has(before.text)
-    );
-  }
-  return false;
-}
-
-function isOpening(token: Token | undefined): boolean {
-  return token?.type === "string" || token?.text === "[";
-}
-
 function findFactor(tokens: readonly Token[], first: number, last: number): "number" | "times" | undefined {
   const isStar = (at: number): boolean => tokens[at]?.text === "*";
   if (isStar(first - 1)) return isRepeatable(tokens, first - 2) ? "times" : "number";
@@ -269,11 +193,16 @@ function findFactor(tokens: readonly Token[], first: number, last: number): "num
 
 function isOutsideName(tokens: readonly Token[], index: number): boolean {
   const { text } = tokens[index] as Token;
+  if (KEYWORDS.has(text) || PROVIDED.has(text) || isAfterMark(tokens, index)) return false;
   const before = tokens[index - 1]?.text;
-  if (KEYWORDS.has(text) || PROVIDED.has(text) || before === "." || before === "|") return false;
-  if (before === "is" || (before === "not" && tokens[index - 2]?.text === "is")) return false;
   const isKeywordArgument = tokens[index + 1]?.text === "=" && (before === "(" || before === ",");
   return !isKeywordArgument;
+}
+
+/** After `.`, `|` and `is` stand names of parts, filters and tests. */
+function isAfterMark(tokens: readonly Token[], index: number): boolean {
+  const [before, earlier] = [tokens[index - 1]?.text ?? "", tokens[index - 2]?.text];
+  return [".", "|", "is"].includes(before) || (before === "not" && earlier === "is");
 }
 
 function readChain(
@@ -307,14 +236,25 @@ function readChain(
   return { chain, last };
 }
 
-function readPart(tokens: readonly Token[], at: number): { parts: string[]; last: number } | undefined {
-  const [first, second, third] = [tokens[at], tokens[at + 1], tokens[at + 2]];
-  if (first?.text === "." && second?.type === "name") return { parts: [second.text], last: at + 1 };
-  if (first?.text === "." && second?.type === "number") return { parts: second.text.split("."), last: at + 1 };
-  if (first?.text !== "[" || third?.text !== "]" || second === undefined) return undefined;
-  if (second.type === "number" && /^\d+$/.test(second.text)) return { parts: [second.text], last: at + 2 };
-  const literal = second.type === "string" ? readLiteral(second.text) : undefined;
-  return literal === undefined ? undefined : { parts: [literal], last: at + 2 };
+interface ChainPart {
+  readonly parts: readonly string[];
+  readonly last: number;
+}
+
+function readPart(tokens: readonly Token[], at: number): ChainPart | undefined {
+  const [first, second] = [tokens[at]?.text, tokens[at + 1]];
+  if (second === undefined) return undefined;
+  if (first === "[") return tokens[at + 2]?.text === "]" ? readIndex(second, at + 2) : undefined;
+  if (first !== ".") return undefined;
+  if (second.type === "name") return { parts: [second.text], last: at + 1 };
+  return second.type === "number" ? { parts: second.text.split("."), last: at + 1 } : undefined;
+}
+
+/** An index that is fixed: a whole number or a text without escapes. */
+function readIndex(token: Token, last: number): ChainPart | undefined {
+  if (token.type === "number" && /^\d+$/.test(token.text)) return { parts: [token.text], last };
+  const literal = token.type === "string" ? readLiteral(token.text) : undefined;
+  return literal === undefined ? undefined : { parts: [literal], last };
 }
 
 /** The value of a quoted text without escapes; others are left to minijinja. */

@@ -28,7 +28,8 @@ import {
   TemplateRunFault,
 } from "./template-engine.js";
 import { listFilters, scanTemplate, TemplateSyntaxFault } from "./template-lexer.js";
-import { type Chain, REPEAT_MAX } from "./template-references.js";
+import type { Chain } from "./template-references.js";
+import { REPEAT_MAX } from "./template-repeats.js";
 import type { Condition, Template, TemplateValue } from "./workflow.js";
 
 /** What templates see, by root name: an object, or a look-up that is asked only for names the template uses. */

@@ -106,14 +106,16 @@ describe("loadWorkflow with steps", () => {
     ],
     ["value: 1, save_as: final/x.md", { saveAs: { "final/x.md": "" } }],
     ["value: 1, save_as: {a.md: text, b.json: data}", { saveAs: { "a.md": "text", "b.json": "data" } }],
-    ["value: 1, probe: [check, it], on_unknown: rerun", undefined],
     [
       "command: [x], probe: [check, it], on_unknown: rerun, secrets: [TOKEN]",
       { probe: ["check", "it"], onUnknown: "rerun", secrets: ["TOKEN"] },
     ],
   ])("reads %s", async (keys, expected) => {
-    if (expected === undefined) expect(await codeOfAsync(() => stepOf(keys))).toBe("WORKFLOW_INVALID");
-    else expect(await stepOf(keys)).toMatchObject(expected);
+    expect(await stepOf(keys)).toMatchObject(expected);
+  });
+
+  it("refuses a probe where there is nothing to ask after", async () => {
+    expect(await codeOfAsync(() => stepOf("value: 1, probe: [check, it]"))).toBe("WORKFLOW_INVALID");
   });
 
   it("makes a schema of the declared output", async () => {

@@ -1,0 +1,38 @@
+/** Words of the template language that are no names from outside. */
+
+export const KEYWORDS = new Set([
+  "and",
+  "or",
+  "not",
+  "in",
+  "is",
+  "if",
+  "else",
+  "true",
+  "false",
+  "none",
+  "True",
+  "False",
+  "None",
+  "recursive",
+  "as",
+  "ignore",
+  "missing",
+]);
+/** Names that minijinja or this room provides. */
+export const PROVIDED = new Set([
+  "range",
+  "dict",
+  "namespace",
+  "cycler",
+  "joiner",
+  "loop",
+  "self",
+  "caller",
+  "varargs",
+  "kwargs",
+  "int",
+  "float",
+  "str",
+  "null",
+]);
