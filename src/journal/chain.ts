@@ -36,6 +36,12 @@ export interface Chain {
   readonly offChain: readonly SegmentRecords[];
 }
 
+interface Walk {
+  /** Newest first. */
+  readonly opened: readonly Opened[];
+  readonly breaks: ChainBreak[];
+}
+
 type Opened = { readonly scan: SegmentScan; readonly records: SegmentRecords | undefined };
 
 /**
@@ -58,7 +64,7 @@ export function walkChain(scans: readonly SegmentScan[], vault: TaskVault): Chai
     links.push({ segment: records, cut });
     cut = records.header.prev;
     if (cut === undefined) break;
-    const next = findLink(opened, at, cut, breaks);
+    const next = findLink({ opened, breaks }, at, cut);
     if (next.isGuess) cut = undefined;
     at = next.at;
   }
@@ -106,12 +112,9 @@ export function statesHash(segment: SegmentRecords, position: JournalPosition): 
   return lines.some((line) => line.hashes.some((hash) => encodeBase64Url(hash) === position.h));
 }
 
-function findLink(
-  opened: readonly Opened[],
-  from: number,
-  prev: JournalPosition,
-  breaks: ChainBreak[],
-): { at: number; isGuess: boolean } {
+/** Where the walk goes on from a segment that continues `prev`: there, or at a guess, which is noted as a break. */
+function findLink(walk: Walk, from: number, prev: JournalPosition): { at: number; isGuess: boolean } {
+  const { opened, breaks } = walk;
   const at = opened.findIndex(({ scan }, place) => place > from && isAt(scan.id, prev));
   const target = opened[at];
   if (target?.records !== undefined) {
@@ -119,9 +122,7 @@ function findLink(
     return { at, isGuess: false };
   }
   breaks.push({ segment: nameOf(prev), what: target === undefined ? "missing" : "header" });
-  const next = opened.findIndex(
-    ({ scan, records }, place) => place > from && records !== undefined && isBefore(scan.id, prev),
-  );
+  const next = opened.findIndex(({ scan, records }) => records !== undefined && isBefore(scan.id, prev));
   return { at: next < 0 ? opened.length : next, isGuess: true };
 }
 

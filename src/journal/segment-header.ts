@@ -150,11 +150,14 @@ function fieldsToHeader(value: JsonObject): SegmentHeader | undefined {
   const { workflow_id: taskId, epoch, index, base, timestamp } = value;
   const seal = decodeSeal(value);
   const prev = decodePosition(value["prev"]);
-  if (typeof taskId !== "string" || !isUuid(taskId) || !isCount(epoch, 1) || !isCount(index, 0)) return undefined;
-  if (seal === undefined || (prev === undefined && value["prev"] !== null)) return undefined;
-  if (typeof timestamp !== "string" || !TIMESTAMP.test(timestamp)) return undefined;
-  if (base !== null && (typeof base !== "string" || !isUuid(base))) return undefined;
+  const hasPrev = prev !== undefined || value["prev"] === null;
+  if (seal === undefined || !hasPrev || !isCount(epoch, 1) || !isCount(index, 0)) return undefined;
+  if (!isUuidText(taskId) || !isText(timestamp, TIMESTAMP) || (base !== null && !isUuidText(base))) return undefined;
   return { taskId, id: { epoch, index }, seal, prev, base: base ?? undefined, timestamp };
+}
+
+function isUuidText(value: JsonValue | undefined): value is string {
+  return typeof value === "string" && isUuid(value);
 }
 
 function decodeSeal(value: JsonObject): SealHeader | undefined {

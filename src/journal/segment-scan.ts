@@ -102,12 +102,12 @@ function walkLines(walk: Walk, bodyStart: number): void {
     const end = newline < 0 ? walk.bytes.length : newline;
     const parsed = parseRecordLine(walk.bytes, start, end);
     if (parsed === undefined) walkBroken(walk, { start, end, number, hasNewline: newline >= 0 });
-    else takeLine(walk, parsed, number, newline < 0 ? end : end + 1);
+    else takeLine(walk, parsed, { line: number, next: newline < 0 ? end : end + 1 });
     start = end + 1;
   }
 }
 
-function takeLine(walk: Walk, parsed: RecordLine, line: number, next: number): void {
+function takeLine(walk: Walk, parsed: RecordLine, { line, next }: { line: number; next: number }): void {
   const { stated } = parsed;
   const computed = walk.priors.map((prior) => hashLine(walk.bytes, parsed, prior));
   const match = stated === undefined ? -1 : computed.findIndex((hash) => hash.equals(stated));
@@ -133,7 +133,7 @@ function walkBroken(walk: Walk, place: { start: number; end: number; number: num
     const chunkEnd = following < 0 || following > place.end ? place.end : following;
     const close = bytes.subarray(chunkStart, chunkEnd).lastIndexOf(RECORD_END);
     const parsed = close < 0 ? undefined : parseRecordLine(bytes, chunkStart, chunkStart + close + RECORD_END.length);
-    if (parsed !== undefined) takeLine(walk, parsed, place.number, parsed.end);
+    if (parsed !== undefined) takeLine(walk, parsed, { line: place.number, next: parsed.end });
     chunkStart = following;
   }
   const isComplete = walk.lines.slice(before).some((line) => line.prior !== undefined);

@@ -29,7 +29,7 @@ export interface SelectionOptions {
   /** Only snapshots at or before this record. */
   readonly until?: number | undefined;
   /** Called before each candidate; throws to end the selection. */
-  readonly checkTime?: () => void;
+  readonly checkTime?: (() => void) | undefined;
 }
 
 /** Codes that speak of the file's own bytes. Others (key, storage) may pass, and the file stays where it is. */

@@ -56,38 +56,26 @@ const RECORDS_PER_LOOK = 256;
  */
 export async function readTask(options: ReadTaskOptions): Promise<FoldedTask> {
   const { task, vault, cache, signal } = options;
-  const history = await readHistory({
-    task,
-    vault,
-    ...(cache === undefined ? {} : { cache }),
-    ...(signal === undefined ? {} : { signal }),
-  });
+  const history = await readHistory({ task, vault, cache, signal });
   return await foldHistory(history, options);
 }
 
 /** Folds a history that was read already. */
 export async function foldHistory(history: History, options: ReadTaskOptions): Promise<FoldedTask> {
   const { snapshots, until = Infinity, checkTime } = options;
-  const { snapshot, refused } = await selectBase({
-    history,
-    snapshots,
-    until,
-    ...(checkTime === undefined ? {} : { checkTime }),
-  });
+  const { snapshot, refused } = await selectBase({ history, snapshots, until, checkTime });
   const state = snapshot?.state ?? createState();
-  const records = history.recordsFrom((snapshot?.position.n ?? 0) + 1).filter((record) => record.position.n <= until);
+  const from = (snapshot?.position.n ?? 0) + 1;
+  const records = history.recordsFrom(from).filter((record) => record.position.n <= until);
   const folding = new Folding(state, checkTime);
   for (const record of records) folding.fold(record);
-  const position = records.at(-1)?.position ?? snapshot?.position;
-  const lost = findUncovered({ history, from: (snapshot?.position.n ?? 0) + 1, until }).filter(
-    (range) => !folding.isAccepted(range),
-  );
+  const lost = findUncovered({ history, from, until }).filter((range) => !folding.isAccepted(range));
   return {
     state,
     history,
     base: snapshot,
     refused,
-    position,
+    position: records.at(-1)?.position ?? snapshot?.position,
     recordsReplayed: records.length,
     lost,
     uncertainFrom: lost[0]?.from,

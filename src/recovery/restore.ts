@@ -83,8 +83,8 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
     vault,
     snapshots,
     cache,
-    checkTime: deadline.check,
-    ...(signal === undefined ? {} : { signal }),
+    checkTime: () => deadline.check(),
+    signal,
   };
   const startedMs = clock.monotonicMs();
   const before = await readTask(reading);

@@ -4,8 +4,7 @@
  * R13: only a task whose owner is gone, or whose time has come, is taken up unasked; whoever claims it first has it, so
  *      two supervisors at once are harmless. Nothing is taken up because it looks old.
  */
-import { unreachable } from "../base/errors.js";
-import type { ScannedTask } from "./scan.js";
+import type { ScannedTask, TaskStatus } from "./scan.js";
 
 export interface RecoveryPlan {
   readonly take: readonly { readonly name: string; readonly why: "crashed" | "due" }[];
@@ -20,7 +19,7 @@ export function planRecovery(tasks: readonly ScannedTask[], nowMs: number): Reco
   const leave: { name: string; why: string }[] = [];
   const dueTimes: number[] = [];
   for (const task of tasks) {
-    const choice = choose(task, nowMs);
+    const choice = CHOICES[task.status](task, nowMs);
     if (choice === "crashed" || choice === "due") take.push({ name: task.name, why: choice });
     else leave.push({ name: task.name, why: choice.why });
     const dueAtMs = task.closed?.resumeAtMs;
@@ -29,35 +28,28 @@ export function planRecovery(tasks: readonly ScannedTask[], nowMs: number): Reco
   return { take, leave, nextDueAtMs: dueTimes.length === 0 ? undefined : Math.min(...dueTimes) };
 }
 
-function choose(task: ScannedTask, nowMs: number): "crashed" | "due" | { readonly why: string } {
-  const { status } = task;
-  switch (status) {
-    case "crashed":
-      return task.records === 0 ? { why: "it never started" } : "crashed";
-    case "paused":
-      return choosePaused(task, nowMs);
-    case "running":
-      return { why: `its owner, process ${task.owner?.pid ?? "?"}, is alive` };
-    case "unclear":
-      return { why: "it cannot be told whether its owner lives" };
-    case "waiting":
-      return { why: "it waits for a person" };
-    case "damaged":
-    case "key_missing":
-      return { why: task.problem?.message ?? "it cannot be read" };
-    case "failed":
-      return { why: "it failed and needs a person" };
-    case "stopped":
-      return { why: "a person stopped it" };
-    case "partial":
-    case "done":
-      return { why: "it has ended" };
-    default:
-      return unreachable(status);
-  }
+type Choice = "crashed" | "due" | { readonly why: string };
+
+/** Why a task of that status is left, or what more must be looked at. */
+const CHOICES: Readonly<Record<TaskStatus, (task: ScannedTask, nowMs: number) => Choice>> = {
+  crashed: (task) => (task.records === 0 ? { why: "it never started" } : "crashed"),
+  paused: choosePaused,
+  running: (task) => ({ why: `its owner, process ${task.owner?.pid ?? "?"}, is alive` }),
+  unclear: () => ({ why: "it cannot be told whether its owner lives" }),
+  waiting: () => ({ why: "it waits for a person" }),
+  damaged: chooseUnreadable,
+  key_missing: chooseUnreadable,
+  failed: () => ({ why: "it failed and needs a person" }),
+  stopped: () => ({ why: "a person stopped it" }),
+  partial: () => ({ why: "it has ended" }),
+  done: () => ({ why: "it has ended" }),
+};
+
+function chooseUnreadable({ problem }: ScannedTask): Choice {
+  return { why: problem?.message ?? "it cannot be read" };
 }
 
-function choosePaused({ closed }: ScannedTask, nowMs: number): "due" | { readonly why: string } {
+function choosePaused({ closed }: ScannedTask, nowMs: number): Choice {
   const dueAtMs = closed?.resumeAtMs;
   if (dueAtMs === undefined) return { why: "it was paused on request" };
   return dueAtMs <= nowMs ? "due" : { why: `its time comes at ${new Date(dueAtMs).toISOString()}` };

@@ -114,7 +114,9 @@ describe("restoreTask", () => {
     async (code) => {
       const owner = await room.live(3, "intended", 3);
       const real = room.snapshots(await room.task());
-      const load = () => Promise.reject(new SplashdownError(code, "not now"));
+      const load = async () => {
+        throw new SplashdownError(code, "not now");
+      };
       const snapshots = { list: () => real.list(), load, quarantine: () => Promise.reject(new Error("never")) };
       const restored = await room.restore({ snapshots });
       const [file] = room.snapshotFiles();
@@ -128,7 +130,9 @@ describe("restoreTask", () => {
     const real = room.snapshots(await room.task());
     const failing = (error: Error) => ({
       list: () => real.list(),
-      load: () => Promise.reject(error),
+      load: async () => {
+        throw error;
+      },
       quarantine: real.quarantine,
     });
     const gone = await room.restore({ snapshots: failing(new SplashdownError("CHECKPOINT_NOT_FOUND", "gone")) });
@@ -357,7 +361,7 @@ describe("restoreTask", () => {
     await room.live(2, "intended", 1);
     const tasks = [await room.task(), await room.task()] as const;
     const both = await Promise.all(tasks.map((task) => room.restore({ task })));
-    const epochs = both.map(({ epoch }) => epoch).sort();
+    const epochs = both.map(({ epoch }) => epoch).sort((first, second) => first - second);
     expect(epochs).toEqual([2, 3]);
     const confirmed = await Promise.all(both.map(({ epoch }, at) => tasks[at === 0 ? 0 : 1].confirm(epoch)));
     expect(confirmed.filter(Boolean)).toHaveLength(1);

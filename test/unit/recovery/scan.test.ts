@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
 import type { EngineEvent, TaskEnd } from "../../../src/engine/events.js";
+import { readHistory } from "../../../src/journal/history.js";
 import { openJournalWriter } from "../../../src/journal/writer.js";
 import { scanTask, scanTasks, type ScannedTask } from "../../../src/recovery/scan.js";
 import { planRecovery } from "../../../src/recovery/supervise.js";
@@ -101,7 +102,7 @@ describe("scanTasks", () => {
       lastAtMs: FAKE_START_MS + 9,
       closed: { end: "done" },
     });
-    expect(tasks.map((task) => task.name)).toEqual([...tasks.map((task) => task.name)].sort());
+    expect(tasks.map((task) => task.name)).toEqual(tasks.map((task) => task.name).sort());
   });
 
   it("R12: a bad task is one bad entry", async () => {
@@ -129,9 +130,7 @@ describe("scanTasks", () => {
     if (task === undefined) throw new Error("the task is gone");
     const vault = createTestVault("heirs");
     const head = { n: 4, epoch: 1, index: 0, h: "" };
-    const { records } = await import("../../../src/journal/history.js").then(({ readHistory }) =>
-      readHistory({ task, vault }),
-    );
+    const { records } = await readHistory({ task, vault });
     const prev = records.at(-1)?.position ?? head;
     await (await openJournalWriter({ task, vault, epoch: await task.claim(), prev, clock })).close();
     await task.claim();
