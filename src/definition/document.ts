@@ -89,7 +89,7 @@ export function readDocument(text: string, file: string): SourceDocument {
     uniqueKeys: false,
     prettyErrors: false,
     strict: true,
-    logLevel: "silent",
+    logLevel: "error",
     customTags: [{ tag: "!file", resolve: (path: string) => path }],
   });
   noteParserFaults(walk, document);

@@ -291,6 +291,147 @@ describe("a faulty file", () => {
     },
   );
 
+  it("D4: is told of everything at once, in the order of the file", async () => {
+    const error = await refusalOf(() =>
+      loadText(
+        "workflow: {name: t, limits: {max_iteration: 3}}\nsteps:\n  - {name: a, value: 1, riskyy: true}\n  - {name: a, value: '{{ zzz }}', depends_on: [q]}\n",
+      ),
+    );
+    expect(error.code).toBe("WORKFLOW_INVALID");
+    expect(error.message.split("\n")).toEqual([
+      '/work/flow.yaml:1:30 workflow.limits.max_iteration: unknown key "max_iteration" in workflow.limits (did you mean max_iterations?)',
+      '/work/flow.yaml:3:25 steps[0].riskyy: unknown key "riskyy" in steps[0] (did you mean risky?)',
+      "/work/flow.yaml:4:12 steps[1].name: two steps have the name a (names are unique among siblings)",
+      "/work/flow.yaml:4:22 steps[1].value: a template names zzz, which is no step",
+      "/work/flow.yaml:4:48 steps[1].depends_on[0]: a depends on q, which is not there",
+    ]);
+    expect(error.details["file"]).toBe("/work/flow.yaml");
+  });
+
+  const PHASE = "workflow: {name: t}\nphases:\n  - name: p\n    ";
+  const brief: readonly (readonly [string, string])[] = [
+    [`${ROUTED}  - {name: a, prompt: x, routes: [{to: $end}, {to: a}]}\n`, "a route without when always matches"],
+    [
+      "workflow: {name: t, entry_point: bb}\nagents: [{name: b, prompt: x}]\n",
+      "the entry point bb does not exist (did you mean b?)",
+    ],
+    [`${ROUTED}  - {name: a, prompt: x, depends_on: [a]}\n`, "depends_on has no meaning among steps joined by routes"],
+    [`${ROUTED}  - {name: a, prompt: x, on_error: gone}\n`, "there is no step gone to go to"],
+    [`${ROUTED}  - {name: a, prompt: x, routes: [{to: self}]}\n`, "write a"],
+    [
+      `${ROUTED}  - {name: a, prompt: x}\nparallel: [{name: g, agents: [aa]}]\n`,
+      "there is no agent aa (did you mean a?)",
+    ],
+    [
+      `${ROUTED}  - {name: a, prompt: x, routes: [{to: g}]}\n  - {name: m, prompt: x, routes: [{to: a}]}\nparallel: [{name: g, agents: [m]}]\n`,
+      "m is a member of a group and has no routes of its own",
+    ],
+    [`${ROUTED}  - {name: a, prompt: x, routes: [{to: a, when: "score >"}]}\n`, "template: syntax error"],
+    [`${ROUTED}  - {name: a, prompt: x, routes: [{to: a, when: "{{ outptu.x }}"}]}\n`, "did you mean output?"],
+    [`${DAG}  - {name: a, value: 1, depends_on: [a]}\n`, "a depends on itself"],
+    [`${DAG}  - {name: a, value: 1, on_error: b}\n`, "on_error has a meaning only among agents"],
+    [`${DAG}  - {name: a, value: "{{ a.output }}"}\n`, "a has not run yet when it names itself"],
+    [
+      `${DAG}  - {name: g, parallel: [{name: x, value: 1}, {name: y, value: "{{ x.output }}"}]}\n`,
+      "x runs beside y, not before it",
+    ],
+    [`${DAG}  - {name: g, parallel: [{name: x, value: 1, depends_on: [g]}]}\n`, "members of a group run side by side"],
+    [`${DAG}  - {value: 1}\n`, "a step has no name"],
+    [`${DAG}  - {name: a}\n`, "the step a says nothing to do"],
+    [`${DAG}  - {name: a, type: comand}\n`, "did you mean command?"],
+    [`${DAG}  - {name: a, type: zzzzzzzz}\n`, "known: agent, model"],
+    [`${DAG}  - {name: a, type: command}\n`, "the step a has no command"],
+    [`${DAG}  - {name: a, command: [x], stdin: y}\n`, "a command step gets its input as JSON on stdin"],
+    [`${DAG}  - {name: a, command: [x], env: {A: b}, environment: {A: c}}\n`, "env and environment mean the same"],
+    [`${DAG}  - {name: a, function: work.mjs}\n`, "the step a needs a function as file#name"],
+    [`${DAG}  - {name: a, type: model, model: m}\n`, "the step a has no prompt"],
+    [`${DAG}  - {name: a, value: 1, values: {b: 1}}\n`, "exactly one of value and values"],
+    [`${DAG}  - {name: a, values: {b: 1}, output_type: list}\n`, "output_type goes with value only"],
+    [`${DAG}  - {name: a, duration: 25h}\n`, "at most 24h"],
+    [`${DAG}  - {name: a, type: wait}\n`, "needs a duration"],
+    [`${DAG}  - {name: a, value: 1, timeout: 1, timeout_seconds: 2}\n`, "timeout and timeout_seconds mean the same"],
+    [`${DAG}  - {name: a, prompt: x, validator: {criteria: y}}\n`, "validator is not in this version"],
+    [`${DAG}  - {name: a, url: "http://x"}\n`, "a step of type http is not in this version"],
+    [`${DAG}  - {name: a, value: "{{ workflow.inptu.x }}"}\n`, "did you mean workflow.input?"],
+    [`${DAG}  - {name: a, value: 5, retry: 3}\n`, "retry must be a map, it is the number 3"],
+    [`${DAG}  - {name: a, value: 5, criticality: hihg}\n`, "did you mean high?"],
+    [`${DAG}  - {name: 12, value: 5}\n`, 'write "12" in quotes'],
+    [`${DAG}  - {name: a/b, value: 5}\n`, "is not a usable name"],
+    [`${DAG}  - {name: a, value: 5, secrets: TOKEN}\n`, "begin each item with a dash"],
+    ['workflow: {name: t, limits: {max_calls: "3"}}\nsteps: [{name: a, value: 1}]\n', "write 3 without quotes"],
+    ["workflow: {name: t, limits: {max_calls: 0}}\nsteps: [{name: a, value: 1}]\n", "max_calls must be at least 1"],
+    [
+      "workflow: {name: t, input: {x: {type: boolean, default: yes}}}\nsteps: [{name: a, value: 1}]\n",
+      "write true: yes is a text",
+    ],
+    ["workflow: {name: t}\n", "the workflow has nothing to do"],
+    ["workflow: {name: t}\ngoal: a report\n", "goal is not in this version"],
+    ["workflow: {name: t}\nsteps: []\n", "steps is empty"],
+    [
+      "workflow: {name: t, entry_point: a}\nsteps: [{name: a, value: 1}]\n",
+      "entry_point has a meaning only for agents",
+    ],
+    [
+      "workflow: {name: t}\nsteps: [{name: a, value: 1}]\nparallel: [{name: g, agents: [a]}]\n",
+      "parallel groups agents, and there are none",
+    ],
+    [
+      "workflow: {name: t}\nsteps: [{name: a, value: 1}]\nphases: [{name: p, specialists: [{name: b, value: 1}]}]\n",
+      "phases and steps are two forms of one thing",
+    ],
+    ["workflow: {name: t, runtime: {providr: x}}\nsteps: [{name: a, value: 1}]\n", "did you mean provider?"],
+    ["workflow: {name: t}\natlas: {mode: model}\nsteps: [{name: a, value: 1}]\n", "atlas mode is not in this version"],
+    [
+      "workflow: {name: t, on_failure: pause, checkpoint: {on_failure: continue}}\nsteps: [{name: a, value: 1}]\n",
+      "on_failure is pause here and continue in checkpoint",
+    ],
+    [`${PHASE}specialists: [{name: g, steps: [{name: a, value: 1}]}]\n`, "a specialist is one step, not a group"],
+    [
+      `${PHASE}specialists: [{name: a, value: 1}]\n    spawn: {value: 1, depends_on: [a]}\n`,
+      "a specialist that is added depends on nothing",
+    ],
+    [`${PHASE}specialists: [{name: a, value: 1}]\n    confidence: {bands: {proceed: 0.5}}\n`, "do not descend"],
+    [
+      `${PHASE}specialists: [{name: a, value: 1}]\n    evaluate: {approve: 40, reject: 60, criteria: x}\n`,
+      "reject 60 is above approve 40",
+    ],
+    [
+      `${PHASE}specialists: [{name: a, value: 1}]\n    evaluate: {approve: 90}\n`,
+      "an evaluation needs scorers or criteria",
+    ],
+    [
+      `${PHASE}specialists: [{name: a, value: 1}]\n    evaluate: {scorers: [{expression: x}]}\n`,
+      "a scorer needs a dimension",
+    ],
+    [
+      `${PHASE}specialists: [{name: a, value: 1}]\n    evaluate: {scorers: [{name: q, expression: "1"}, {name: q, schema: true}]}\n`,
+      "two scorers have the dimension q",
+    ],
+    [
+      `${PHASE}specialists: [{name: a, value: 1}]\n    evaluate: {scorers: {q: {expression: "1", rubric: y}}}\n`,
+      "exactly one of command, schema, expression and rubric",
+    ],
+    [
+      `${PHASE}specialists: [{name: a, value: 1}]\n    evaluate: {weights: {q: 0}, scorers: {q: {expression: "1"}}}\n`,
+      "all weights are zero",
+    ],
+    [
+      `${PHASE}specialists: [{name: a, value: "{{ b.output }}"}]\n  - {name: q, specialists: [{name: b, value: 1}]}\n`,
+      "b runs in a later phase",
+    ],
+    ["workflow: {name: t, x: *gone}\n", "*gone names no anchor above it"],
+    ["workflow: {name: t, [a]: 1}\nsteps: [{name: a, value: 1}]\n", "a key must be a text"],
+    ["workflow: {name: t}\nsteps: [{name: a, value: .inf}]\n", ".inf is not a JSON number"],
+    ["workflow: {name: t}\nsteps: [{name: a, value: 12345678901234567890}]\n", "has more digits than a number keeps"],
+    ["workflow: {name: t}\nsteps: [{name: a, value: !odd x}]\n", "Unresolved tag"],
+    ["workflow: {name: t}\n---\nworkflow: {name: u}\n", "more than one document"],
+    ["workflow: {name: t}\n<<: {a: 1}\nsteps: [{name: a, value: 1}]\n", "merge keys are not part of YAML 1.2"],
+  ];
+  it.each(brief)("%j is told: %s", async (text, message) => {
+    const error = await refusalOf(() => loadText(text));
+    expect(error.message).toContain(message);
+  });
+
   it("is shown with its line and a caret", async () => {
     const faults = await faultsOf("workflow: {name: t, limits: {max_iteration: 3}}\nsteps: [{name: a, value: 1}]\n");
     expect(formatFaults(faults)).toBe(
