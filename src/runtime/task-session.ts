@@ -8,11 +8,11 @@ import { EXIT_STATUS } from "../base/error-table.js";
 import { messageOf } from "../base/errors.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createPerformer } from "../agents/performer.js";
-import { createBlobShelf } from "../checkpoint/blobs.js";
+import { createBlobShelf, type RangedBlobShelf } from "../checkpoint/blobs.js";
 import { createCheckpointManager, type CheckpointManager } from "../checkpoint/manager.js";
 import { createVerify, SnapshotRetention } from "../checkpoint/retention.js";
 import { createSnapshotSource, type PictureSource } from "../checkpoint/source.js";
-import type { EffectiveSettings } from "../definition/settings.js";
+import { defaultSettings, type EffectiveSettings } from "../definition/settings.js";
 import type { LoadedWorkflow } from "../definition/workflow.js";
 import type { EngineEvent, EventOf } from "../engine/events.js";
 import type { EngineInput, TemplateEngine } from "../engine/input.js";
@@ -101,6 +101,7 @@ function openJournal({
 class TaskSession {
   readonly #options: SessionOptions;
   readonly #journal: JournalWriter;
+  readonly #blobs: RangedBlobShelf;
   readonly #inbox: FolderInbox;
   readonly #manager: CheckpointManager;
   readonly #runner: TaskRunner;
@@ -115,6 +116,7 @@ class TaskSession {
     const control: ControlDeps = { task, vault, clock: services.clock, random: services.random, log: services.log };
     this.#inbox = new FolderInbox(control);
     this.#observe = observeInto(services.emitter, task.name);
+    this.#blobs = createBlobShelf({ store: task, vault, pacing: { clock: services.clock, breathe: nextTurn } });
     this.#manager = this.#createManager();
     this.#runner = new TaskRunner({
       state: options.state,
@@ -166,7 +168,7 @@ class TaskSession {
       random,
       log,
       events: this.#journal,
-      blobs: createBlobShelf({ store: task, vault, pacing: { clock, breathe: nextTurn } }),
+      blobs: this.#blobs,
       performer: createPerformer(createPerformerDeps(services, workflow)),
       sanitiser: createSanitiser(services, vault, workflow.definition.root),
       deliverables: createDeliverableWriter({ fileSystem, random, folder: task.deliverablesFolder }),
@@ -183,7 +185,7 @@ class TaskSession {
 
   #createManager(): CheckpointManager {
     const { services, task, vault, settings } = this.#options;
-    const { checkpoint_config: config, performance_config: performance } = settings;
+    const { checkpoint_config: config } = settings;
     const { clock, log } = services;
     const rawBytesMax = config.checkpoint_size_limit_mb * 1024 * 1024;
     const snapshots: PictureSource = createSnapshotSource({ store: task, vault, rawBytesMax });
@@ -199,9 +201,14 @@ class TaskSession {
         breathe: nextTurn,
         rawBytesMax,
         app: services.version,
-        level: config.compression ? performance.compression_level : 0,
         isMinimal: config.metadata === "minimal",
+        ...levelOf(settings),
       },
+      blobs: this.#blobs,
+      onLarge: ({ file, sizeBytes, largest }) =>
+        log.info(
+          `checkpoint_large: ${file} has ${sizeBytes} bytes; the largest: ${largest.map(({ path }) => path).join(", ")}`,
+        ),
       journal,
       log,
       isEnabled: config.enabled,
@@ -240,6 +247,13 @@ class TaskSession {
         (error: unknown) => log.warn(`the anchor of ${task.name} could not be written: ${messageOf(error)}`),
       );
   }
+}
+
+/** gzip by the size of the state, unless a person set a level or switched it off. */
+function levelOf({ checkpoint_config, performance_config }: EffectiveSettings): { level?: number } {
+  if (!checkpoint_config.compression) return { level: 0 };
+  const { compression_level: level } = performance_config;
+  return level === defaultSettings().performance_config.compression_level ? {} : { level };
 }
 
 function readSignal(reason: unknown): { signal: string; exitStatus: number } {
