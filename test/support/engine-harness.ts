@@ -58,6 +58,8 @@ export class EngineHarness {
   readonly blobs = new Map<string, JsonValue>();
   readonly definition: WorkflowDefinition;
   epoch = 1;
+  /** Large values that were asked for. */
+  loads = 0;
   readonly #options: HarnessOptions;
   readonly #random;
   #closed: EventOf<"task_closed"> | undefined;
@@ -150,6 +152,7 @@ export class EngineHarness {
   readonly #loaded = new Set<string>();
   #load(ref: BlobRef): void {
     if (!this.blobs.has(ref.key)) throw new Error(`no blob ${ref.key}`);
+    this.loads += 1;
     this.#loaded.add(ref.key);
   }
 

@@ -91,10 +91,7 @@ describe("a state as text", () => {
     ] as const) {
       expect(text).toContain(from);
       const damaged = text.replace(from, to).replace(/"q":\{([^}]*)\}/, '"q":{$1}}');
-      expect(
-        codeOf(() => decodeState(damaged)),
-        to,
-      ).toBe("CHECKPOINT_CORRUPT");
+      expect(`${to} ${codeOf(() => decodeState(damaged))}`).toBe(`${to} CHECKPOINT_CORRUPT`);
     }
   });
 });

@@ -162,15 +162,16 @@ describe("a step that a crash left open", () => {
 
   it("takes the policy by precedence: flag over step over workflow over settings", () => {
     const flow = (step: OnUnknown | undefined, whole: OnUnknown | undefined) =>
-      workflow(machine("main", [command("charge", { ...(step === undefined ? {} : { onUnknown: step }) })]), {
-        ...(whole === undefined ? {} : { onUnknown: whole }),
-      });
+      workflow(
+        machine("main", [command("charge", step === undefined ? {} : { onUnknown: step })]),
+        whole === undefined ? {} : { onUnknown: whole },
+      );
     const chosen = (definition: ReturnType<typeof flow>, settings = {}, flag?: OnUnknown) => {
       const harness = new EngineHarness(definition, { perform: () => undefined, settings });
       harness.start();
       harness.performOne();
       const next = harness.crash(undefined, { perform: () => done(1) });
-      next.resume({ ...(flag === undefined ? {} : { onUnknown: flag }) });
+      next.resume(flag === undefined ? {} : { onUnknown: flag });
       return next.finish().exitStatus;
     };
     expect(chosen(flow(undefined, undefined))).toBe(22);
