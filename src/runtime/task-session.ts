@@ -16,7 +16,7 @@ import { defaultSettings, type EffectiveSettings } from "../definition/settings.
 import type { LoadedWorkflow } from "../definition/workflow.js";
 import type { EngineEvent, EventOf } from "../engine/events.js";
 import type { EngineInput, TemplateEngine } from "../engine/input.js";
-import type { EnginePorts } from "../engine/ports.js";
+import type { CheckpointHook, EnginePorts } from "../engine/ports.js";
 import { TaskRunner } from "../engine/runner/task-runner.js";
 import type { TaskState } from "../engine/state.js";
 import type { JournalPosition } from "../journal/position.js";
@@ -161,7 +161,7 @@ class TaskSession {
   }
 
   #createPorts(): EnginePorts {
-    const { services, task, vault, workflow } = this.#options;
+    const { services, task, vault, workflow, settings } = this.#options;
     const { clock, random, log, fileSystem } = services;
     return {
       clock,
@@ -173,7 +173,7 @@ class TaskSession {
       sanitiser: createSanitiser(services, vault, workflow.definition.root),
       deliverables: createDeliverableWriter({ fileSystem, random, folder: task.deliverablesFolder }),
       inbox: this.#inbox,
-      checkpoints: this.#manager,
+      checkpoints: settings.performance_config.async_writes ? this.#manager : waitingFor(this.#manager),
       memory: services.memory,
       observe: (event, state, n) => {
         this.#observe(event, state, n);
@@ -247,6 +247,14 @@ class TaskSession {
         (error: unknown) => log.warn(`the anchor of ${task.name} could not be written: ${messageOf(error)}`),
       );
   }
+}
+
+/** `async_writes: false`: the next step waits for every snapshot file. */
+function waitingFor(manager: CheckpointManager): CheckpointHook {
+  return {
+    captured: (state, event) => ({ ...manager.captured(state, event), required: true }),
+    idle: () => manager.idle(),
+  };
 }
 
 /** gzip by the size of the state, unless a person set a level or switched it off. */

@@ -29,7 +29,17 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
   const texts = Object.entries(options.inputTexts ?? {}).map(([name, text]): [string, GivenInput] => [name, { text }]);
   const given = { ...givenValues(options.inputs ?? {}), ...Object.fromEntries(texts) };
   const inputs = resolveInputs(definition, given);
-  return { workflow: { ...workflow, definition }, settings: services.settingsOf(definition), inputs };
+  const settings = services.settingsOf(definition);
+  if (settings.deliverables === "sealed") {
+    throw new SplashdownError(
+      "SETTING_INVALID",
+      "deliverables: sealed is not in this version; deliverables are written in the clear, after redaction",
+      {
+        details: { key: "deliverables" },
+      },
+    );
+  }
+  return { workflow: { ...workflow, definition }, settings, inputs };
 }
 
 function sourceOf(services: Services, workflow: string | object): WorkflowSource {
