@@ -27,6 +27,8 @@ export function fingerprintStep(step: Omit<StepDefinition, "fingerprint">, code?
   for (const [key, value] of Object.entries(step))
     if (!OUTSIDE.has(key) && value !== undefined) parts[key] = value as JsonValue;
   if (code !== undefined) parts["code"] = code;
+  // The path of a program's function is made of names; its code is what counts.
+  if (code !== undefined && String(parts["function"]).startsWith("@")) delete parts["function"];
   return sha256Hex(canonicalJson(parts));
 }
 

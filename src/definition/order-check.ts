@@ -155,10 +155,11 @@ function checkReachable(scope: MachineScope, names: readonly string[], context: 
 
 function checkDependencies(scope: DagScope | PhaseScope, context: CheckContext): void {
   const names: readonly string[] = scope.children.map((child) => child.name);
+  const known = new Set(names);
   for (const child of scope.children) {
     const at = context.places.get(child);
     child.dependsOn.forEach((name, index) => {
-      if ((names.includes(name) && name !== child.name) || context.absent.has(name)) return;
+      if ((known.has(name) && name !== child.name) || context.absent.has(name)) return;
       const message =
         name === child.name ? `${name} depends on itself` : `${child.name} depends on ${name}, which is not there`;
       const others = names.filter((one) => one !== child.name);

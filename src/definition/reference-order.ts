@@ -1,5 +1,5 @@
 /** Whether the step a template names can have run before the step with the template. */
-import { findAfter, findReachable, isOnEveryWay } from "./graph.js";
+import { type Edges, findAfter, findReachable, isOnEveryWay } from "./graph.js";
 import { routeEdges } from "./order-check.js";
 import type { TemplateReference } from "./templates.js";
 import type { MachineScope, NodeDefinition, ScopeDefinition } from "./workflow.js";
@@ -82,7 +82,8 @@ function compareSiblings(
     case "machine":
       return compareOnRoutes(scope, siblings, reference.certain);
     default:
-      if (siblings.isLate || isBefore(scope.children, theirs.name, own.name)) return undefined;
+      if (siblings.isLate || own.dependsOn.includes(theirs.name) || isBefore(scope, theirs.name, own.name))
+        return undefined;
       return {
         message: `${own.name} does not wait for ${theirs.name}`,
         suggestion: `add depends_on: [${theirs.name}] to ${own.name}`,
@@ -90,8 +91,12 @@ function compareSiblings(
   }
 }
 
-function isBefore(children: readonly NodeDefinition[], first: string, second: string): boolean {
-  const edges = new Map(children.map((child) => [child.name, child.dependsOn]));
+/** Edges of scopes whose templates are being checked: building them is as dear as a scope is large. */
+const dependencies = new WeakMap<ScopeDefinition, Edges>();
+
+function isBefore(scope: ScopeDefinition, first: string, second: string): boolean {
+  const edges = dependencies.get(scope) ?? new Map(scope.children.map((child) => [child.name, child.dependsOn]));
+  dependencies.set(scope, edges);
   return findAfter(second, edges).has(first);
 }
 
