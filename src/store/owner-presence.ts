@@ -2,7 +2,8 @@
  * Who owns a task, and whether they live: one file with facts and a counter, and one socket to knock at.
  *
  * A hint and never a lock: the epoch decides. So failing to announce costs nothing but a slower take-over, and nothing
- * in here is synced.
+ * in here is synced. The socket that the record names is there as long as the record: it is made before and removed
+ * after, so a process that dies in between is seen to be gone, and nobody has to wait or to be asked.
  *
  * alive: the socket was answered. gone: it refused on the kernel the owner ran on, or the owner's machine has booted
  * since. unclear: neither; the counter is then watched by recovery. none: there is no record.
@@ -48,20 +49,21 @@ export class OwnerPresence {
 
   async announce(facts: OwnerFacts): Promise<PresenceHandle> {
     const { presence, folder, random } = this.#parts;
-    await this.#sweepSockets().catch(() => undefined);
+    const before = await this.#listSockets().catch(() => []);
     const name = formatSocketName(random.bytes(SOCKET_RANDOM_BYTES));
     let record: OwnerRecord = { facts, counter: 1 };
     const listener = await presence?.listen({ folder, name }, () => encodeOwnerRecord(record)).catch(() => undefined);
     record = { ...record, socket: listener === undefined ? undefined : name };
     await this.#write(record).catch(() => undefined);
+    await this.#sweep(before);
     return {
       beat: async () => {
         record = { ...record, counter: record.counter + 1 };
         await this.#beat(record).catch(() => undefined);
       },
       close: async () => {
-        await listener?.close().catch(() => undefined);
         await this.#withdraw(record).catch(() => undefined);
+        await listener?.close().catch(() => undefined);
       },
     };
   }
@@ -132,12 +134,15 @@ export class OwnerPresence {
       await this.#parts.fileSystem.unlink(this.#path);
   }
 
-  /** Sockets of owners before us; whoever still listens there has been superseded by our claim. */
-  async #sweepSockets(): Promise<void> {
+  async #listSockets(): Promise<readonly string[]> {
     const { fileSystem, folder } = this.#parts;
-    for (const name of await fileSystem.readdir(folder)) {
-      if (isSocketName(name)) await fileSystem.unlink(join(folder, name)).catch(() => undefined);
-    }
+    return (await fileSystem.readdir(folder)).filter(isSocketName);
+  }
+
+  /** Sockets of owners before us; whoever still listens there has been superseded by our claim. */
+  async #sweep(sockets: readonly string[]): Promise<void> {
+    const { fileSystem, folder } = this.#parts;
+    for (const name of sockets) await fileSystem.unlink(join(folder, name)).catch(() => undefined);
   }
 }
 

@@ -4,13 +4,15 @@ import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { OwnerFacts, OwnerState } from "../../../src/store/contract.js";
+import type { OwnerFacts, OwnerState, TaskStore } from "../../../src/store/contract.js";
 import type { KnockResult, PresencePort } from "../../../src/store/presence-port.js";
 import { createSocketPresence } from "../../../src/store/socket-presence.js";
 import { FACTS } from "../../conformance/store-case.js";
 import { FakeClock, flushReactions } from "../../support/fake-clock.js";
+import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";
 import { ModelFileSystem } from "../../support/model-file-system.js";
 import { realClock, until } from "../../support/real-clock.js";
+import { createSeededRandom } from "../../support/seeded-random.js";
 import { createModelStore, createRealStore, withFolder } from "../../support/store-places.js";
 
 const presence = createSocketPresence({ clock: realClock, platform: process.platform });
@@ -19,6 +21,21 @@ const HERE = { host: FACTS.host, bootId: FACTS.bootId };
 /** A port whose doors answer as told. */
 function fixedPresence(knock: KnockResult): PresencePort {
   return { listen: async () => ({ close: async () => undefined }), knock: async () => knock };
+}
+
+/** A task whose sockets are files of its disk; whoever listened there is dead. */
+function modelTask(fileSystem: ModelFileSystem, verb: "task" | "createTask"): Promise<TaskStore | undefined> {
+  const presence: PresencePort = {
+    listen: async ({ folder, name }) => {
+      await (await fileSystem.open(join(folder, name), "create")).close();
+      return { close: () => fileSystem.unlink(join(folder, name)) };
+    },
+    knock: async ({ folder, name }) => ({
+      kind: (await fileSystem.readdir(folder)).includes(name) ? "refused" : "unreachable",
+    }),
+  };
+  const random = createSeededRandom(`presence ${verb}`);
+  return createModelStore(fileSystem, { parts: { presence, random } })[verb]("task");
 }
 
 async function stateSeen(knock: KnockResult, machine?: { host: string; bootId: string }): Promise<OwnerState> {
@@ -52,6 +69,21 @@ describe("ownerState", () => {
   it("is gone without a knock when the owner's machine was booted since", async () => {
     const reboot = { host: FACTS.host, bootId: "boot-b" };
     expect((await stateSeen({ kind: "answered", text: "" }, reboot)).state).toBe("gone");
+  });
+
+  it("never leaves its end unclear, wherever it dies while it announces or withdraws", async () => {
+    const before = new ModelFileSystem();
+    await (await modelTask(before, "createTask"))?.announce(FACTS);
+    const fileSystem = new FaultyFileSystem({ disk: before.disk });
+    await (await (await modelTask(fileSystem, "task"))?.announce({ ...FACTS, pid: 2 }))?.close();
+    const states: string[] = [];
+    for (let k = 0; k <= fileSystem.operationCount; k += 1) {
+      const after = new ModelFileSystem(fileSystem.imageAt(k, { kind: "kill" }));
+      states.push((await (await modelTask(after, "task"))?.ownerState())?.state ?? "");
+    }
+    expect(states.length).toBeGreaterThan(10);
+    expect(states.at(-1)).toBe("none");
+    expect(new Set(states)).toEqual(new Set(["gone", "none"]));
   });
 
   it("is unclear, without facts, when the record cannot be read as one", async () => {
