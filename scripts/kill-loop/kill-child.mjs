@@ -2,11 +2,15 @@
 //   intent:N, spawned:N, done:N   right after the N-th durable record of that kind
 //   half-snapshot:N               when half of the N-th snapshot's bytes are written
 //   operation:N                   right before the N-th file operation that changes something
-// usage: node kill-child.mjs POINT run FILE TASK | POINT resume TASK
-import { createNodeFileSystem } from "../../dist/base/node-file-system.js";
-import { openSplashdown } from "../../dist/runtime/open.js";
+// usage: node kill-child.mjs PROGRAM POINT run FILE TASK [NAME=VALUE…] | PROGRAM POINT resume TASK
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 
-const [point, verb, ...rest] = process.argv.slice(2);
+const [program, point, verb, ...rest] = process.argv.slice(2);
+const importBuilt = (file) => import(pathToFileURL(join(dirname(program), "..", file)).href);
+const { createNodeFileSystem } = await importBuilt("base/node-file-system.js");
+const { openSplashdown } = await importBuilt("runtime/open.js");
+
 const [kind, count] = point.split(":");
 const KINDS = { intent: '"k":"intent"', spawned: '"k":"spawned"', done: '"k":"completion"' };
 let left = Number(count);

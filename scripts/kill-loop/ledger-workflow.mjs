@@ -2,38 +2,48 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-// Appends its line, lets itself be used to kill its owner, then gives its output. A late line must never appear.
+/**
+ * Appends its line, then gives its output. Told by the trigger `MODE NAME`, it kills its owner in between and goes on: as
+ * `effect` the keeper ends it; as `outlive` it has killed the keeper before and ignores TERM, so only recovery can. If
+ * it lives long enough it writes a line that must never appear.
+ */
 const EFFECT = `
-import { appendFileSync, existsSync, readFileSync, unlinkSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, readdirSync, unlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 const [name, ledger, trigger] = process.argv.slice(2);
+const read = (file) => { try { return readFileSync(file, "latin1"); } catch { return ""; } };
 await sleep(15);
 appendFileSync(ledger, name + " " + process.env.SPLASHDOWN_IDEMPOTENCY_KEY + "\\n");
-let isChosen = false;
-try {
-  isChosen = existsSync(trigger) && readFileSync(trigger, "utf8") === name;
-} catch {}
-if (isChosen) {
+const [mode, chosen] = existsSync(trigger) ? read(trigger).split(" ") : [];
+if (chosen === name) {
   unlinkSync(trigger);
-  process.kill(process.ppid, "SIGKILL");
-  await sleep(3000);
+  const owner = process.ppid;
+  if (mode === "outlive") {
+    process.on("SIGTERM", () => undefined);
+    for (const pid of readdirSync("/proc").filter((entry) => /^\\d+$/.test(entry)))
+      if (read("/proc/" + pid + "/cmdline").endsWith("splashdown-keeper\\0" + owner + "\\0")) process.kill(Number(pid), "SIGKILL");
+  }
+  process.kill(owner, "SIGKILL");
+  await sleep(mode === "outlive" ? 15000 : 3000);
   appendFileSync(ledger, "late-" + name + "\\n");
 }
 process.stdout.write(JSON.stringify({ output: { step: name, value: name.length * 7 }, confidence: 0.95 }));
 `;
 
+/** What an effect gives when it is asked to, for a person who says that it is done. */
+export const outputOf = (name) => ({ step: name, value: name.length * 7 });
+
 const FUNCTIONS = `
 import { appendFileSync } from "node:fs";
 export async function pay(context) {
   const { ledger } = context.input;
-  const first = await context.step("reserve", () => (appendFileSync(ledger, "pay-reserve " + context.idempotencyKey + "\\n"), 40));
-  const second = await context.step("book", () => (appendFileSync(ledger, "pay-book " + context.idempotencyKey + "\\n"), 2));
+  const act = (name) => appendFileSync(ledger, name + " " + context.idempotencyKey + "\\n");
+  const first = await context.step("reserve", () => (act("pay-reserve"), 40));
+  const second = await context.step("book", () => (act("pay-book"), 2));
   context.channel.set("paid", first + second);
   return { step: "pay", value: first + second };
 }
 `;
-
-export const EFFECTS = ["first", "left", "middle", "right", "pay-reserve", "pay-book", "last"];
 
 /** Writes the workflow into a folder; the answer is its file. */
 export function writeLedgerWorkflow(folder) {

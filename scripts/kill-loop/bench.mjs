@@ -1,0 +1,94 @@
+// Where tasks are run: a folder of its own for each, the built program as a process, and the library to look at it.
+import { spawn } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** A process that has not ended by then hangs. */
+const PROCESS_MS_MAX = 60_000;
+
+export class Bench {
+  #folder;
+  #dist;
+  #count = 0;
+
+  constructor({ folder, dist }) {
+    this.#folder = folder;
+    this.#dist = dist;
+  }
+
+  get program() {
+    return join(this.#dist, "cli/main.js");
+  }
+
+  /** A new folder for one task. */
+  createPlace() {
+    this.#count += 1;
+    const folder = join(this.#folder, `place-${this.#count}`);
+    const temporary = join(folder, "tmp");
+    mkdirSync(temporary, { recursive: true });
+    return { folder, temporary, outputs: join(folder, "outputs") };
+  }
+
+  discard(place) {
+    rmSync(place.folder, { recursive: true, force: true });
+  }
+
+  #environment(place) {
+    return {
+      PATH: process.env.PATH ?? "",
+      HOME: join(this.#folder, "home"),
+      TMPDIR: place.temporary,
+      SPLASHDOWN_CONFIG_DIR: join(this.#folder, "config"),
+      SPLASHDOWN_STATE_DIR: join(this.#folder, "state"),
+      SPLASHDOWN_STORE: `file:${place.outputs}`,
+    };
+  }
+
+  /** Starts a program of Node; `ended` gives its code, signal and what it wrote. */
+  start(place, args) {
+    const child = spawn(process.execPath, args, {
+      cwd: place.folder,
+      env: this.#environment(place),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const said = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"]) child[name].setEncoding("utf8").on("data", (text) => (said[name] += text));
+    let isHanging = false;
+    const timer = setTimeout(() => {
+      isHanging = true;
+      child.kill("SIGKILL");
+    }, PROCESS_MS_MAX);
+    const ended = new Promise((resolve) => {
+      // Not `close`: a child that outlives its owner holds the pipes.
+      child.on("exit", (code, signal) => {
+        clearTimeout(timer);
+        setImmediate(() => resolve({ code, signal, isHanging, pid: child.pid, ...said }));
+      });
+    });
+    return { pid: child.pid, kill: () => child.kill("SIGKILL"), ended };
+  }
+
+  async makeKey() {
+    const place = this.createPlace();
+    const { code, stderr } = await this.start(place, [this.program, "keys", "init", "--if-missing"]).ended;
+    if (code !== 0) throw new Error(`keys init failed: ${stderr}`);
+    this.discard(place);
+  }
+
+  /** Looks at the place with the library, as another process beside the owner does. */
+  async look(place, read) {
+    const { openSplashdown } = await this.#import("runtime/open.js");
+    const { createEnvironment } = await this.#import("runtime/environment.js");
+    const splashdown = await openSplashdown({ environment: createEnvironment(this.#environment(place), place.folder) });
+    try {
+      return await read(splashdown);
+    } finally {
+      await splashdown.close();
+    }
+  }
+
+  #import(file) {
+    return import(pathToFileURL(join(this.#dist, file)).href);
+  }
+}
