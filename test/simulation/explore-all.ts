@@ -9,7 +9,7 @@ export interface ExploreAllOptions {
   readonly print: (line: string) => void;
 }
 
-export const FULL: ExplorerSettings = { lossesPerCrash: 72, goOnEvery: 16, stopsAtViolation: false };
+export const FULL: ExplorerSettings = { lossesPerCrash: 96, goOnEvery: 16, stopsAtViolation: false };
 export const QUICK: ExplorerSettings = { lossesPerCrash: 6, goOnEvery: 16, stopsAtViolation: false };
 export const MUTANT: ExplorerSettings = { lossesPerCrash: 24, goOnEvery: 16, stopsAtViolation: true };
 /** Images that the full form must reach. */

@@ -3,6 +3,7 @@
  * recovery on every image, and the oracle's word on what it found.
  */
 import type { Loss } from "./disk-image.js";
+import { FAULTS, type FaultPlan } from "./fault-plan.js";
 import { judgeDisk, judgeSecrecy, type Violation } from "./oracle.js";
 import { liveAlone, liveSuperseded, type Life, type Protocol } from "./workloads.js";
 
@@ -24,6 +25,9 @@ export interface Exploration {
 
 type Workload = (protocol: Protocol, settings: ExplorerSettings) => Promise<Exploration>;
 
+/** From this many images on for each crash, every errno is tried. */
+const FAULTS_ALL_FROM = 48;
+
 /** Everything that is explored, by name. */
 export const WORKLOADS = {
   "one step": (protocol, settings) => exploreAlone("one step", 1, protocol, settings),
@@ -31,6 +35,7 @@ export const WORKLOADS = {
   "recovery of a killed task": exploreRecovery,
   "superseded owner goes on": exploreSuperseded,
   "an operation fails, then a crash": exploreFaults,
+  "a sync fails, killed, taken over": exploreLostSyncs,
 } satisfies Record<string, Workload>;
 
 export type WorkloadName = keyof typeof WORKLOADS;
@@ -53,8 +58,9 @@ async function exploreRecovery(protocol: Protocol, settings: ExplorerSettings): 
   const first = await liveAlone({ stepCount: 2, protocol });
   const count = first.disk.operationCount;
   for (const share of [0.3, 0.5, 0.7, 0.9]) {
-    const start = first.disk.imageAt(Math.floor(count * share), { kind: "kill" }, 1);
-    const life = await liveAlone({ stepCount: 2, protocol, start, before: first.trace });
+    const k = Math.floor(count * share);
+    const start = first.disk.imageAt(k, { kind: "kill" }, 1);
+    const life = await liveAlone({ stepCount: 2, protocol, start, before: first.trace.upTo(k) });
     await exploreLife(life, { ...settings, lossesPerCrash: Math.ceil(settings.lossesPerCrash / 3) }, sum);
     if (sum.isOver(settings)) break;
   }
@@ -76,18 +82,52 @@ async function exploreSuperseded(protocol: Protocol, settings: ExplorerSettings)
   return sum.conclude();
 }
 
-/** Each operation fails once; the owner bears it or ends; then the machine stops. */
+/** Each operation fails in each way it may, once or from then on; the owner bears it or ends; then the machine stops. */
 async function exploreFaults(protocol: Protocol, settings: ExplorerSettings): Promise<Exploration> {
   const sum = createSum("an operation fails, then a crash");
   const { disk } = await liveAlone({ stepCount: 1, protocol });
   for (let at = 1; at <= disk.operationCount; at += 1) {
-    for (const fault of ["EIO", "ENOSPC"] as const) {
-      const life = await liveAlone({ stepCount: 1, protocol, faults: [{ at, fault, times: "once" }] });
+    for (const plan of plansAt(at, settings)) {
+      const life = await liveAlone({ stepCount: 1, protocol, faults: [plan] });
+      if (life.disk.faultCount === 0) continue;
       const end = life.disk.operationCount;
       sum.operations += 1;
-      for (const loss of lossesOf(end, Math.ceil(settings.lossesPerCrash / 6))) {
+      for (const loss of lossesOf(end, Math.ceil(settings.lossesPerCrash / 12))) {
         await judgeImage(life, { k: end, loss, torn: undefined }, settings, sum);
       }
+      if (sum.isOver(settings)) return sum.conclude();
+    }
+  }
+  return sum.conclude();
+}
+
+function plansAt(at: number, settings: ExplorerSettings): FaultPlan[] {
+  const faults = settings.lossesPerCrash < FAULTS_ALL_FROM ? (["EIO", "ENOSPC"] as const) : FAULTS;
+  return faults.flatMap((fault) => [
+    { at, fault, times: "once" as const },
+    { at, fault, times: "forEver" as const },
+  ]);
+}
+
+/**
+ * A sync fails, the process is killed before it could repeat what was lost, another takes over what the kernel still
+ * shows, the power goes. What was never acknowledged may then be missing under the heir's records: named, not bridged.
+ */
+async function exploreLostSyncs(protocol: Protocol, settings: ExplorerSettings): Promise<Exploration> {
+  const sum = createSum("a sync fails, killed, taken over", true);
+  const { disk } = await liveAlone({ stepCount: 1, protocol });
+  const syncs = disk.operations.flatMap(({ name }, index) =>
+    name === "datasync" || name === "sync" ? [index + 1] : [],
+  );
+  for (const at of syncs) {
+    const life = await liveAlone({ stepCount: 1, protocol, faults: [{ at, fault: "EIO", times: "once" }] });
+    for (let k = at; k <= Math.min(life.disk.operationCount, at + 6); k += 1) {
+      const start = life.disk.imageAt(k, { kind: "kill" });
+      const before = life.trace.upTo(k);
+      const heir = await liveAlone({ stepCount: 1, protocol, start, before });
+      sum.operations += 1;
+      const end = heir.disk.operationCount;
+      for (const loss of lossesOf(end, 4)) await judgeImage(heir, { k: end, loss, torn: undefined }, settings, sum);
       if (sum.isOver(settings)) return sum.conclude();
     }
   }
@@ -98,15 +138,17 @@ interface Sum {
   operations: number;
   images: number;
   readonly violations: Violation[];
+  readonly mayNameLoss: boolean;
   isOver(settings: ExplorerSettings): boolean;
   conclude(): Exploration;
 }
 
-function createSum(workload: string): Sum {
+function createSum(workload: string, mayNameLoss = false): Sum {
   return {
     operations: 0,
     images: 0,
     violations: [],
+    mayNameLoss,
     isOver(settings) {
       return settings.stopsAtViolation && this.violations.length > 0;
     },
@@ -148,7 +190,8 @@ async function judgeImage(life: Life, { k, loss, torn }: Crash, settings: Explor
   sum.images += 1;
   const image = life.disk.imageAt(k, loss, torn);
   const goesOn = sum.images % settings.goOnEvery === 0;
-  const found = await judgeDisk(image, { trace: life.trace, k, stepCount: life.stepCount, goesOn });
+  const { trace, stepCount } = life;
+  const found = await judgeDisk(image, { trace, k, stepCount, goesOn, mayNameLoss: sum.mayNameLoss });
   const place = `after operation ${k} (${life.disk.operations[k - 1]?.name ?? "none"} ${life.disk.operations[k - 1]?.path ?? ""}), ${JSON.stringify(loss)}${torn === undefined ? "" : ", torn"}`;
   sum.violations.push(...found.map(({ invariant, text }) => ({ invariant, text: `${text}; ${place}` })));
 }

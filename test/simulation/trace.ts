@@ -26,7 +26,7 @@ export class Trace implements OwnerWitness {
   readonly anchors: { readonly at: number; readonly anchor: AnchorPosition }[] = [];
   readonly claims = new Map<number, number>();
   readonly #truths = new Map<number, Truth>();
-  #now: () => number;
+  readonly #now: () => number;
 
   /** `now` counts the disk's operations. What was before on the disk is known from the trace before. */
   constructor(now: () => number, before?: Trace) {
@@ -34,11 +34,20 @@ export class Trace implements OwnerWitness {
     if (before === undefined) return;
     for (const [epoch, truth] of before.#truths) this.#truths.set(epoch, truth);
     for (const [epoch] of before.claims) this.claims.set(epoch, 0);
+    this.acknowledgements.push(...before.acknowledgements.filter(({ at }) => at === 0));
+    this.acts.push(...before.acts.filter(({ at }) => at === 0));
+    this.anchors.push(...before.anchors.filter(({ at }) => at === 0));
   }
 
-  /** Another disk's operations from now on. */
-  watch(now: () => number): void {
-    this.#now = now;
+  /** What was true after operation k, for a life that goes on from there. */
+  upTo(k: number): Trace {
+    const cut = new Trace(() => 0, this);
+    for (const acknowledgement of this.acknowledgements) {
+      if (acknowledgement.at <= k) cut.acknowledgements.push({ ...acknowledgement, at: 0 });
+    }
+    for (const act of this.acts) if (act.at <= k) cut.acts.push({ ...act, at: 0 });
+    for (const anchor of this.anchors) if (anchor.at <= k) cut.anchors.push({ ...anchor, at: 0 });
+    return cut;
   }
 
   claimed(epoch: number): void {

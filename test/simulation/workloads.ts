@@ -2,6 +2,7 @@
 import type { FileSystem } from "../../src/base/file-system.js";
 import { errorCodeOf } from "../../src/base/errors.js";
 import type { DiskModel } from "../support/disk-model.js";
+import { RushingClock } from "../support/rushing-clock.js";
 import { createSeededRandom } from "../support/seeded-random.js";
 import { createModelStore } from "../support/store-places.js";
 import type { FaultPlan } from "./fault-plan.js";
@@ -94,7 +95,10 @@ interface OwnerParts {
 
 function createOwner({ disk, trace, protocol, stepCount, seed, pause }: OwnerParts): ScriptedOwner {
   const fileSystem = protocol.wrapFileSystem?.(disk) ?? disk;
-  const store = createModelStore(fileSystem, { parts: { random: createSeededRandom(`names of ${seed}`) } });
+  const store = createModelStore(fileSystem, {
+    // Nobody moves time here: what waits for a free descriptor must not wait for ever.
+    parts: { clock: new RushingClock(), random: createSeededRandom(`names of ${seed}`) },
+  });
   return new ScriptedOwner({
     store,
     seed,
