@@ -42,6 +42,7 @@ interface Batch {
 export class Decisions {
   readonly #deps: DecisionsDeps;
   readonly #mailbox = new Mailbox();
+  #nextLook: Promise<void> | undefined;
   #ended: { readonly error: unknown } | undefined;
 
   constructor(deps: DecisionsDeps) {
@@ -133,11 +134,20 @@ export class Decisions {
     await Promise.all(required);
     // The task is closed only when no snapshot file is on its way: its record belongs into this part of the history.
     if (events.some((event) => event.type === "task_closed")) await ports.checkpoints.idle();
-    if (events.some(needsLook)) await ports.events.confirm();
+    if (events.some(needsLook)) await this.#look();
     for (const event of events) {
       this.requireGoing();
       act(event);
     }
+  }
+
+  /** One look serves all that ask for it before it begins: what they ask it for is durable by then. */
+  #look(): Promise<void> {
+    this.#nextLook ??= Promise.resolve().then(() => {
+      this.#nextLook = undefined;
+      return this.#deps.ports.events.confirm();
+    });
+    return this.#nextLook;
   }
 }
 
