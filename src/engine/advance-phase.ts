@@ -200,7 +200,7 @@ function leavePhase(choice: Choice, phase: OpenPhase): EngineEvent {
   const { value: confidence } = describeConfidence(choice, phase);
   return leave(choice, phase, {
     outcome: isPartial ? "partial" : "done",
-    output: outputOf(choice, phase),
+    output: { inline: outputOf(choice, phase) },
     ...(confidence === undefined ? {} : { confidence }),
   });
 }

@@ -12,7 +12,7 @@ import type { DagScope, MachineScope, ParallelScope, PhasesScope } from "../defi
 import type { Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { CANCELLED_BY_SIBLING } from "./evolve-steps.js";
-import { describeGroup, leave, leaveFailed, outputAt } from "./leaving.js";
+import { describeGroup, leave, leaveFailed } from "./leaving.js";
 import { childPath } from "./lookup.js";
 import type { OpenScope } from "./open-scope.js";
 import { END } from "./routes.js";
@@ -27,7 +27,8 @@ export function advanceMachine(choice: Choice, open: OpenScope<MachineScope>): r
   if (data.failed === true || data.stuck !== undefined) return leaveFailed(choice, open);
   if (data.next === undefined) return [];
   if (data.next !== END) return startChild(choice, childPath(scope.path, data.next), budget);
-  const output = data.last === undefined ? undefined : outputAt(choice, childPath(scope.path, data.last));
+  const output =
+    data.last === undefined ? undefined : choice.state.outputs.get(childPath(scope.path, data.last))?.value;
   return [leave(choice, open, { outcome: data.imperfect ? "partial" : "done", output, routeOutput: data.routeOutput })];
 }
 
@@ -38,7 +39,7 @@ export function advancePhases(choice: Choice, open: OpenScope<PhasesScope>): rea
   const phase = node.children[data.next];
   if (phase !== undefined) return startChild(choice, phase.path, budget);
   const last = node.children.at(-1);
-  const output = last === undefined ? undefined : outputAt(choice, last.path);
+  const output = last === undefined ? undefined : choice.state.outputs.get(last.path)?.value;
   return [leave(choice, open, { outcome: data.imperfect ? "partial" : "done", output })];
 }
 
@@ -55,7 +56,9 @@ export function advanceGroup(choice: Choice, open: OpenScope<ParallelScope | Dag
   if (data.running > 0 || data.blocked > 0) return [];
   if (hasFailed(data, node, frontier)) return leaveFailed(choice, open, () => describeGroup(choice, open));
   const isPartial = data.failed > 0 || data.imperfect > 0 || frontier.waiting.size > 0;
-  return [leave(choice, open, { outcome: isPartial ? "partial" : "done", output: describeGroup(choice, open) })];
+  return [
+    leave(choice, open, { outcome: isPartial ? "partial" : "done", output: { inline: describeGroup(choice, open) } }),
+  ];
 }
 
 /** A group that tolerates failures fails when nothing but failures is left. */

@@ -49,6 +49,15 @@ export function findUnfinished(state: TaskState, path: string): StepEntry | unde
     : entry;
 }
 
+/** The same place, done in an earlier round; the latest one. */
+export function findEarlierRound(state: TaskState, path: string, round: number): StepEntry | undefined {
+  for (let earlier = round - 1; earlier >= 1; earlier -= 1) {
+    const entry = state.steps.get(stepIdOf({ path, round: earlier, visit: 1 }));
+    if (entry?.status === "completed") return entry;
+  }
+  return undefined;
+}
+
 /** The next intent of a step. */
 export function createIntent(choice: Choice, request: IntentRequest): Intent {
   const { state, nowMs } = choice;

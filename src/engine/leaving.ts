@@ -5,7 +5,7 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { loadValue, type Choice } from "./choice.js";
-import type { EngineEvent, EventOf } from "./events.js";
+import type { EngineEvent, EventOf, ValueRef } from "./events.js";
 import { failureTarget, isAbsorbed } from "./failure.js";
 import { stepIdOf } from "./identity.js";
 import { childPath, findPlace } from "./lookup.js";
@@ -13,18 +13,16 @@ import type { OpenScope } from "./open-scope.js";
 import { chooseRoute, type ChosenRoute } from "./routes.js";
 
 /** Leaves a failed scope where somebody further out deals with it. */
-export function leaveFailed(
-  choice: Choice,
-  open: OpenScope,
-  describe?: () => JsonValue | undefined,
-): readonly EngineEvent[] {
+export function leaveFailed(choice: Choice, open: OpenScope, describe?: () => JsonValue): readonly EngineEvent[] {
   if (!isAbsorbed(choice, open.scope.path)) return [];
-  return [leave(choice, open, { outcome: "failed", output: describe?.() })];
+  return [
+    leave(choice, open, { outcome: "failed", ...(describe === undefined ? {} : { output: { inline: describe() } }) }),
+  ];
 }
 
 export interface Leaving {
   readonly outcome: "done" | "partial" | "failed";
-  readonly output?: JsonValue;
+  readonly output?: ValueRef;
   readonly routeOutput?: JsonObject;
   readonly confidence?: number;
 }
@@ -42,7 +40,7 @@ export function leave(choice: Choice, open: OpenScope, leaving: Leaving): EventO
     outcome,
     ...(node.scope === "phase" ? { phase: node.number } : {}),
     ...(confidence === undefined ? {} : { confidence }),
-    ...(output === undefined ? {} : { output: { inline: output } }),
+    ...(output === undefined ? {} : { output }),
     ...(next === undefined ? {} : { next }),
     ...(routeOutput === undefined ? {} : { routeOutput }),
   };
@@ -52,7 +50,8 @@ export function leave(choice: Choice, open: OpenScope, leaving: Leaving): EventO
 function chooseNext(choice: Choice, { scope, node }: OpenScope, leaving: Leaving): ChosenRoute {
   if (leaving.outcome === "failed") return { next: failureTarget(choice, scope.path) };
   if (scope.parent === undefined) return { routeOutput: leaving.routeOutput };
-  return chooseRoute(choice, node, leaving.output ?? null);
+  const isNeeded = node.routes.length > 0 && leaving.output !== undefined;
+  return chooseRoute(choice, node, isNeeded ? loadValue(choice, leaving.output) : null);
 }
 
 /**
@@ -99,7 +98,7 @@ function describeError(choice: Choice, path: string, name: string): JsonObject {
 }
 
 /** The latest output of a node. */
-export function outputAt(choice: Choice, path: string): JsonValue | undefined {
+function outputAt(choice: Choice, path: string): JsonValue | undefined {
   const output = choice.state.outputs.get(path);
   return output === undefined ? undefined : loadValue(choice, output.value);
 }

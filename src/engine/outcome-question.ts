@@ -42,6 +42,20 @@ export function askOutcome(choice: Choice, step: AskedStep, doubt: OutcomeDoubt)
   });
 }
 
+/** After a roll-back: the step was done before, what it did to the world was not undone. */
+export function askRepeat(choice: Choice, step: AskedStep, earlier: StepEntry): EngineEvent {
+  const offered = earlier.output !== undefined && "inline" in earlier.output ? { offered: earlier.output.inline } : {};
+  return openQuestion(choice, {
+    kind: "gate",
+    subject: step.id,
+    step: step.id,
+    text: `${step.path} was done in round ${earlier.round}, before the roll-back; run it again, or keep what it did?`,
+    options: OUTCOME_OPTIONS,
+    ...offered,
+    facts: { ...factsOf(step), earlier: earlier.id },
+  });
+}
+
 export function askParked(choice: Choice, step: AskedStep, crashes: number): EngineEvent {
   return openQuestion(choice, {
     kind: "parked_step",

@@ -71,12 +71,17 @@ function judgeBlocked(choice: Choice, step: StepEntry, input: ResumedInput): rea
     if (input.crashed && !input.byPerson) return [];
     return [{ type: "step_cancelled", atMs: nowMs, step: step.id, attempt: step.attempt, reason: CANCELLED_TO_RESUME }];
   }
-  if (step.status === "unknown" && step.questionId === undefined)
-    return judgeOpenStep(choice, { step, crashes: 0 }, input);
-  if (step.status === "parked" && input.byPerson && step.questionId !== undefined && isStillOpen(choice, step)) {
-    return [{ type: "question_answered", atMs: nowMs, question: step.questionId, answer: "rerun", by: "resume" }];
-  }
-  return [];
+  const { questionId: question } = step;
+  if (question === undefined) return judgeOpenStep(choice, { step, crashes: 0 }, input);
+  const given = isStillOpen(choice, step) ? answerOfResume(step, input) : undefined;
+  return given === undefined ? [] : [{ type: "question_answered", atMs: nowMs, question, ...given }];
+}
+
+/** A flag answers what an earlier owner asked; a person's resume gives a parked step another chance. */
+function answerOfResume(step: StepEntry, input: ResumedInput): { answer: string; by: string } | undefined {
+  const { onUnknown = "ask", byPerson } = input;
+  if (step.status === "parked") return byPerson ? { answer: "rerun", by: "resume" } : undefined;
+  return onUnknown === "ask" ? undefined : { answer: onUnknown, by: "--on-unknown" };
 }
 
 function isStillOpen(choice: Choice, step: StepEntry): boolean {

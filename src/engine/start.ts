@@ -6,11 +6,11 @@
  */
 import type { Choice } from "./choice.js";
 import type { EngineEvent, EventOf, StepError } from "./events.js";
-import { createIntent, findUnfinished, type IntentRequest } from "./intent.js";
+import { createIntent, findEarlierRound, findUnfinished, type IntentRequest } from "./intent.js";
 import { findReachedLimit, openLimitQuestion } from "./limits.js";
 import { requirePlace } from "./lookup.js";
 import { failAttempt } from "./outcome.js";
-import { askOutcome } from "./outcome-question.js";
+import { askOutcome, askRepeat } from "./outcome-question.js";
 import type { StepEntry } from "./state.js";
 import { recordCheckpoint } from "./triggers.js";
 
@@ -49,7 +49,8 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
   if (before === undefined) budget.planned += 1;
   const { event, error } = createIntent(choice, request);
   if (error !== undefined) return [event, ...failRendering(choice, { event, before, error })];
-  if (before === undefined && isDoubtful(choice, request)) return [event, askAboutLost(choice, event)];
+  const doubt = before === undefined ? doubtAbout(choice, request, event) : undefined;
+  if (doubt !== undefined) return [event, doubt];
   if (!request.node.risky) return [event];
   return [recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase }), event];
 }
@@ -66,17 +67,15 @@ function failRendering(choice: Choice, { event, before, error }: FailedRendering
   return failAttempt(choice, { id, path, attempt, failures, restarts }, { error, durationMs: 0 });
 }
 
-/** Records are lost, and this may have run in them: an external step is asked about before its first known start. */
-function isDoubtful(choice: Choice, request: IntentRequest): boolean {
-  const isUncertain = choice.state.task?.uncertain === true;
-  return (
-    isUncertain &&
-    request.permittedBy === undefined &&
-    request.node.effects === "external" &&
-    request.node.onUnknown !== "rerun"
-  );
-}
-
-function askAboutLost(choice: Choice, event: EventOf<"step_intended">): EngineEvent {
-  return askOutcome(choice, { ...event, id: event.step }, { isLost: true });
+/**
+ * The question before the first start of an external step that may have acted already: in records that are lost, or in an
+ * earlier round that was rolled back. Its intent stands before the question, and is not carried out.
+ */
+function doubtAbout(choice: Choice, request: IntentRequest, event: EventOf<"step_intended">): EngineEvent | undefined {
+  const { node, path, permittedBy } = request;
+  if (node.effects !== "external" || event.onUnknown === "rerun" || permittedBy !== undefined) return undefined;
+  const asked = { ...event, id: event.step };
+  const earlier = findEarlierRound(choice.state, path, event.round);
+  if (earlier !== undefined) return askRepeat(choice, asked, earlier);
+  return choice.state.task?.uncertain === true ? askOutcome(choice, asked, { isLost: true }) : undefined;
 }

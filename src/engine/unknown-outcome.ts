@@ -3,7 +3,7 @@
  *
  * E6: a command or script whose intent is durable but whose `spawned` is not has provably not acted, because its child
  *     waits until `spawned` is durable (P1); it is intended again without asking. Not so after a loss of records, where
- *     it may be among the lost ones; then start.ts also asks before the first start of every external step.
+ *     it may be among the lost ones, nor when an earlier round had it done; start.ts asks before the first start there.
  * E7: every further attempt has the idempotency key of the first.
  *
  *   open → probe said done → completed · probe said not done, or E6 → intended again
@@ -18,6 +18,7 @@ import type { OnUnknown } from "../definition/workflow.js";
 import { decideThat, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import type { EngineInput } from "./input.js";
+import { findEarlierRound } from "./intent.js";
 import { findStepDefinition, isHalted } from "./lookup.js";
 import { completeWith, failAttempt } from "./outcome.js";
 import { startStep, type StartBudget } from "./start.js";
@@ -72,7 +73,8 @@ function followProbe(choice: Choice, step: StepEntry, { done, output }: ProbeAns
 /** E6. */
 function hasProvablyNotActed(choice: Choice, step: StepEntry, input: ResumedInput): boolean {
   const isUncertain = input.uncertain || choice.state.task?.uncertain === true;
-  return !isUncertain && step.process === undefined && spawnsAlways(choice, step);
+  if (isUncertain || findEarlierRound(choice.state, step.path, step.round) !== undefined) return false;
+  return step.process === undefined && spawnsAlways(choice, step);
 }
 
 function again(choice: Choice, step: StepEntry, reason: string): EngineEvent {

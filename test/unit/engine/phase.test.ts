@@ -99,6 +99,28 @@ describe("phases", () => {
     expect(decisionTypes(harness)).toContain("roll_back");
   });
 
+  it("ask before an external step that was done before the roll-back is done again, and offer what it gave", () => {
+    let broken = 2;
+    const rule = { restart: { maxAttempts: 1, otherwise: "rollback" as const } };
+    const flow = workflow(phases("main", [phase(1, "p", [command("pay"), model("c", { dependsOn: ["pay"] })], rule)]));
+    const harness = new EngineHarness(flow, {
+      perform: (step) => {
+        if (step.name === "pay") return done({ paid: step.round });
+        broken -= 1;
+        return broken >= 0 ? failed() : done("c");
+      },
+    });
+    expect(harness.run().exitStatus).toBe(20);
+    expect(harness.openQuestions[0]).toMatchObject({ kind: "gate", offered: { paid: 1 }, step: "main/p/pay@2.1" });
+    const early = harness.crash(harness.events.findLastIndex((event) => event.type === "step_intended") + 1);
+    early.resume();
+    expect(early.finish().exitStatus).toBe(22);
+    harness.resume();
+    harness.answer(harness.openQuestions[0]!, "done");
+    expect(harness.finish().exitStatus).toBe(0);
+    expect(harness.performed).toEqual(["pay#1", "c#1", "c#2", "c#1"]);
+  });
+
   it("end partial under on_failure: continue when a phase failed, and go on with the next", () => {
     const flow = workflow(phases("main", [phase(1, "p", [model("a")]), phase(2, "q", [model("b")])]), {
       onFailure: "continue",

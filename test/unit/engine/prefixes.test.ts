@@ -8,7 +8,7 @@ import { drawWorkflow, performRandomly } from "../../support/random-workflow.js"
 import { createSeededNumbers } from "../../support/seeded-random.js";
 import { checkState } from "../../support/state-check.js";
 
-const SEEDS = Array.from({ length: 60 }, (_unused, at) => at + 1);
+const SEEDS = Array.from({ length: 36 }, (_unused, at) => at + 1);
 
 function runSeed(seed: number): EngineHarness {
   const draw = createSeededNumbers(seed);
@@ -68,7 +68,7 @@ describe("random runs", () => {
           resumed += 1;
         }
       }
-      expect(resumed).toBeGreaterThan(1_000);
+      expect(resumed).toBeGreaterThan(600);
     },
   );
 

@@ -181,6 +181,16 @@ describe("a step that a crash left open", () => {
     expect(chosen(flow("fail", "skip"), {}, "rerun")).toBe(0);
   });
 
+  it("a flag given later answers the question that an earlier owner asked", () => {
+    const next = killAt("spawned");
+    next.resume();
+    expect(next.finish().exitStatus).toBe(22);
+    next.resume({ onUnknown: "rerun" });
+    expect(next.finish().exitStatus).toBe(0);
+    expect(next.performed).toEqual(["charge#2", "notify#1"]);
+    expect(next.of("question_answered")).toMatchObject([{ answer: "rerun", by: "--on-unknown" }]);
+  });
+
   it("believes a probe: done completes it, not done runs it again", () => {
     const yes = killAt("spawned");
     yes.resume({ probed: new Map([[yes.step("main/charge").id, { done: true, output: { paid: 9 } }]]) });
