@@ -21,7 +21,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   journal: ["base", "schema", "engine", "store/contract", "vault"],
   checkpoint: ["base", "schema", "engine", "store/contract", "vault", "journal"],
   recovery: ["base", "process", "definition", "engine", "store/contract", "vault", "journal", "checkpoint"],
-  runtime: ["base", "process", "schema", "definition", "engine", "agents", "store", "vault", "journal", "checkpoint", "recovery"],
+  runtime: [
+    "base",
+    "process",
+    "schema",
+    "definition",
+    "engine",
+    "agents",
+    "store",
+    "vault",
+    "journal",
+    "checkpoint",
+    "recovery",
+  ],
   cli: ["base", "runtime"],
 };
 
@@ -36,7 +48,11 @@ const FORBIDDEN: readonly Forbidden[] = [
   { name: "wall time", pattern: /\bDate\.now\(|\bnew Date\(\)/, homes: ["runtime/system-clock.ts"] },
   { name: "monotonic time", pattern: /\bperformance\.now\(|\bprocess\.hrtime/, homes: ["runtime/system-clock.ts"] },
   { name: "timers", pattern: /\b(?:setTimeout|setInterval)\(/, homes: ["runtime/system-clock.ts"] },
-  { name: "random numbers", pattern: /\bMath\.random\(|\brandom(?:Bytes|UUID|FillSync)\(/, homes: ["runtime/system-clock.ts"] },
+  {
+    name: "random numbers",
+    pattern: /\bMath\.random\(|\brandom(?:Bytes|UUID|FillSync)\(/,
+    homes: ["runtime/system-clock.ts"],
+  },
   { name: "environment", pattern: /\bprocess\.env\b/, homes: ["runtime/environment.ts"] },
   { name: "console", pattern: /\bconsole\./, homes: [] },
   { name: "process exit", pattern: /\bprocess\.exit\(/, homes: ["cli/main.ts"] },
@@ -168,11 +184,16 @@ describe("the house checker", () => {
     expect(callViolations([{ path, text }])).toHaveLength(1);
   });
 
-  it.each(["base/utils.ts", "base/CamelCase.ts", "store/index.ts", "engine/types.ts"])("catches the bad name %s", (path) => {
-    expect(nameViolations([{ path, text: "" }])).toHaveLength(1);
-  });
+  it.each(["base/utils.ts", "base/CamelCase.ts", "store/index.ts", "engine/types.ts"])(
+    "catches the bad name %s",
+    (path) => {
+      expect(nameViolations([{ path, text: "" }])).toHaveLength(1);
+    },
+  );
 
   it("lets comments speak of what code may not do", () => {
-    expect(callViolations([{ path: "engine/a.ts", text: "/** never Date.now() here */\n// nor Math.random()" }])).toEqual([]);
+    expect(
+      callViolations([{ path: "engine/a.ts", text: "/** never Date.now() here */\n// nor Math.random()" }]),
+    ).toEqual([]);
   });
 });

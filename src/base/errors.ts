@@ -42,7 +42,13 @@ export class SplashdownError extends Error {
   }
 
   toJSON(): JsonObject {
-    return { code: this.code, message: this.message, hint: this.hint, retryable: this.retryable, details: this.details };
+    return {
+      code: this.code,
+      message: this.message,
+      hint: this.hint,
+      retryable: this.retryable,
+      details: this.details,
+    };
   }
 }
 
@@ -50,7 +56,7 @@ export class SplashdownError extends Error {
 export function errorCodeOf(error: unknown): ErrorCode | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
   const { code } = error;
-  return typeof code === "string" && code in ERROR_TABLE ? (code as ErrorCode) : undefined;
+  return typeof code === "string" && Object.hasOwn(ERROR_TABLE, code) ? (code as ErrorCode) : undefined;
 }
 
 /** True when the thrown value carries one of the codes. */

@@ -23,7 +23,14 @@ export function createTestVault(seed: number | string = 1, taskId: string = JOUR
 export function createOtherKeyVault(): TaskVault {
   const active = { id: "0123456789abcdef" as KeyId, generation: 1, bytes: createSeededRandom("other").bytes(32) };
   const random = createSeededRandom("other salts");
-  return createSealedVault({ taskId: JOURNAL_TASK_ID, active, keys: [active], minGeneration: 1, random, allowPlain: false });
+  return createSealedVault({
+    taskId: JOURNAL_TASK_ID,
+    active,
+    keys: [active],
+    minGeneration: 1,
+    random,
+    allowPlain: false,
+  });
 }
 
 export { createPlainVault };
@@ -57,7 +64,8 @@ export async function createJournalRoom(vault: TaskVault = createTestVault()): P
     store,
     task,
     vault,
-    take: async (prev, extra = {}) => openJournalWriter({ task, vault, epoch: await task.claim(), prev, clock, ...extra }),
+    take: async (prev, extra = {}) =>
+      openJournalWriter({ task, vault, epoch: await task.claim(), prev, clock, ...extra }),
     read: (other = vault) => readHistory({ task, vault: other }),
     bytes: async (id = { epoch: 1, index: 0 }) => Buffer.from(await task.read(id)),
   };
