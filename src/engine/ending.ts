@@ -15,7 +15,7 @@ import { earliest, earliestWaitAtMs } from "./due.js";
 import type { EngineEvent, EventOf, QuestionKind, TaskEnd, ValueRef } from "./events.js";
 import type { EngineInput } from "./input.js";
 import { requireTask } from "./lookup.js";
-import { answeredQuestions, openQuestions } from "./questions.js";
+import { openQuestions } from "./questions.js";
 import type { QuestionEntry, ScopeEntry } from "./state.js";
 import { currentPhase, recordCheckpoint } from "./triggers.js";
 
@@ -43,7 +43,6 @@ export function decideQuiescent(choice: Choice): readonly EngineEvent[] {
 }
 
 function isWorthWaiting(choice: Choice): boolean {
-  if (answeredQuestions(choice.state).length > 0) return true;
   const soonest = earliest([earliestWaitAtMs(choice.state), earliestExpiryAtMs(choice)]);
   return soonest !== undefined && soonest - choice.nowMs <= choice.context.sleepMsMax;
 }

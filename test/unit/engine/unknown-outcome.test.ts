@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseStepId } from "../../../src/engine/identity.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
-import { command, dag, machine, model, undeclared, workflow } from "../../support/workflow-builder.js";
+import { command, dag, machine, model, parallel, undeclared, workflow } from "../../support/workflow-builder.js";
 import type { OnUnknown } from "../../../src/definition/workflow.js";
 
 const chargeThenNotify = (onUnknown?: OnUnknown) =>
@@ -218,6 +218,25 @@ describe("a step that a crash left open", () => {
     later.answer(later.openQuestions[0]!, "done", "a");
     expect(later.finish().end).toBe("done");
     expect(later.performed).toEqual(["b#1"]);
+  });
+
+  it("waits with its answer while a failed sibling holds the group, and runs when the sibling gets its chance", () => {
+    let isBroken = true;
+    const flow = workflow(parallel("main", [undeclared("a"), model("b")]));
+    const harness = new EngineHarness(flow, { perform: () => undefined });
+    harness.start();
+    const next = harness.crash(undefined, {
+      perform: (step) => (step.name === "b" && isBroken ? failed() : done(step.name)),
+    });
+    next.resume();
+    next.performOne();
+    next.answer(next.openQuestions[0]!, "rerun");
+    expect(next.finish().exitStatus).toBe(4);
+    expect(next.performed).toEqual(["b#2"]);
+    isBroken = false;
+    next.resume();
+    expect(next.finish().exitStatus).toBe(0);
+    expect(next.performed).toEqual(["b#2", "a#2", "b#3"]);
   });
 
   it("without effects is rerun and keeps its turns, sub-steps and milestone", () => {
