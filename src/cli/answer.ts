@@ -24,7 +24,7 @@ export function registerAnswer(program: Command, deps: CliDeps): void {
         [12, "key missing or wrong"],
       ]),
     )
-    .action((task: string, words: string[], flags: { output?: string; by?: string }, command: Command) =>
+    .action((...[task, words, flags, command]: [string, string[], { output?: string; by?: string }, Command]) =>
       runAnswer({ task, words, ...flags }, { command, deps }),
     );
 }

@@ -81,12 +81,17 @@ function reportError(error: unknown, streams: Streams, args: readonly string[]):
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_STATUS.done : EXIT_STATUS.usage;
   const known = error instanceof SplashdownError ? error : undefined;
   const code = errorCodeOf(error) ?? "INTERNAL";
-  const lines = args.includes("--json")
-    ? [JSON.stringify({ error: known?.toJSON() ?? { code, message: messageOf(error) } })]
-    : [`splashdown: ${messageOf(error)} [${code}]`, ...(known === undefined ? [] : [`  → ${known.hint}`])];
-  streams.error(`${lines.map(cleanForTerminal).join("\n")}\n`);
+  const text = args.includes("--json")
+    ? JSON.stringify({ error: known?.toJSON() ?? { code, message: messageOf(error) } })
+    : describeError(error, code);
+  streams.error(`${cleanForTerminal(text)}\n`);
   if (args.includes("--debug") || code === "INTERNAL") showStack(error, streams);
   return known?.exitStatus ?? EXIT_STATUS.unexpected;
+}
+
+function describeError(error: unknown, code: string): string {
+  const hint = error instanceof SplashdownError ? `\n  → ${error.hint}` : "";
+  return `splashdown: ${messageOf(error)} [${code}]${hint}`;
 }
 
 function showStack(error: unknown, streams: Streams): void {

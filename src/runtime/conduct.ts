@@ -23,8 +23,6 @@ import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
 import { runSession } from "./task-session.js";
 
-export const NO_PRESETS: PresetAnswers = { unknown: {}, byKind: {} };
-
 export interface ConductOptions {
   readonly workflow: LoadedWorkflow;
   readonly settings: EffectiveSettings;

@@ -39,20 +39,19 @@ export interface FoundCheckpoint extends OpenedTask {
  * Errors: CHECKPOINT_NOT_FOUND; CHECKPOINT_AMBIGUOUS with all that fit; TASK_NOT_FOUND.
  */
 export async function findCheckpoint(services: Services, text: string, within?: string): Promise<FoundCheckpoint> {
-  const colon = within === undefined ? text.lastIndexOf(":") : -1;
-  const reference = text.slice(colon + 1);
-  const names = within !== undefined ? [within] : colon > 0 ? [text.slice(0, colon)] : undefined;
-  const tasks = names === undefined ? await openAll(services) : [await findTask(services, names[0] ?? "", "read")];
+  const wanted = parseReference(text, within);
+  const isOneOfMany = wanted.task === undefined;
+  const tasks = wanted.task === undefined ? await openAll(services) : [await findTask(services, wanted.task, "read")];
   const found: FoundCheckpoint[] = [];
   for (const task of tasks) {
-    const candidate = await findIn(services, task, reference, names === undefined);
+    const candidate = await findIn(services, task, { ...wanted, isOneOfMany });
     if (candidate === undefined) await task.close();
     else found.push(candidate);
   }
   const [only, second] = found;
   if (only === undefined) {
     throw new SplashdownError("CHECKPOINT_NOT_FOUND", `no checkpoint fits ${text}`, {
-      details: { checkpoint: text, ...(names === undefined ? {} : { task: names[0] ?? "" }) },
+      details: { checkpoint: text, ...(wanted.task === undefined ? {} : { task: wanted.task }) },
     });
   }
   if (second === undefined) return only;
@@ -61,6 +60,18 @@ export async function findCheckpoint(services: Services, text: string, within?: 
   throw new SplashdownError("CHECKPOINT_AMBIGUOUS", `${places.length} checkpoints fit ${text}: ${places.join(", ")}`, {
     details: { checkpoints: places },
   });
+}
+
+interface Reference {
+  readonly task: string | undefined;
+  readonly checkpoint: string;
+}
+
+/** `TASK:REFERENCE`, or a reference within a given task or over all. */
+function parseReference(text: string, within: string | undefined): Reference {
+  const colon = text.lastIndexOf(":");
+  if (within !== undefined || colon <= 0) return { task: within, checkpoint: text };
+  return { task: text.slice(0, colon), checkpoint: text.slice(colon + 1) };
 }
 
 /** The task a checkpoint id belongs to. Errors: as `findCheckpoint`. */
@@ -81,8 +92,7 @@ async function openAll(services: Services): Promise<TaskStore[]> {
 async function findIn(
   services: Services,
   task: TaskStore,
-  reference: string,
-  isOneOfMany: boolean,
+  { checkpoint: reference, isOneOfMany }: Reference & { readonly isOneOfMany: boolean },
 ): Promise<FoundCheckpoint | undefined> {
   try {
     const { folded, ...opened } = await readState(services, task);

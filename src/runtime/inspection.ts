@@ -15,7 +15,7 @@ import type { TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { CheckpointView, CheckView, ReplayView, ValidateCheckpointView } from "./contract.js";
 import { findCheckpoint, findTask, type FoundCheckpoint } from "./finding.js";
-import { openTask, readState } from "./reading.js";
+import { openTask, readState, whileOpen } from "./reading.js";
 import { replayEvents } from "./replay.js";
 import type { Services } from "./services.js";
 import { countSteps, viewCheckpoints, viewDecisions, viewMetrics, viewOpenQuestions, viewPhases } from "./views.js";
@@ -27,7 +27,7 @@ export async function listTaskCheckpoints(
 ): Promise<CheckpointView[]> {
   if (reference !== undefined) {
     const task = await findTask(services, reference, "read");
-    return viewOf(services, task).finally(() => task.close());
+    return whileOpen(task, () => viewOf(services, task));
   }
   const views: CheckpointView[] = [];
   for (const name of await services.store.tasks()) {
@@ -198,7 +198,7 @@ export async function diffTwoCheckpoints(services: Services, request: DiffReques
         ...(request.all === undefined ? {} : { showsAll: request.all }),
       });
       const title = `${labelOf(from)} → ${labelOf(to)}`;
-      const text = diff.equal ? `${title}: equal` : `${formatDiff(diff)}`;
+      const text = diff.equal ? `${title}: equal` : formatDiff(diff);
       return JSON.parse(
         JSON.stringify({
           from: labelOf(from),

@@ -11,6 +11,7 @@ import { loadKeyFile } from "../vault/key-file.js";
 import { formatSource, readSources } from "../vault/key-source.js";
 import { inspectKeyring, verifyKeyring, type KeyringVerdict, type KeyringView } from "../vault/keyring-view.js";
 import type { KeyAccess } from "./key-access.js";
+import { whileOpen } from "./reading.js";
 
 export interface KeysDeps {
   readonly access: KeyAccess;
@@ -70,7 +71,7 @@ export async function showKeys(deps: KeysDeps, name: string | undefined): Promis
       fingerprint,
     });
   }
-  const lines = sources.map((source) => `${String(source["source"])}: ${describeSource(source)}`);
+  const lines = sources.map((source) => `${textOf(source["source"])}: ${describeSource(source)}`);
   return {
     encryption: deps.encryption,
     sources,
@@ -91,7 +92,7 @@ function describeSource(source: JsonObject): string {
 async function showTaskKeys(deps: KeysDeps, name: string): Promise<JsonObject> {
   const [task] = await deps.tasks(name);
   if (task === undefined) throw new SplashdownError("TASK_NOT_FOUND", `no task ${name}`, { details: { task: name } });
-  const view = await inspectKeyring(task).finally(() => task.close());
+  const view = await whileOpen(task, inspectKeyring);
   if (view === undefined) return { task: task.name, encrypted: false, text: `task ${task.name} is not encrypted` };
   return { task: task.name, encrypted: true, keyring: viewAsJson(view), text: formatKeyring(task.name, view) };
 }
@@ -120,7 +121,7 @@ export async function acknowledgeKeys(deps: KeysDeps): Promise<JsonObject> {
   const text =
     said.length === 0
       ? "no key file is in use"
-      : said.map((key) => `noted: key ${String(key["fingerprint"])} in ${String(key["file"])} is backed up`).join("\n");
+      : said.map((key) => `noted: key ${textOf(key["fingerprint"])} in ${textOf(key["file"])} is backed up`).join("\n");
   return { acknowledged: said, text };
 }
 
@@ -177,4 +178,8 @@ function judge(
     text: [head, ...slots, ...verdict.problems.map((problem) => `       ${problem}`)].join("\n"),
     detail,
   };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

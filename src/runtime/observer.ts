@@ -1,5 +1,5 @@
 /** Turns durable events of a running task into the library's typed events. */
-import type { EngineEvent } from "../engine/events.js";
+import type { EngineEvent, EventOf } from "../engine/events.js";
 import type { TaskState } from "../engine/state.js";
 import type { Emitter } from "./emitter.js";
 import { formatTime, viewDecisions, viewEvent, viewQuestion } from "./views.js";
@@ -18,45 +18,41 @@ interface Observed {
   readonly state: TaskState;
 }
 
-function emitTyped(emitter: Emitter, { task, event, state }: Observed): void {
-  switch (event.type) {
-    case "snapshot_written":
-      emitter.emit("checkpoint_saved", {
-        task,
-        checkpoint_id: event.checkpointId,
-        timestamp: formatTime(event.atMs),
-        file: event.file,
-      });
-      return;
-    case "snapshot_failed":
-      emitter.emit("checkpoint_failed", { task, error: { code: event.error.code, message: event.error.message } });
-      return;
-    case "step_intended":
-      emitter.emit("step_started", { task, step: event.step, attempt: event.attempt });
-      return;
-    case "step_completed":
-    case "step_failed":
-    case "step_cancelled":
-      emitter.emit("step_finished", { task, step: event.step, status: event.type.slice("step_".length) });
-      return;
-    case "decision_made": {
-      const [decision] = viewDecisions({ ...state, decisions: [event.decision] });
-      if (decision !== undefined) emitter.emit("decision_made", { task, decision });
-      return;
-    }
-    case "question_opened": {
-      const question = state.questions.get(event.question.id);
-      if (question !== undefined) emitter.emit("question_opened", { task, question: viewQuestion(task, question) });
-      return;
-    }
-    case "progress_reported":
-      emitter.emit("progress", {
-        task,
-        step: event.step,
-        ...(event.fraction === undefined ? {} : { fraction: event.fraction }),
-        ...(event.message === undefined ? {} : { message: event.message }),
-      });
-      return;
-    default:
-  }
+type Emit<T extends EngineEvent["type"]> = (emitter: Emitter, observed: Observed & { event: EventOf<T> }) => void;
+
+const emitFinished =
+  (status: string) =>
+  (emitter: Emitter, { task, event }: { task: string; event: { step: string } }): void =>
+    emitter.emit("step_finished", { task, step: event.step, status });
+
+const EMITTED: { readonly [T in EngineEvent["type"]]?: Emit<T> } = {
+  snapshot_written: (emitter, { task, event }) =>
+    emitter.emit("checkpoint_saved", {
+      task,
+      checkpoint_id: event.checkpointId,
+      timestamp: formatTime(event.atMs),
+      file: event.file,
+    }),
+  snapshot_failed: (emitter, { task, event }) =>
+    emitter.emit("checkpoint_failed", { task, error: { code: event.error.code, message: event.error.message } }),
+  step_intended: (emitter, { task, event }) =>
+    emitter.emit("step_started", { task, step: event.step, attempt: event.attempt }),
+  step_completed: emitFinished("completed"),
+  step_failed: emitFinished("failed"),
+  step_cancelled: emitFinished("cancelled"),
+  decision_made: (emitter, { task, event, state }) => {
+    const [decision] = viewDecisions({ ...state, decisions: [event.decision] });
+    if (decision !== undefined) emitter.emit("decision_made", { task, decision });
+  },
+  question_opened: (emitter, { task, event, state }) => {
+    const question = state.questions.get(event.question.id);
+    if (question !== undefined) emitter.emit("question_opened", { task, question: viewQuestion(task, question) });
+  },
+  progress_reported: (emitter, { task, event }) =>
+    emitter.emit("progress", { task, step: event.step, fraction: event.fraction, message: event.message }),
+};
+
+function emitTyped(emitter: Emitter, observed: Observed): void {
+  const emit = EMITTED[observed.event.type] as Emit<EngineEvent["type"]> | undefined;
+  emit?.(emitter, observed);
 }

@@ -32,6 +32,15 @@ export interface OpenedTask {
   readonly snapshots: PictureSource;
 }
 
+/** Acts on a task and closes it, however that ends. */
+export async function whileOpen<T>(task: TaskStore, act: (task: TaskStore) => Promise<T>): Promise<T> {
+  try {
+    return await act(task);
+  } finally {
+    await task.close();
+  }
+}
+
 /** Opens a task's vault and snapshots. Errors: TASK_NOT_FOUND is the caller's; KEY_*, KEYRING_CORRUPT, SEAL_MISSING. */
 export async function openTask(services: Services, task: TaskStore): Promise<OpenedTask> {
   return openWith(services, task, await services.keys.open(task));
@@ -80,31 +89,39 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
   const { state } = folded;
   const owner = await task.ownerState();
   const status = deriveStatus(state, owner.state);
-  const entry = state.task;
   return {
+    ...viewStanding(folded, status),
     task: task.name,
     workflow_id: vault.taskId,
-    status,
     folder: task.deliverablesFolder,
     encrypted: vault.encrypted,
-    inputs: entry?.inputs ?? {},
-    phases: viewPhases(state),
-    steps: [...state.steps.values()].map(viewStep),
-    decisions: viewDecisions(state),
     questions: [...state.questions.values()].map((question) => viewQuestion(task.name, question)),
     open_questions: viewOpenQuestions(task.name, state).length,
-    steps_done: countSteps(state).done,
-    checkpoints: state.checkpoints.length,
     deliverables: viewDeliverables(state),
-    metrics: viewMetrics(state),
     damage: describeDamage(folded),
     size: folded.history.sizeBytes,
-    ...(entry === undefined ? {} : { workflow: entry.definition.name, started_at: formatTime(entry.startedAtMs) }),
-    ...(state.position === 0 ? {} : { last_event_at: formatTime(state.atMs) }),
-    ...(entry?.reason === undefined || status === "running" ? {} : { reason: entry.reason }),
-    ...(entry?.resumeAtMs === undefined ? {} : { resume_at: formatTime(entry.resumeAtMs) }),
-    ...(entry?.output === undefined ? {} : { output: await resolveValue(opened, entry.output) }),
-    ...(status === "running" && owner.owner !== undefined ? { owner: owner.owner } : {}),
+    output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),
+    owner: status === "running" ? owner.owner : undefined,
+  };
+}
+
+/** What the state alone tells. */
+function viewStanding({ state }: FoldedTask, status: string) {
+  const { task } = state;
+  return {
+    status,
+    workflow: task?.definition.name,
+    started_at: task === undefined ? undefined : formatTime(task.startedAtMs),
+    last_event_at: state.position === 0 ? undefined : formatTime(state.atMs),
+    reason: status === "running" ? undefined : task?.reason,
+    resume_at: task?.resumeAtMs === undefined ? undefined : formatTime(task.resumeAtMs),
+    inputs: task?.inputs ?? {},
+    phases: viewPhases(state),
+    steps: [...state.steps.values()].map(viewStep),
+    steps_done: countSteps(state).done,
+    decisions: viewDecisions(state),
+    checkpoints: state.checkpoints.length,
+    metrics: viewMetrics(state),
   };
 }
 

@@ -113,7 +113,7 @@ async function answerFirst(services: Services, { opened, state }: Standing, opti
         `task ${opened.task.name} has ${open.length} open questions; answer each: splashdown answer ${opened.task.name} QUESTION VALUE`,
       );
     }
-    const [answer = "", value] = splitAnswer(options.answer);
+    const [answer, value] = splitAnswer(options.answer);
     await recordAnswer(control, { question: only.id, answer, by, ...(value === undefined ? {} : { value }) });
     return;
   }

@@ -16,7 +16,7 @@ import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
 import { conductNew, conductOn, type ConductOptions } from "./conduct.js";
 import type { RunOptions, RunView } from "./contract.js";
-import { deriveStatus, readState, type OpenedTask } from "./reading.js";
+import { deriveStatus, readState, whileOpen, type OpenedTask } from "./reading.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
 import { presetsOf } from "./presets.js";
@@ -52,13 +52,13 @@ export async function runWorkflow(services: Services, options: RunOptions): Prom
 
 async function runNamed(services: Services, name: string, prepared: Prepared): Promise<RunView> {
   const task = await createPlace(services, name);
-  if (task !== undefined) return closing(task, () => conductNew(services, { ...prepared, task }));
+  if (task !== undefined) return whileOpen(task, () => conductNew(services, { ...prepared, task }));
   const existing = await services.store.task(name);
   if (existing === undefined)
     throw new SplashdownError("TASK_NAME_INVALID", `the name ${name} is taken by something that is no task`, {
       details: { task: name },
     });
-  return closing(existing, async () => {
+  return whileOpen(existing, async () => {
     const owner = await existing.ownerState();
     const { folded, ...opened } = await readState(services, existing);
     if (folded.state.task === undefined) return takeUp(services, { ...opened, state: folded.state }, prepared);
@@ -156,7 +156,7 @@ async function takeUp(services: Services, candidate: Candidate, prepared: Prepar
   const { task } = opened;
   services.log.info(`task ${task.name} was interrupted; it goes on where it stopped (start afresh with --new)`);
   const { options } = prepared;
-  return closing(task, () =>
+  return whileOpen(task, () =>
     conductOn(services, {
       ...prepared,
       opened,
@@ -181,7 +181,7 @@ async function startNew(services: Services, prepared: Prepared): Promise<RunView
   const base = computeTaskName(prepared.workflow.definition.name, services.clock.nowMs());
   for (let attempt = 1; ; attempt += 1) {
     const task = await createPlace(services, attempt === 1 ? base : `${base}_${attempt}`);
-    if (task !== undefined) return closing(task, () => conductNew(services, { ...prepared, task }));
+    if (task !== undefined) return whileOpen(task, () => conductNew(services, { ...prepared, task }));
   }
 }
 
@@ -203,12 +203,4 @@ export function computeTaskName(workflow: string, nowMs: number): string {
     .replace(/^[-.]+|[-.]+$/g, "");
   const room = LIMITS.taskNameBytesMax - stamp.length - 5;
   return `${(slug === "" ? "task" : slug).slice(0, room)}_${stamp}`;
-}
-
-async function closing<T>(task: TaskStore, act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } finally {
-    await task.close();
-  }
 }

@@ -1,6 +1,6 @@
 /** The view of how a task stands after this process did its part, or found that nothing was to be done. */
 import type { JsonObject } from "../base/json.js";
-import type { TaskState } from "../engine/state.js";
+import type { TaskEntry, TaskState } from "../engine/state.js";
 import type { RunView } from "./contract.js";
 import { listUnacknowledgedKeys } from "./keys-verbs.js";
 import { resolveValue, type OpenedTask } from "./reading.js";
@@ -18,17 +18,12 @@ export interface RunViewParts {
 export async function viewRun(services: Services, parts: RunViewParts): Promise<RunView> {
   const { opened, state, how, recovery, notices = [] } = parts;
   const { task, vault } = opened;
-  const entry = state.task;
-  const isDone = entry?.status === "done" || entry?.status === "partial";
+  const isDone = state.task?.status === "done" || state.task?.status === "partial";
   const reminders = isDone && how !== "finished_before" && vault.encrypted ? await remindOfKeys(services) : [];
   return {
+    ...viewEnd(state.task),
     task: task.name,
     workflow_id: vault.taskId,
-    workflow: entry?.definition.name ?? "",
-    status: entry?.status ?? "crashed",
-    reason: entry?.reason ?? "",
-    exit_status: entry?.exitStatus ?? 0,
-    resumable: entry?.resumable ?? true,
     questions: viewOpenQuestions(task.name, state),
     deliverables: viewDeliverables(state),
     folder: task.deliverablesFolder,
@@ -36,9 +31,21 @@ export async function viewRun(services: Services, parts: RunViewParts): Promise<
     steps: countSteps(state),
     metrics: viewMetrics(state),
     notices: [...notices, ...reminders],
-    ...(entry?.output === undefined ? {} : { output: await resolveValue(opened, entry.output) }),
-    ...(entry?.resumeAtMs === undefined ? {} : { resume_at: formatTime(entry.resumeAtMs) }),
-    ...(recovery === undefined ? {} : { recovery }),
+    output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),
+    recovery,
+  };
+}
+
+/** A task that never started counts as crashed. */
+function viewEnd(task: TaskEntry | undefined) {
+  if (task === undefined) return { workflow: "", status: "crashed", reason: "", exit_status: 0, resumable: true };
+  return {
+    workflow: task.definition.name,
+    status: task.status,
+    reason: task.reason ?? "",
+    exit_status: task.exitStatus ?? 0,
+    resumable: task.resumable,
+    resume_at: task.resumeAtMs === undefined ? undefined : formatTime(task.resumeAtMs),
   };
 }
 

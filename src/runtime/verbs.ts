@@ -14,7 +14,7 @@ import {
 } from "./inspection.js";
 import { acknowledgeKeys, initKeys, showKeys, verifyKeys, type KeysDeps } from "./keys-verbs.js";
 import { answerQuestion, requestOfTask } from "./messages.js";
-import { viewTask } from "./reading.js";
+import { viewTask, whileOpen } from "./reading.js";
 import { recoverTasks, resumeTask } from "./resume-verb.js";
 import { runWorkflow } from "./run-verb.js";
 import type { Services } from "./services.js";
@@ -40,7 +40,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
     list: () => listSummaries(services),
     show: async (reference) => {
       const task = await findTask(services, reference, "read");
-      return viewTask(services, task).finally(() => task.close());
+      return whileOpen(task, () => viewTask(services, task));
     },
     events: (task, options) => streamEvents(services, task, options),
     checkpoints: {

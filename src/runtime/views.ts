@@ -1,6 +1,6 @@
 /** Turns state into the plain views that faces show. Pure; snake_case; times as ISO-8601 UTC text. */
-import type { JsonObject, JsonValue } from "../base/json.js";
-import type { EngineEvent, ValueRef } from "../engine/events.js";
+import type { JsonObject } from "../base/json.js";
+import type { EngineEvent } from "../engine/events.js";
 import type { QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
 import type { CheckpointView, DeliverableView, EventView, MetricsView, QuestionView, StepView } from "./contract.js";
 
@@ -130,11 +130,6 @@ export function viewCheckpoints(task: string, state: TaskState): CheckpointView[
     ...(entry.metadata === undefined ? {} : { metadata: entry.metadata }),
     ...(entry.snapshot === undefined ? {} : { file: entry.snapshot.file, size: entry.snapshot.sizeBytes }),
   }));
-}
-
-/** The value itself, or a note of its size where it stands in a blob. */
-export function viewValue(ref: ValueRef): JsonValue {
-  return "inline" in ref ? ref.inline : { blob: ref.blob.key, size: ref.blob.sizeBytes };
 }
 
 export function viewEvent(n: number, event: EngineEvent): EventView {
