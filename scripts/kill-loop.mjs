@@ -1,5 +1,5 @@
 // The kill loop: the built program, killed at random and at every named point, taken up again until it is done.
-//   node scripts/kill-loop.mjs [--kills N] [--seed N] [--workers N] [--plant WHAT] [--keep]
+//   node scripts/kill-loop.mjs [--kills N] [--seed N] [--workers N] [--points A,B] [--plant WHAT] [--keep]
 // After each task: every effect exactly once (or reported unknown, and nothing run), no child left over, a history in
 // which nothing that was done was done again, and the output of an undisturbed run. kill-loop/README.md says the rest.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     kills: { type: "string", default: "200" },
     seed: { type: "string", default: "1" },
     workers: { type: "string", default: "2" },
+    points: { type: "string", default: "" },
     plant: { type: "string", default: "none" },
     keep: { type: "boolean", default: false },
   },
@@ -43,7 +44,7 @@ async function runPlanned(task) {
 /** What undisturbed runs give, and how long they take. */
 async function learnExpected(job) {
   const outcome = await driveTask({ bench, job, strikes: [], random: createRandom(0), plant: parsePlant("none") });
-  if (outcome.violations.length > 0) throw new Error(`the undisturbed run of ${job.name}: ${outcome.violations[0]}`);
+  if (outcome.violations.length > 0) throw new Error(`the undisturbed ${job.name}: ${outcome.violations.join("; ")}`);
   job.expected = outcome.result;
   job.usualMs = outcome.seconds * 1000;
 }
@@ -56,7 +57,11 @@ const startedAt = performance.now();
 const jobs = { ledger: createLedgerJob(), audit: createAuditJob({ root, folder }) };
 await bench.makeKey();
 for (const job of Object.values(jobs)) await learnExpected(job);
-const plan = planTasks({ killsWanted, random: createRandom(Number(values.seed)) });
+const plan = planTasks({
+  killsWanted,
+  random: createRandom(Number(values.seed)),
+  only: values.points.split(",").filter(Boolean),
+});
 const queue = { next: () => plan.next(tally.kills) };
 await Promise.all(Array.from({ length: Number(values.workers) }, () => work(queue)));
 

@@ -66,7 +66,8 @@ export class Bench {
         setImmediate(() => resolve({ code, signal, isHanging, pid: child.pid, ...said }));
       });
     });
-    return { pid: child.pid, kill: () => child.kill("SIGKILL"), ended };
+    const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+    return { pid: child.pid, kill: () => child.kill("SIGKILL"), hasEnded, ended };
   }
 
   async makeKey() {

@@ -68,9 +68,8 @@ class Drive {
     const { place } = this.outcome;
     if (strike?.by === "effect" || strike?.by === "outlive") this.#task.arm(strike.by, strike.name);
     const started = this.#bench.start(place, await this.#chooseArguments(strike));
-    const struck = this.#strike(strike, started);
-    const ended = await started.ended;
-    const isStruck = (await struck) === true || ended.signal === "SIGKILL";
+    const [ended, hasStruckOther] = await Promise.all([started.ended, this.#strike(strike, started)]);
+    const isStruck = hasStruckOther || ended.signal === "SIGKILL";
     if (strike !== undefined) this.outcome[isStruck ? "kills" : "misses"] += 1;
     if (ended.signal === "SIGKILL" && strike?.by !== "outlive" && this.#random.below(2) === 0) {
       await this.#requireEnd(started.pid, "a child outlived its owner");
@@ -109,19 +108,18 @@ class Drive {
 
   /** Resolves to true when something was struck that is not the process itself. */
   async #strike(strike, started) {
+    if (strike?.by === "tools") return await this.#strikeTools(started);
     if (strike?.by === "time") {
       await sleep(40 + this.#random.below(this.#job.usualMs));
       started.kill();
     }
-    return strike?.by === "tools" && this.#strikeTools(started);
+    return false;
   }
 
   /** Kills the group of one tool while it works. */
   async #strikeTools(started) {
-    let isOver = false;
-    started.ended.then(() => (isOver = true));
     await sleep(this.#random.below(this.#job.usualMs / 3));
-    while (!isOver) {
+    while (!started.hasEnded()) {
       const leaders = listChildren(this.outcome.place, started.pid).filter(({ pid, group }) => pid === group);
       if (leaders.length > 0) {
         process.kill(-this.#random.pick(leaders).pid, "SIGKILL");

@@ -62,18 +62,20 @@ function drawRandom({ below, pick }) {
 }
 
 /**
- * Shape: `next(kills)` gives the next task, `undefined` when enough was killed; `untouched(tally)` says which points no
- * kill struck, for then nothing was shown there.
+ * Shape: `only` names the points wanted, all when empty. `next(kills)` gives the next task, `undefined` when enough was
+ * killed; `untouched(tally)` says which points no kill struck, for then nothing was shown there.
+ *
+ * @param {{ killsWanted: number, random: ReturnType<typeof import("./random.mjs").createRandom>, only?: string[] }} options
  */
-export function planTasks({ killsWanted, random }) {
-  const named = listNamed();
+export function planTasks({ killsWanted, random, only = [] }) {
+  const named = listNamed().filter(({ point }) => only.length === 0 || only.includes(point));
   const isShort = killsWanted < named.length;
   let count = 0;
   return {
     next: (kills) => {
       const isEnough = kills >= killsWanted && (isShort || count >= named.length);
       if (isEnough || count > killsWanted * 2 + named.length) return undefined;
-      const chosen = named[count] ?? drawRandom(random);
+      const chosen = named[count] ?? (only.length === 0 ? drawRandom(random) : random.pick(named));
       count += 1;
       return { ...chosen, seed: FIRST_SEED * count + random.below(1e6) };
     },
