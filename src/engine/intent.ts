@@ -175,12 +175,18 @@ function usedPaths(choice: Choice, path: string, node: StepDefinition): readonly
     node.kind === "scorer" && phase !== undefined
       ? specialistPaths(choice, phase)
       : [
-          ...(phase !== undefined && isReader ? earlierPhases(choice, phase) : []).flatMap((earlier) =>
-            specialistPaths(choice, earlier),
-          ),
+          ...(isReader ? earlierPaths(choice, parent, phase) : []),
           ...[...node.dependsOn, ...addressed(node)].map((name) => childPath(parent, name)),
         ];
   return used.filter((candidate) => choice.state.outputs.has(candidate));
+}
+
+/** What ran before by the order of the scope itself: earlier phases, or the other steps of a machine. */
+function earlierPaths(choice: Choice, parent: string, phase: PhaseScope | undefined): readonly string[] {
+  if (phase !== undefined) return earlierPhases(choice, phase).flatMap((earlier) => specialistPaths(choice, earlier));
+  const scope = findPlace(choice.state, parent)?.node;
+  if (scope?.node !== "scope" || scope.scope !== "machine") return [];
+  return scope.children.map((child) => child.path);
 }
 
 function specialistPaths(choice: Choice, phase: PhaseScope): readonly string[] {

@@ -1,6 +1,6 @@
 /** `answer` and the requests `checkpoint`, `pause`, `stop`: from any process to the owner of a task. */
 import { SplashdownError } from "../base/errors.js";
-import type { JsonObject } from "../base/json.js";
+import { findAnswerFault } from "../engine/questions.js";
 import type { QuestionEntry } from "../engine/state.js";
 import { describeOwner } from "../recovery/liveness.js";
 import type { TaskStore } from "../store/contract.js";
@@ -79,17 +79,11 @@ async function selectQuestion(
 }
 
 function requireOption(question: QuestionEntry, { answer, value }: AnswerOptions): void {
-  const option = question.options.find((candidate) => candidate.value === answer);
-  const details: JsonObject = { question: question.id, options: question.options.map((candidate) => candidate.value) };
-  if (option === undefined) {
-    const known = question.options.map((candidate) => candidate.value).join(", ");
-    throw new SplashdownError("ANSWER_INVALID", `${answer} is not an answer to ${question.id}; it takes ${known}`, {
-      details,
-    });
-  }
-  if (option.takesValue === true && value === undefined && question.offered === undefined) {
-    throw new SplashdownError("ANSWER_INVALID", `${answer} needs the value: add --output JSON`, { details });
-  }
+  const fault = findAnswerFault(question, { answer, value });
+  if (fault === undefined) return;
+  throw new SplashdownError("ANSWER_INVALID", `the answer to ${question.id} cannot be taken: ${fault}`, {
+    details: { question: question.id, options: question.options.map((candidate) => candidate.value) },
+  });
 }
 
 const POLL_MS = 100;

@@ -11,7 +11,7 @@ import { createPerformer } from "../agents/performer.js";
 import { createBlobShelf, type RangedBlobShelf } from "../checkpoint/blobs.js";
 import { createCheckpointManager, type CheckpointManager } from "../checkpoint/manager.js";
 import { createVerify, SnapshotRetention } from "../checkpoint/retention.js";
-import { createSnapshotSource, type PictureSource } from "../checkpoint/source.js";
+import { createSnapshotSource, listSnapshotFiles, type PictureSource } from "../checkpoint/source.js";
 import { defaultSettings, type EffectiveSettings } from "../definition/settings.js";
 import type { LoadedWorkflow } from "../definition/workflow.js";
 import type { EngineEvent, EventOf } from "../engine/events.js";
@@ -108,6 +108,8 @@ class TaskSession {
   readonly #desk: AnswerDesk;
   readonly #observe: (event: EngineEvent, state: TaskState, n: number) => void;
   #anchoring: Promise<void> = Promise.resolve();
+  /** `on_failure: rollback`, the word of seed 000: the task's checkpoint files go when it has ended. */
+  #isDiscarding = false;
 
   constructor(options: SessionOptions, journal: JournalWriter) {
     const { services, task, vault, presets } = options;
@@ -150,9 +152,16 @@ class TaskSession {
 
   async close(): Promise<void> {
     await this.#manager.idle();
+    if (this.#isDiscarding) await this.#discardSnapshots();
     this.#raiseAnchor();
     await this.#anchoring;
     await this.#journal.close();
+  }
+
+  async #discardSnapshots(): Promise<void> {
+    const { task } = this.#options;
+    await this.#journal.confirm();
+    for (const { entry } of await listSnapshotFiles(task)) await task.remove(entry.key);
   }
 
   #leave(reason: unknown): void {
@@ -178,6 +187,7 @@ class TaskSession {
       observe: (event, state, n) => {
         this.#observe(event, state, n);
         if (event.type === "question_opened") this.#desk.opened(event, state);
+        if (event.type === "noted" && event.facts?.["discard_checkpoints"] === true) this.#isDiscarding = true;
         if (event.type === "snapshot_written" || event.type === "task_closed") this.#raiseAnchor();
       },
     };
