@@ -35,13 +35,15 @@ const tally = new Tally({ say: (text) => console.error(text) });
 /** Runs one planned task to its end and judges it. */
 async function runPlanned(task) {
   const job = jobs[task.job];
+  job.learnt ??= learnExpected(job);
+  await job.learnt;
   const random = createRandom(task.seed);
   const outcome = await driveTask({ bench, job, strikes: task.strikes, random, plant, expected: job.expected });
   tally.add(task, outcome);
   if (!values.keep && outcome.violations.length === 0) bench.discard(outcome.place);
 }
 
-/** What undisturbed runs give, and how long they take. */
+/** What an undisturbed run gives, and how long it takes; found out before the first task of the job. */
 async function learnExpected(job) {
   const outcome = await driveTask({ bench, job, strikes: [], random: createRandom(0), plant: parsePlant("none") });
   if (outcome.violations.length > 0) throw new Error(`the undisturbed ${job.name}: ${outcome.violations.join("; ")}`);
@@ -56,7 +58,6 @@ async function work(queue) {
 const startedAt = performance.now();
 const jobs = { ledger: createLedgerJob(), audit: createAuditJob({ root, folder }) };
 await bench.makeKey();
-for (const job of Object.values(jobs)) await learnExpected(job);
 const plan = planTasks({
   killsWanted,
   random: createRandom(Number(values.seed)),

@@ -68,7 +68,10 @@ function drawRandom({ below, pick }) {
  * @param {{ killsWanted: number, random: ReturnType<typeof import("./random.mjs").createRandom>, only?: string[] }} options
  */
 export function planTasks({ killsWanted, random, only = [] }) {
-  const named = listNamed().filter(({ point }) => only.length === 0 || only.includes(point));
+  const known = listNamed();
+  const stranger = only.find((name) => !known.some(({ point }) => point === name));
+  if (stranger !== undefined) throw new Error(`no such point: ${stranger}`);
+  const named = known.filter(({ point }) => only.length === 0 || only.includes(point));
   const isShort = killsWanted < named.length;
   let count = 0;
   return {

@@ -80,6 +80,7 @@ describe("the plan", () => {
   it("stays with the points that are named, and ends when nothing is struck", () => {
     expect(new Set(draw({ killsWanted: 9, only: ["effect"] }).map(({ point }) => point))).toEqual(new Set(["effect"]));
     expect(draw({ killsWanted: 5 }, 0).length).toBeLessThan(100);
+    expect(() => draw({ killsWanted: 5, only: ["nowhere"] })).toThrow("no such point: nowhere");
   });
 
   it("calls a point that no kill struck untouched", () => {
