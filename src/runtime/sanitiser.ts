@@ -11,12 +11,19 @@ import type { Services } from "./services.js";
 
 const MARK_BYTES = 4;
 
+/** The shell's word for the folder it is in; elsewhere the same name may well hold a password. */
+const WORKING_FOLDER = "PWD";
+
 /** Every variable whose name says that it is secret counts, and every one that a step of the workflow names. */
-export function createSanitiser(services: Services, vault: TaskVault, root: NodeDefinition): Sanitiser {
+export function createSanitiser(
+  services: Pick<Services, "environment" | "keys">,
+  vault: Pick<TaskVault, "keyedDigest">,
+  root: NodeDefinition,
+): Sanitiser {
   const redactor = createRedactor((secret) => vault.keyedDigest("redaction", secret).subarray(0, MARK_BYTES));
   const named = new Set([...listSecrets(root), ...services.keys.secretVariables]);
   for (const [name, value] of Object.entries(services.environment.all)) {
-    if (named.has(name) || isSecretName(name)) redactor.register(value, "env");
+    if (named.has(name) || (isSecretName(name) && name !== WORKING_FOLDER)) redactor.register(value, "env");
   }
   return {
     clean: (value: JsonValue) => redactor.redactJson(value),

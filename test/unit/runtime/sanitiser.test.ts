@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createSanitiser } from "../../../src/runtime/sanitiser.js";
+import type { Services } from "../../../src/runtime/services.js";
+import { command, machine } from "../../support/workflow-builder.js";
+
+function sanitise(text: string, variables: Record<string, string>): string {
+  const keys = { secretVariables: ["MY_KEY"] } as unknown as Services["keys"];
+  const services = { environment: createEnvironment(variables, "/work/project"), keys };
+  const vault = { keyedDigest: () => Buffer.from([1, 2, 3, 4]) };
+  return createSanitiser(services, vault, machine("main", [command("a", { secrets: ["PLAIN"] })])).cleanText(text);
+}
+
+describe("the sanitiser", () => {
+  it("takes out values of variables that sound secret, that a step names, and that hold our keys", () => {
+    const variables = {
+      DB_PASSWORD: "hunter22hunter",
+      PLAIN: "named-by-a-step",
+      MY_KEY: "key-of-ours-1234",
+      LANG: "en_GB.UTF-8",
+    };
+    expect(sanitise("hunter22hunter named-by-a-step key-of-ours-1234 en_GB.UTF-8", variables)).toBe(
+      "[redacted:env:01020304] [redacted:env:01020304] [redacted:env:01020304] en_GB.UTF-8",
+    );
+  });
+
+  it("leaves the folder alone that a shell calls PWD", () => {
+    expect(sanitise("audit of /work/project", { PWD: "/work/project" })).toBe("audit of /work/project");
+  });
+});
