@@ -131,7 +131,7 @@ function isBefore(id: SegmentId, position: JournalPosition): boolean {
 }
 
 function requireContinued(segment: SegmentRecords, prev: JournalPosition): void {
-  const isIntact = segment.records.some((record) => record.position.n === prev.n);
+  const isIntact = segment.records.some((record) => record.n === prev.n);
   if (!isIntact || statesHash(segment, prev) !== false) return;
   throw new SplashdownError(
     "JOURNAL_TAMPERED",

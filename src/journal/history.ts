@@ -118,7 +118,7 @@ export class History {
   /** The record of that number; `undefined` when it is lost or not yet there. */
   record(n: number): HistoryRecord | undefined {
     const at = this.#indexFrom(n);
-    return this.records[at]?.position.n === n ? this.records[at] : undefined;
+    return this.records[at]?.n === n ? this.records[at] : undefined;
   }
 
   /** Records from a number on, oldest first. */
@@ -156,7 +156,7 @@ export class History {
     let high = this.records.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.records[middle]?.position.n ?? 0) < n) low = middle + 1;
+      if ((this.records[middle]?.n ?? 0) < n) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -169,15 +169,15 @@ function isIn(id: SegmentId, position: JournalPosition): boolean {
 
 function countedRecords({ segment, cut }: ChainLink): readonly HistoryRecord[] {
   if (cut === undefined) return segment.records;
-  return segment.records.filter((record) => record.position.n <= cut.n);
+  return segment.records.filter((record) => record.n <= cut.n);
 }
 
 function findLost(records: readonly HistoryRecord[], chain: Chain): LostRange[] {
   const lost: LostRange[] = [];
   let expected = 1;
-  for (const { position } of records) {
-    if (position.n > expected) lost.push({ from: expected, to: position.n - 1 });
-    expected = Math.max(expected, position.n + 1);
+  for (const { n } of records) {
+    if (n > expected) lost.push({ from: expected, to: n - 1 });
+    expected = Math.max(expected, n + 1);
   }
   const head = chain.links[0]?.segment;
   const continued = head?.header.prev?.n ?? 0;
@@ -200,7 +200,7 @@ function listDamage(chain: Chain): Damage[] {
 
 function listOrphans(chain: Chain): HistoryRecord[] {
   const beyond = chain.links.flatMap(({ segment, cut }) =>
-    cut === undefined ? [] : segment.records.filter((record) => record.position.n > cut.n),
+    cut === undefined ? [] : segment.records.filter((record) => record.n > cut.n),
   );
   return [...beyond, ...chain.offChain.flatMap((segment) => segment.records)];
 }

@@ -37,7 +37,7 @@ export async function readJournalEnd({ task, vault }: { task: TaskStore; vault: 
     );
     if (segment === undefined) continue;
     const last = search.cut?.n ?? Infinity;
-    const records = segment.records.filter((record) => record.position.n <= last);
+    const records = segment.records.filter((record) => record.n <= last);
     search.cut = segment.header.prev;
     if (records.length > 0 || search.cut === undefined) return { ...search, records, sizeBytes };
   }

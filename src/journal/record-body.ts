@@ -56,7 +56,8 @@ export function encodeBody(json: string): Buffer {
 
 /** Says on an encoded body that all before it in its segment is durable, or takes that back. */
 export function markBatchStart(body: Buffer, isBatchStart: boolean): void {
-  body[0] = ((body[0] ?? 0) & ~BATCH_START) | (isBatchStart ? BATCH_START : 0);
+  const rest = body.readUInt8(0) & ~BATCH_START;
+  body.writeUInt8(isBatchStart ? rest | BATCH_START : rest, 0);
 }
 
 /**

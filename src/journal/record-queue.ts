@@ -21,8 +21,8 @@ export interface SealingState {
 
 export interface SealedBatch {
   readonly lines: readonly Buffer[];
-  /** Chain hash of each line. */
-  readonly hashes: readonly Buffer[];
+  /** Chain hash of each line, by record number. */
+  readonly hashes: ReadonlyMap<number, Buffer>;
   readonly sizeBytes: number;
 }
 
@@ -35,7 +35,7 @@ export function queueRecord(n: number, event: EngineEvent): QueuedRecord {
 /** Seals records in order as the next lines of a segment; moves its chain on. */
 export function sealBatch(state: SealingState, records: readonly QueuedRecord[]): SealedBatch {
   const lines: Buffer[] = [];
-  const hashes: Buffer[] = [];
+  const hashes = new Map<number, Buffer>();
   let sizeBytes = 0;
   for (const [at, { n, kind, body }] of records.entries()) {
     markBatchStart(body, at === 0);
@@ -44,7 +44,7 @@ export function sealBatch(state: SealingState, records: readonly QueuedRecord[])
     state.part += 1;
     state.h = h;
     lines.push(line);
-    hashes.push(h);
+    hashes.set(n, h);
     sizeBytes += line.length + 1;
   }
   return { lines, hashes, sizeBytes };

@@ -19,6 +19,7 @@ import type { SegmentHeader } from "./segment-header.js";
 import type { Defect, ScannedLine, SegmentScan, TailClass } from "./segment-scan.js";
 
 export interface HistoryRecord {
+  readonly n: number;
   readonly position: JournalPosition;
   readonly kind: string;
   /** Line of its segment, from 1. */
@@ -48,11 +49,40 @@ interface Reading {
   readonly firstN: number;
 }
 
-/** A line that counts, with the hash before it and its own true hash. */
-interface Proven {
-  readonly line: ScannedLine;
-  readonly prior: Buffer;
-  readonly hash: Buffer;
+/** A line that counts, with the hash before it and its own true hash. Light, for there may be a million of them. */
+class JournalRecord implements HistoryRecord {
+  readonly n: number;
+  readonly #reading: Reading;
+  readonly #line: ScannedLine;
+  readonly #prior: Buffer;
+  readonly #hash: Buffer;
+
+  constructor(reading: Reading, line: ScannedLine, proof: { readonly prior: Buffer; readonly hash: Buffer }) {
+    this.n = line.n;
+    this.#reading = reading;
+    this.#line = line;
+    this.#prior = proof.prior;
+    this.#hash = proof.hash;
+  }
+
+  get position(): JournalPosition {
+    const { epoch, index } = this.#reading.scan.id;
+    return { n: this.n, epoch, index, h: encodeBase64Url(this.#hash) };
+  }
+
+  get kind(): string {
+    return this.#line.kind;
+  }
+
+  get line(): number {
+    return this.#line.line;
+  }
+
+  decode(): EngineEvent {
+    const body = openWith(this.#reading, this.#line, this.#prior);
+    if (body === undefined) throw tampered(this.#reading.scan, this.#line, "does not fit its seal");
+    return decodeEvent(this.#line.kind, body.json);
+  }
 }
 
 /**
@@ -68,17 +98,17 @@ export function openSegmentRecords(scan: SegmentScan, header: SegmentHeader, vau
   const good = scan.lines.slice(0, scan.goodCount).map((line, at) => proveGood(reading, line, reading.firstN + at));
   const rest = scan.lines.slice(scan.goodCount);
   const tail = scan.tail === "torn" && wasAcknowledged(reading, rest) ? "damaged" : scan.tail;
-  const proven = tail === "damaged" ? [...good, ...salvage(reading, rest, good.length)] : good;
+  const records = tail === "damaged" ? [...good, ...salvage(reading, rest, good.length)] : good;
   const defects = tail === "damaged" && scan.tail === "torn" ? [...scan.defects, ...scan.tornDefects] : scan.defects;
   return {
     id: scan.id,
     scan,
     header,
     firstN: reading.firstN,
-    records: proven.map((item) => createRecord(reading, item)),
+    records,
     tail,
     defects,
-    hasLostTail: tail === "damaged" && hasLostTail(defects, scan, proven.at(-1)?.line),
+    hasLostTail: tail === "damaged" && hasLostTail(defects, scan, records.at(-1)?.line),
   };
 }
 
@@ -94,15 +124,16 @@ export function nameOf(id: SegmentId): string {
   return `${id.epoch}-${id.index}`;
 }
 
-function proveGood(reading: Reading, line: ScannedLine, n: number): Proven {
-  const item = proveByHash(line);
-  if (item === undefined || line.n !== n) throw tampered(reading.scan, line, "is not in its place");
-  return item;
+function proveGood(reading: Reading, line: ScannedLine, n: number): JournalRecord {
+  const record = proveByHash(reading, line);
+  if (record === undefined || line.n !== n) throw tampered(reading.scan, line, "is not in its place");
+  return record;
 }
 
-function proveByHash(line: ScannedLine): Proven | undefined {
+function proveByHash(reading: Reading, line: ScannedLine): JournalRecord | undefined {
   const { prior, stated } = line;
-  return prior === undefined || stated === undefined ? undefined : { line, prior, hash: stated };
+  if (prior === undefined || stated === undefined) return undefined;
+  return new JournalRecord(reading, line, { prior, hash: stated });
 }
 
 function tampered(scan: SegmentScan, line: ScannedLine, what: string): SplashdownError {
@@ -121,8 +152,8 @@ function wasAcknowledged(reading: Reading, rest: readonly ScannedLine[]): boolea
   return rest.some((line) => line.line > firstDefect && openLine(reading, line)?.body.isBatchStart === true);
 }
 
-function salvage(reading: Reading, rest: readonly ScannedLine[], goodCount: number): Proven[] {
-  const proven: Proven[] = [];
+function salvage(reading: Reading, rest: readonly ScannedLine[], goodCount: number): JournalRecord[] {
+  const proven: JournalRecord[] = [];
   let least = reading.firstN + goodCount;
   for (const [at, line] of rest.entries()) {
     const item = line.n < least ? undefined : proveNearDamage(reading, line, rest[at + 1]);
@@ -133,24 +164,23 @@ function salvage(reading: Reading, rest: readonly ScannedLine[], goodCount: numb
   return proven;
 }
 
-function proveNearDamage(reading: Reading, line: ScannedLine, next: ScannedLine | undefined): Proven | undefined {
-  const proven = proveByHash(line);
+function proveNearDamage(
+  reading: Reading,
+  line: ScannedLine,
+  next: ScannedLine | undefined,
+): JournalRecord | undefined {
+  const proven = proveByHash(reading, line);
   if (proven !== undefined) return proven;
-  if (!reading.isSealed) return provePlain(reading, line, next);
-  const opened = openLine(reading, line);
-  if (opened === undefined) return undefined;
-  return { line, prior: opened.prior, hash: hashLine(reading.scan.bytes, line, opened.prior) };
+  const prior = reading.isSealed ? openLine(reading, line)?.prior : findPlainPrior(reading, line, next);
+  if (prior === undefined) return undefined;
+  return new JournalRecord(reading, line, { prior, hash: hashLine(reading.scan.bytes, line, prior) });
 }
 
 /** Without a seal only the line after can say that this one is right and its stated hash is wrong. */
-function provePlain(reading: Reading, line: ScannedLine, next: ScannedLine | undefined): Proven | undefined {
+function findPlainPrior(reading: Reading, line: ScannedLine, next: ScannedLine | undefined): Buffer | undefined {
   const confirmed = next?.prior;
   if (confirmed === undefined || line.stated?.equals(confirmed) === true) return undefined;
-  for (const prior of line.priors) {
-    const hash = hashLine(reading.scan.bytes, line, prior);
-    if (hash.equals(confirmed)) return { line, prior, hash };
-  }
-  return undefined;
+  return line.priors.find((prior) => hashLine(reading.scan.bytes, line, prior).equals(confirmed));
 }
 
 function openLine(reading: Reading, line: ScannedLine): { body: RecordBody; prior: Buffer } | undefined {
@@ -174,22 +204,7 @@ function openWith(reading: Reading, line: ScannedLine, prior: Buffer): RecordBod
   }
 }
 
-function hasLostTail(defects: readonly Defect[], scan: SegmentScan, last: ScannedLine | undefined): boolean {
-  const lastLine = last?.line ?? 1;
+function hasLostTail(defects: readonly Defect[], scan: SegmentScan, lastLine = 1): boolean {
   if (scan.lines.some((line) => line.line > lastLine)) return true;
   return defects.some((defect) => defect.line > lastLine && defect.what !== "stray_bytes");
-}
-
-function createRecord(reading: Reading, { line, prior, hash }: Proven): HistoryRecord {
-  const { scan } = reading;
-  return {
-    position: { n: line.n, epoch: scan.id.epoch, index: scan.id.index, h: encodeBase64Url(hash) },
-    kind: line.kind,
-    line: line.line,
-    decode: () => {
-      const body = openWith(reading, line, prior);
-      if (body === undefined) throw tampered(scan, line, "does not fit its seal");
-      return decodeEvent(line.kind, body.json);
-    },
-  };
 }

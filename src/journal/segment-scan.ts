@@ -109,18 +109,34 @@ function walkLines(walk: Walk, bodyStart: number): void {
 
 function takeLine(walk: Walk, parsed: RecordLine, { line, next }: { line: number; next: number }): void {
   const { stated } = parsed;
-  const computed = walk.priors.map((prior) => hashLine(walk.bytes, parsed, prior));
-  const match = stated === undefined ? -1 : computed.findIndex((hash) => hash.equals(stated));
-  const prior = match < 0 ? undefined : walk.priors[match];
-  const candidates = stated === undefined ? computed : [stated, ...computed];
-  const hashes = prior === undefined ? candidates.slice(0, PRIORS_MAX) : candidates.slice(0, 1);
-  walk.lines.push({ ...parsed, line, priors: walk.priors, prior, hashes });
+  const prior = walk.priors.find((candidate) => stated?.equals(hashLine(walk.bytes, parsed, candidate)) === true);
+  const hashes = prior === undefined || stated === undefined ? guessHashes(walk, parsed) : [stated];
+  walk.lines.push({
+    n: parsed.n,
+    kind: parsed.kind,
+    start: parsed.start,
+    dataStart: parsed.dataStart,
+    dataEnd: parsed.dataEnd,
+    hashedEnd: parsed.hashedEnd,
+    end: parsed.end,
+    stated,
+    line,
+    priors: walk.priors,
+    prior,
+    hashes,
+  });
   walk.priors = hashes;
   if (prior === undefined) walk.defects.push({ line, what: "hash" });
   else if (walk.goodCount === walk.lines.length - 1 && walk.defects.every((defect) => defect.what === "header")) {
     walk.goodCount += 1;
     walk.goodEnd = next;
   }
+}
+
+/** What the hash of a line that does not fit may be: as stated, or computed from what may stand before it. */
+function guessHashes({ bytes, priors }: Walk, parsed: RecordLine): Buffer[] {
+  const computed = priors.map((prior) => hashLine(bytes, parsed, prior));
+  return (parsed.stated === undefined ? computed : [parsed.stated, ...computed]).slice(0, PRIORS_MAX);
 }
 
 /** A line that has not the form: finds the records that begin in it. */

@@ -14,7 +14,7 @@
  */
 import { encodeBase64Url } from "../base/digest.js";
 import type { Clock } from "../base/clock.js";
-import { SplashdownError, isErrorCode, messageOf } from "../base/errors.js";
+import { SplashdownError, assert, isErrorCode, messageOf } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
 import { silentLog, type Log } from "../base/log.js";
 import type { EngineEvent } from "../engine/events.js";
@@ -209,11 +209,8 @@ export class JournalWriter implements EventLog {
     await segment.writer.append(sealed.lines);
     segment.sizeBytes += sealed.sizeBytes;
     this.#count(sealed.sizeBytes);
-    for (const [at, { n }] of batch.entries()) {
-      const h = sealed.hashes[at];
-      if (h !== undefined) this.#memory.remember(n, segment.writer.id, h);
-    }
-    const { n } = batch.at(-1) ?? { n: 0 };
+    for (const [n, h] of sealed.hashes) this.#memory.remember(n, segment.writer.id, h);
+    const n = (this.#position?.n ?? 0) + batch.length;
     this.#position = { n, ...segment.writer.id, h: encodeBase64Url(segment.h) };
     this.#settle(n);
   }
@@ -246,6 +243,7 @@ export class JournalWriter implements EventLog {
       timestamp,
     });
     const writer = await task.openSegment(epoch, header.line);
+    assert(writer.id.epoch === epoch && writer.id.index === id.index, "the store numbered a segment otherwise");
     this.#segment = { writer, sealer, part: 0, h: header.h, sizeBytes: header.line.length + 1 };
     this.#count(header.line.length + 1);
     return this.#segment;

@@ -66,7 +66,7 @@ export async function foldHistory(history: History, options: ReadTaskOptions): P
   const { snapshot, refused } = await selectBase({ history, snapshots, until, checkTime });
   const state = snapshot?.state ?? createState();
   const from = (snapshot?.position.n ?? 0) + 1;
-  const records = history.recordsFrom(from).filter((record) => record.position.n <= until);
+  const records = history.recordsFrom(from).filter((record) => record.n <= until);
   const folding = new Folding(state, checkTime);
   for (const record of records) folding.fold(record);
   const lost = findUncovered({ history, from, until }).filter((range) => !folding.isAccepted(range));
@@ -145,7 +145,7 @@ class Folding {
   fold(record: HistoryRecord): void {
     this.#count += 1;
     if (this.#count % RECORDS_PER_LOOK === 0) this.#checkTime?.();
-    const { n } = record.position;
+    const { n } = record;
     const event = record.decode();
     if (n !== this.#state.position + 1) this.#hasGap = true;
     if (event.type === "task_resumed" && event.report["loss_accepted"] === true) this.#acceptedAt = n;

@@ -15,6 +15,7 @@ import {
   textsOf,
   type JournalRoom,
 } from "../../support/journal-room.js";
+import { createSeededRandom } from "../../support/seeded-random.js";
 
 const vault = createTestVault();
 
@@ -79,6 +80,7 @@ describe("readHistory", () => {
     expect(history.covers(position as JournalPosition)).toBe(true);
     expect(history.covers(old.position as JournalPosition)).toBe(false);
     expect(history.covers({ ...(position as JournalPosition), h: encodeBase64Url(Buffer.alloc(32)) })).toBe(false);
+    expect(history.covers({ ...(heir.position as JournalPosition), n: 1 })).toBe(false);
     expect(history.record(3)?.position).toEqual(heir.position);
     expect(history.record(4)).toBeUndefined();
     expect(history.recordsFrom(2).map((record) => record.position.n)).toEqual([2, 3]);
@@ -269,6 +271,85 @@ describe("readHistory", () => {
       const history = await readBytes({ "1-0": repaired(damaged(bytes, dataStart + 4)) });
       expect(codeOf(() => textsOf(history))).toBe("JOURNAL_TAMPERED");
     }
+  });
+
+  it("J5: uses a damaged first header when nothing stands before it, and loses all when no header is left", async () => {
+    const { bytes } = await writeBatches([[1], [2]]);
+    for (const place of [0, bytes.indexOf('"timestamp":"') + 15]) {
+      const proven = await readBytes({ "1-0": damaged(bytes, place) });
+      expect(textsOf(proven)).toEqual(["note 1", "note 2"]);
+    }
+    const salt = bytes.indexOf('"salt":"') + 10;
+    for (const broken of [damaged(bytes, salt), Buffer.concat([Buffer.from("x\n"), bytes])]) {
+      const history = await readBytes({ "1-0": broken });
+      expect(history).toMatchObject({ records: [], head: undefined, epoch: 1, lost: [{ from: 1, to: undefined }] });
+      // What stood there a snapshot may still know.
+      expect(history.covers({ n: 2, epoch: 1, index: 0, h: "any" })).toBe(true);
+    }
+  });
+
+  it("J5: believes a damaged header that continues nothing only where nothing is", async () => {
+    const room = await createJournalRoom();
+    await (await room.take()).close();
+    const second = await room.take();
+    second.append([notedEvent(1)]);
+    await second.close();
+    const [first, heir] = [await room.bytes(), await room.bytes({ epoch: 2, index: 0 })];
+    const broken = damaged(heir, heir.indexOf('"timestamp":"') + 15);
+    expect(textsOf(await readBytes({ "1-0": first, "2-0": broken }))).toEqual(["note 1"]);
+    const { bytes } = await writeBatches([[7]]);
+    const doubtful = await readBytes({ "1-0": bytes, "2-0": broken });
+    expect(textsOf(doubtful)).toEqual(["note 7"]);
+    expect(doubtful).toMatchObject({
+      lost: [{ from: 2, to: undefined }],
+      damage: [{ segment: "2-0", what: "header" }],
+    });
+  });
+
+  it("J3: goes on with a guess where a link's header is damaged, and names what is lost", async () => {
+    const { bytes, room } = await writeBatches([[1], [2]]);
+    const second = await room.take((await room.read()).head);
+    second.append([notedEvent(3)]);
+    await second.close();
+    const third = await room.take(second.position);
+    third.append([notedEvent(4)]);
+    await third.close();
+    const middle = await room.bytes({ epoch: 2, index: 0 });
+    const segments = {
+      "1-0": bytes,
+      "2-0": damaged(middle, middle.indexOf('"salt":"') + 10),
+      "3-0": await room.bytes({ epoch: 3, index: 0 }),
+    };
+    const history = await readBytes(segments);
+    expect(textsOf(history)).toEqual(["note 1", "note 2", "note 4"]);
+    expect(history).toMatchObject({ lost: [{ from: 3, to: 3 }], damage: [{ segment: "2-0", what: "header" }] });
+  });
+
+  it("J6: refuses an intact segment that is not the one a later segment continues", async () => {
+    const { room } = await writeBatches([[1], [2]]);
+    const heir = await room.take((await room.read()).head);
+    heir.append([notedEvent(3)]);
+    await heir.close();
+    const other = await writeBatches([[7], [8]], await createJournalRoom(createTestVault("another life")));
+    const segments = { "1-0": other.bytes, "2-0": await room.bytes({ epoch: 2, index: 0 }) };
+    expect(await codeOfAsync(() => readBytes(segments))).toBe("JOURNAL_TAMPERED");
+  });
+
+  it("J6: refuses a body that is another text of the same bytes", async () => {
+    const { bytes } = await writeBatches([[1]]);
+    const text = bytes.toString("latin1");
+    const padded = repaired(Buffer.from(text.replace(/("d":"[^"]*)"/, '$1="'), "latin1"));
+    const history = await readBytes({ "1-0": padded });
+    expect(codeOf(() => textsOf(history))).toBe("JOURNAL_TAMPERED");
+  });
+
+  it("reads records longer than most", async () => {
+    const room = await createJournalRoom();
+    const writer = await room.take();
+    const text = Buffer.from(createSeededRandom("long").bytes(20_000)).toString("base64");
+    writer.append([notedEvent(1, text), notedEvent(2)]);
+    await writer.durable();
+    expect(textsOf(await room.read())).toEqual([text, "note 2"]);
   });
 
   it("J8: gives up when its signal fires", async () => {

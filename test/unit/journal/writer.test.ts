@@ -3,6 +3,7 @@ import { SplashdownError } from "../../../src/base/errors.js";
 import type { SegmentWriter, TaskStore } from "../../../src/store/contract.js";
 import { createJournalRoom, notedEvent, textsOf } from "../../support/journal-room.js";
 import { codeOfAsync } from "../../support/error-code.js";
+import { wrapTask } from "../../support/wrapped-task.js";
 
 type AppendFault = (lines: readonly Uint8Array[]) => SplashdownError | undefined;
 
@@ -181,6 +182,25 @@ describe("JournalWriter", () => {
     }
     expect(textsOf(await room.read())).toEqual(["note 1", "note 2", "note 3", "note 4"]);
     expect(writer.position).toMatchObject({ n: 4, index: 4 });
+  });
+
+  it("J12: bears one failure while its first segment is opened, and says what stopped it after two", async () => {
+    const room = await createJournalRoom();
+    let failures = 1;
+    const openSegment: TaskStore["openSegment"] = async (epoch, header) => {
+      const writer = await room.task.openSegment(epoch, header);
+      if (failures-- > 0) throw broken();
+      return writer;
+    };
+    const task = wrapTask(room.task, { openSegment });
+    const writer = await room.take(undefined, { task });
+    writer.append([notedEvent(1)]);
+    await writer.durable();
+    expect(writer.position).toMatchObject({ n: 1, index: 1 });
+    expect(textsOf(await room.read())).toEqual(["note 1"]);
+    failures = 2;
+    expect(await codeOfAsync(() => room.take(writer.position, { task }))).toBe("STORE_FAILED");
+    expect(textsOf(await room.read())).toEqual(["note 1"]);
   });
 
   it("wraps a foreign error as STORE_FAILED and lets a mistake of ours through", async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { foldUntil, readTask } from "../../../src/recovery/fold.js";
+import type { History } from "../../../src/journal/history.js";
+import { openJournalWriter } from "../../../src/journal/writer.js";
+import { foldUntil, lossError, readTask } from "../../../src/recovery/fold.js";
 import { textOfState } from "../../simulation/trace.js";
-import { codeOfAsync } from "../../support/error-code.js";
+import { codeOfAsync, refusalOf } from "../../support/error-code.js";
 import { createTestVault } from "../../support/journal-room.js";
 import { CHECKPOINTS, damageLine, FIRST_SEGMENT, RecoveryRoom } from "../../support/recovery-room.js";
 
@@ -46,6 +48,44 @@ describe("readTask", () => {
     const less = await readTask(await reading(room));
     expect(less.lost).toEqual([{ from: 1, to: 1 }]);
     expect(less.unfoldable).toBeGreaterThan(0);
+  });
+});
+
+describe("foldHistory", () => {
+  it("looks at the time now and then", async () => {
+    const room = new RecoveryRoom();
+    await room.live(90);
+    const options = await reading(room);
+    let looks = 0;
+    const bare = { ...options.snapshots, list: async () => [] };
+    await readTask({ ...options, snapshots: bare, checkTime: () => void (looks += 1) });
+    expect(looks).toBe(1);
+  });
+
+  it("lets a record through that never fitted: that is a mistake of ours, not damage", async () => {
+    const room = new RecoveryRoom();
+    await room.live(1);
+    const task = await room.task();
+    const restored = await room.restore({ task });
+    const { epoch, prev, state } = restored;
+    const writer = await openJournalWriter({ task, vault: createTestVault("w"), epoch, prev, clock: room.clock });
+    writer.append([{ type: "scope_left", atMs: state.atMs, path: "root", visit: 1, outcome: "done" }]);
+    await writer.close();
+    expect(await codeOfAsync(async () => readTask(await reading(room)))).toBe("INTERNAL");
+  });
+
+  it("names a segment that is not there", async () => {
+    const room = new RecoveryRoom();
+    await room.live(2, "intended", 2);
+    await room.live(2);
+    for (const file of room.snapshotFiles()) room.edit(`${CHECKPOINTS}/${file}`, () => Buffer.from("x"));
+    room.disk.disk.findFolder(`${CHECKPOINTS}/journal`).entries.delete("00000001-0000.jsonl");
+    const refusal = await refusalOf(() => room.restore());
+    expect(refusal.message).toMatch(/^the journal of t has lost records 1–\d+: 1-0 \(missing\)$/);
+    const folded = await readTask(await reading(room));
+    expect(folded.unfoldable).toBeGreaterThan(0);
+    const history = { damage: [], report: () => ({}) } as unknown as History;
+    expect(lossError("t", { lost: folded.lost, history }).message).toMatch(/they are not there$/);
   });
 });
 

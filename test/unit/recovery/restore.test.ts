@@ -253,6 +253,21 @@ describe("restoreTask", () => {
     expect(accepted).toMatchObject({ uncertain: true, report: { rolled_back: true, loss_accepted: true } });
   });
 
+  it("R7: calls a folder without records rolled back when more was acknowledged, and damage never so", async () => {
+    await room.live(1, "opened");
+    const refusal = await refusalOf(() => room.restore({ anchor: { epoch: 1, n: 3, hash: "x" } }));
+    expect(refusal.message).toBe("task t ends at nothing, but this machine has acknowledged record 3 of epoch 1");
+    const other = new RecoveryRoom();
+    const owner = await other.live(1, "intended");
+    other.edit(FIRST_SEGMENT, (bytes) => damageLine(bytes, 3));
+    const inDamage = { epoch: 1, n: 2, hash: "x" };
+    expect(await codeOfAsync(() => other.restore({ anchor: inDamage }))).toBe("JOURNAL_CORRUPT");
+    expect((await other.restore({ anchor: inDamage, acceptLoss: true })).report["rolled_back"]).toBeUndefined();
+    other.edit(FIRST_SEGMENT, (bytes) => damageLine(bytes, owner.state.position + 1));
+    const atEnd = { epoch: 1, n: owner.state.position + 5, hash: "x" };
+    expect((await other.restore({ anchor: atEnd, acceptLoss: true })).report["rolled_back"]).toBeUndefined();
+  });
+
   it("R8: sees what the superseded owner wrote until the claim, and not what it writes later", async () => {
     const old = await room.live(2, "intended", 1);
     const task = await room.task();
@@ -353,6 +368,14 @@ describe("restoreTask", () => {
     const before = room.contents();
     expect(await codeOfAsync(() => room.restore({ task: slow, timeoutMs: 1_000 }))).toBe("RECOVERY_TIMEOUT");
     expect(await codeOfAsync(() => room.restore({ signal: AbortSignal.abort() }))).toBe("CANCELLED");
+    const stop = new AbortController();
+    const real = room.snapshots(task);
+    const stopping = {
+      list: () => (stop.abort(), real.list()),
+      load: (file: string) => real.load(file),
+      quarantine: real.quarantine,
+    };
+    expect(await codeOfAsync(() => room.restore({ signal: stop.signal, snapshots: stopping }))).toBe("CANCELLED");
     expect(room.contents()).toEqual(before);
     expect((await room.restore({ timeoutMs: 60_000 })).epoch).toBe(2);
   });
