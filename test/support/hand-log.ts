@@ -20,6 +20,8 @@ export class HandLog implements EventLog {
   isSuperseded = false;
   /** Records from here on never become durable. */
   crashAt = Infinity;
+  /** At the crash what became durable last is told nobody any more. */
+  isCrashSilent = false;
   confirms = 0;
   readonly #trace: (line: string) => void;
   #durable: number;
@@ -37,7 +39,7 @@ export class HandLog implements EventLog {
   }
 
   get isCrashed(): boolean {
-    return this.appended.length > this.crashAt;
+    return this.appended.length > this.crashAt || (this.isCrashSilent && this.appended.length === this.crashAt);
   }
 
   append(events: readonly EngineEvent[]): void {
@@ -65,10 +67,11 @@ export class HandLog implements EventLog {
   /** Makes everything appended so far durable. */
   sync(): void {
     const upTo = Math.min(this.appended.length, this.crashAt);
-    if (this.#failure !== undefined || upTo <= this.#durable) return this.#settle();
+    if (this.#failure !== undefined) return;
+    if (upTo <= this.#durable) return this.isCrashed ? undefined : this.#settle();
     this.#durable = upTo;
     this.#trace("durable");
-    this.#settle();
+    if (!this.isCrashSilent || upTo < this.crashAt) this.#settle();
   }
 
   /** The disk is gone: nothing appended from now, or not yet durable, ever is. */

@@ -62,8 +62,8 @@ export class TaskRunner {
   readonly #probing = new AbortController();
   #leaving: LeaveRequest | undefined;
   #isLooking = false;
-  /** Position at which closing was asked about in vain: it is not asked again until something happens. */
-  #askedAtPosition: number | undefined;
+  /** What was asked in vain, and where: it is not asked again before something happens. */
+  #asked: { readonly position: number; readonly kind: EngineInput["kind"] } | undefined;
   #resolve!: (event: EventOf<"task_closed">) => void;
   #reject!: (error: unknown) => void;
   readonly #closed = new Promise<EventOf<"task_closed">>((resolve, reject) => {
@@ -253,12 +253,12 @@ export class TaskRunner {
       this.#isLooking = false;
     }
     if (!this.#isQuiet) return;
-    const { position } = this.state;
     const input = closingInput(this.#leaving);
-    if (input.kind === "quiescent" && position === this.#askedAtPosition && this.#due.isSet) return;
-    this.#askedAtPosition = position;
-    const events = await this.#submit(input);
-    if (events.length === 0 && this.#isQuiet && !this.#due.isSet && position === this.state.position) {
+    const { position } = this.state;
+    if (this.#asked?.position === position && this.#asked.kind === input.kind) return;
+    this.#asked = { position, kind: input.kind };
+    await this.#submit(input);
+    if (this.#work.isQuiet && position === this.state.position && !this.#due.isSet) {
       throw new SplashdownError("INTERNAL", "nothing runs, nothing is due, and the task is not closed");
     }
   }

@@ -126,4 +126,30 @@ describe("closing", () => {
     await next.finish("b", "end");
     expect(next.output).toBe("end");
   });
+
+  it("a task that can neither go on nor be closed is a mistake of ours, and not a silence", async () => {
+    const room = new RunnerRoom(workflow(machine("main", [model("a")])));
+    await room.start();
+    room.state.open.add("nobody@1.1" as never);
+    await room.finish("a");
+    expect(room.error).toMatchObject({ code: "INTERNAL" });
+  });
+
+  it("an answer that nothing can follow any more does not keep the task from closing", async () => {
+    const room = new RunnerRoom(workflow(parallel("main", [undeclared("a"), model("b")])));
+    await room.start();
+    const next = room.crash();
+    let release = (): void => undefined;
+    next.runner.holdOpen(new Promise<void>((resolve) => (release = resolve)));
+    await next.resume();
+    next.performer.of("b").end({ status: "failed", error: { code: "STEP_FAILED", message: "no", retryable: false } });
+    await next.flush();
+    const [question] = next.state.unsettled;
+    next.send({ kind: "answer", question: question as never, answer: "rerun", by: "ann" });
+    await next.flush();
+    release();
+    await next.flush();
+    expect(next.performer.names).toEqual(["b"]);
+    expect(next.closed).toMatchObject({ end: "failed", exitStatus: 4 });
+  });
 });
