@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import standaloneCodeModule from "ajv/dist/standalone/index.js";
-import { describeTypes, dropAnnotations } from "./schema-types.mjs";
+import { byText, describeTypes, dropAnnotations } from "./schema-types.mjs";
 
 const standaloneCode = standaloneCodeModule.default;
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -123,7 +123,7 @@ function adaptCode(source, file) {
     .replace(/^"use strict";\s*/m, "")
     .replace(/^export const validate = \w+;\s*/m, "")
     .replace(/^export default \w+;\s*/m, "");
-  return { code: code.trim(), names: [...names].sort(), exported: exported[1] };
+  return { code: code.trim(), names: [...names].sort(byText), exported: exported[1] };
 }
 
 function readIfThere(path) {
@@ -140,7 +140,7 @@ function findDrift(files, folder) {
   mkdirSync(folder, { recursive: true });
   const known = readdirSync(folder).filter((name) => name.endsWith(".ts"));
   const differing = [...files].filter(([name, text]) => readIfThere(join(folder, name)) !== text).map(([name]) => name);
-  return [...differing, ...known.filter((name) => !files.has(name))].sort();
+  return [...differing, ...known.filter((name) => !files.has(name))].sort(byText);
 }
 
 function main() {

@@ -13,9 +13,14 @@ export function describeTypes(entry, schemas) {
     blocks.push(declare(definitionName(key, definition), definition, context));
   }
   const imports = [...context.imports]
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, types]) => `import type { ${[...types].sort().join(", ")} } from "./${name}.js";`);
+    .sort(([left], [right]) => byText(left, right))
+    .map(([name, types]) => `import type { ${[...types].sort(byText).join(", ")} } from "./${name}.js";`);
   return { imports, text: blocks.join("\n\n") };
+}
+
+/** Order of texts by code unit, for sort. */
+export function byText(left, right) {
+  return left < right ? -1 : 1;
 }
 
 function definitionName(key, definition) {

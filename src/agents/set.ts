@@ -55,7 +55,7 @@ async function readTyped(value: JsonValue, type: Exclude<SetStep["outputType"], 
 }
 
 function readBoolean(value: JsonValue): boolean {
-  const word = String(value).trim().toLowerCase();
+  const word = formatPython(value).trim().toLowerCase();
   if (TRUE_TEXTS.includes(word)) return true;
   if (FALSE_TEXTS.includes(word)) return false;
   throw mismatch(value, "boolean");

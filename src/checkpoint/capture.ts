@@ -129,7 +129,7 @@ function describeHead(taken: SnapshotCapture): PayloadHead {
     resumable: task.resumable && event.status !== "completed",
     trigger: event.trigger,
     ...(event.note === undefined ? {} : { note: event.note }),
-    ...(event.metadata === undefined ? {} : { metadata: event.metadata as CheckpointPayload["metadata"] & JsonObject }),
+    ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
   };
 }
 

@@ -70,7 +70,11 @@ function pairRenamed(gone: Steps, fresh: Steps): { from: string; to: string }[] 
   });
 }
 
-function structureOf(node: NodeDefinition): JsonObject {
+interface NodeStructure extends JsonObject {
+  readonly name: string;
+}
+
+function structureOf(node: NodeDefinition): NodeStructure {
   const own = {
     name: node.name,
     dependsOn: [...node.dependsOn].sort(),
@@ -108,8 +112,8 @@ function scopeStructureOf(scope: ScopeDefinition): JsonObject {
 }
 
 /** The order in which siblings are written means nothing but among phases. */
-function byName(children: readonly JsonObject[]): JsonObject[] {
-  return [...children].sort((left, right) => (String(left["name"]) < String(right["name"]) ? -1 : 1));
+function byName(children: readonly NodeStructure[]): NodeStructure[] {
+  return [...children].sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
 function policyOf(definition: WorkflowDefinition, steps: Steps): JsonObject {

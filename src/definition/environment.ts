@@ -4,7 +4,7 @@
  * `$${VAR}` stays `${VAR}`. A name with dots, such as `${workflow.name}`, is filled from `names` first; `{TASK}` is not
  * touched here. Source: CONDUCTOR-YAML 1.8, DESIGN section 10.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { isJsonObject, type JsonValue } from "../base/json.js";
 import type { FaultList, FaultPath } from "./fault.js";
 
 /** Looks up one environment variable; the real environment is known to runtime only. */
@@ -29,7 +29,7 @@ export function substituteEnvironment(value: JsonValue, options: SubstitutionOpt
     return value.map((item: JsonValue, index) => substituteEnvironment(item, options, [...path, index]));
   if (!isJsonObject(value)) return value;
   const result: Record<string, JsonValue> = {};
-  for (const [key, item] of Object.entries(value as JsonObject)) {
+  for (const [key, item] of Object.entries(value)) {
     if (item !== undefined) result[key] = substituteEnvironment(item, options, [...path, key]);
   }
   return result;

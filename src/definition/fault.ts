@@ -5,7 +5,6 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import type { ErrorCode } from "../base/error-table.js";
-import type { JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 
 /** Units: line and column count from 1; both absent for an object given in a program. */
@@ -96,7 +95,7 @@ export function createFaultError(
   return new SplashdownError(code, faults.map(formatFault).join("\n"), {
     details: {
       ...(file === undefined ? {} : { file }),
-      faults: faults.map((fault) => ({ ...fault }) as unknown as JsonObject),
+      faults: faults.map((fault) => ({ ...fault })),
     },
   });
 }

@@ -28,7 +28,8 @@ export function fingerprintStep(step: Omit<StepDefinition, "fingerprint">, code?
     if (!OUTSIDE.has(key) && value !== undefined) parts[key] = value as JsonValue;
   if (code !== undefined) parts["code"] = code;
   // The path of a program's function is made of names; its code is what counts.
-  if (code !== undefined && String(parts["function"]).startsWith("@")) delete parts["function"];
+  const { function: named } = parts;
+  if (code !== undefined && typeof named === "string" && named.startsWith("@")) delete parts["function"];
   return sha256Hex(canonicalJson(parts));
 }
 

@@ -222,18 +222,17 @@ function findFunctions(value: JsonValue | undefined, path: FaultPath): { text: s
 async function readAnswers(value: JsonObject, source: Source, deps: LoaderDeps): Promise<JsonObject | undefined> {
   const path = ["workflow", "runtime", "scripted_answers"];
   const answers = valueAt(value, path);
-  if (answers === undefined || isJsonObject(answers)) return answers;
-  const file = resolve(source.folder, String(answers));
+  if (isJsonObject(answers)) return answers;
+  if (typeof answers !== "string") return undefined;
   try {
-    const read = await readSourceFile(file, String(answers), deps.readText);
+    const read = await readSourceFile(resolve(source.folder, answers), answers, deps.readText);
     for (const fault of read.faults) source.faults.addPlaced(fault);
     if (isJsonObject(read.value)) return read.value;
-    if (read.faults.length === 0)
-      source.faults.add({ path, message: `${String(answers)} must be a map of step to answers` });
+    if (read.faults.length === 0) source.faults.add({ path, message: `${answers} must be a map of step to answers` });
   } catch (error) {
     source.faults.add({
       path,
-      message: `${String(answers)} cannot be read (${errnoOf(error) ?? messageOf(error)})`,
+      message: `${answers} cannot be read (${errnoOf(error) ?? messageOf(error)})`,
       suggestion: "the path is relative to the workflow file",
     });
   }

@@ -1,5 +1,5 @@
 /** Builds a phase: specialists, evaluation with its scorers, confidence, and what happens when it is low. */
-import type { JsonObject, JsonValue } from "../base/json.js";
+import type { JsonObject } from "../base/json.js";
 import type { Evaluation, Phase, Scorer, Step } from "../schema/generated/workflow.js";
 import type { NodeSite } from "./build-context.js";
 import {
@@ -215,7 +215,7 @@ function buildWay(scorer: Scorer, at: FaultPath, site: NodeSite): ScorerStep["sc
     return undefined;
   }
   if (scorer.command !== undefined) {
-    const command = listCommand(scorer.command as JsonValue, scorer.args);
+    const command = listCommand(scorer.command, scorer.args);
     return { by: "command", command, environment: textMap(scorer.env ?? scorer.environment) };
   }
   if (scorer.expression !== undefined) return { by: "expression", expression: String(scorer.expression) };

@@ -20,7 +20,7 @@ function formatRepr(value: JsonValue | undefined, isFloat: boolean): string {
     const parts = Object.entries(value).map(([key, item]) => `${formatQuoted(key)}: ${formatRepr(item, false)}`);
     return `{${parts.join(", ")}}`;
   }
-  return `[${(value as readonly JsonValue[]).map((item) => formatRepr(item, false)).join(", ")}]`;
+  return `[${value.map((item) => formatRepr(item, false)).join(", ")}]`;
 }
 
 /** A number in Python's shortest form; a whole one is an integer unless it is said to be a float. */

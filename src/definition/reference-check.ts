@@ -120,7 +120,7 @@ function checkValue(value: JsonValue, spot: Spot): void {
   if (typeof value !== "object" || value === null) return;
   const isList = Array.isArray(value);
   for (const [key, item] of Object.entries(value)) {
-    if (item !== undefined) checkValue(item as JsonValue, { ...spot, at: [...spot.at, isList ? Number(key) : key] });
+    if (item !== undefined) checkValue(item, { ...spot, at: [...spot.at, isList ? Number(key) : key] });
   }
 }
 

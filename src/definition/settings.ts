@@ -109,9 +109,9 @@ const SOURCE_NEEDS: Readonly<Record<string, string>> = {
 
 function noteKeySource(source: JsonValue, index: number, faults: FaultList): void {
   if (!isJsonObject(source)) return;
-  const type = String(source["type"]);
-  const needed = SOURCE_NEEDS[type];
-  if (needed === undefined) return;
+  const { type } = source;
+  const needed = typeof type === "string" && Object.hasOwn(SOURCE_NEEDS, type) ? SOURCE_NEEDS[type] : undefined;
+  if (typeof type !== "string" || needed === undefined) return;
   if (source[needed] === undefined)
     faults.add({
       path: ["keys", index],
@@ -163,10 +163,7 @@ function mergeInto(settings: Record<string, JsonValue>, layer: SettingsLayer, or
       if (item === undefined) continue;
       const before = block[name];
       // Rules of triggers add up; a rule itself is replaced whole.
-      block[name] =
-        name === "triggers" && isJsonObject(before) && isJsonObject(item)
-          ? ({ ...before, ...item } as JsonObject)
-          : item;
+      block[name] = name === "triggers" && isJsonObject(before) && isJsonObject(item) ? { ...before, ...item } : item;
       origins[`${key}.${name}`] = originOf(`${key}.${name}`);
     }
     settings[key] = block;

@@ -1,6 +1,6 @@
 /** Builds one step of any kind from its checked form. */
 import { unreachable } from "../base/errors.js";
-import type { JsonObject, JsonValue } from "../base/json.js";
+import type { JsonValue } from "../base/json.js";
 import type { Step } from "../schema/generated/workflow.js";
 import type { NodeSite } from "./build-context.js";
 import { EFFECTS } from "./defaults.js";
@@ -80,11 +80,7 @@ function buildPatience(step: Step, kind: LeafKind) {
   } as const;
 }
 
-function noteTwins(
-  step: Step,
-  [one, other]: readonly [keyof Step & string, keyof Step & string],
-  site: NodeSite,
-): void {
+function noteTwins(step: Step, [one, other]: readonly [keyof Step, keyof Step], site: NodeSite): void {
   if (step[one] === undefined || step[other] === undefined) return;
   const message = `${one} and ${other} mean the same`;
   site.context.faults.add({ path: [...site.at, other], message, suggestion: "keep one", atKey: true });
@@ -116,7 +112,7 @@ function buildKind(step: Step, kind: LeafKind, parts: Parts): Unsigned<StepDefin
 }
 
 function buildCommand(step: Step, kind: "command" | "script", { common, site }: Parts): Unsigned<StepDefinition> {
-  const command = listCommand(step.command as JsonValue | undefined, step.args);
+  const command = listCommand(step.command, step.args);
   checkCommand(step, kind, site);
   const shared = {
     ...common,
@@ -194,7 +190,7 @@ function buildModel(step: Step, { common, site }: Parts): Unsigned<StepDefinitio
     ...optional("systemPrompt", step.system_prompt),
     prompt: step.prompt ?? "",
     ...optional("tools", step.tools),
-    ...(Object.keys(options).length === 0 ? {} : { options: options as JsonObject }),
+    ...(Object.keys(options).length === 0 ? {} : { options: options }),
   };
 }
 

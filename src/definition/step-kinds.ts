@@ -11,7 +11,7 @@ import type { StepKind } from "./workflow.js";
 
 export type GroupKind = "dag" | "machine" | "parallel" | "phases";
 export type NodeKind = Exclude<StepKind, "scorer"> | GroupKind;
-type StepKey = keyof Step & string;
+type StepKey = keyof Step;
 
 /** Keys that only some kinds may have; all other keys of a step are for every kind. */
 const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {

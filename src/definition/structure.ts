@@ -4,7 +4,7 @@
  * Owns: unknown, misplaced and missing keys, wrong types, values out of range. A mended copy serves only to find more
  * faults; nothing is ever run from it.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { isJsonObject, type JsonValue } from "../base/json.js";
 import { parsePointer, type SchemaDefect, type Verdict } from "../schema/validator.js";
 import { valueAt } from "./document.js";
 import { type FaultList, type FaultPath, formatPath } from "./fault.js";
@@ -23,7 +23,7 @@ export function dropEmptyKeys(value: JsonValue, verdict: Verdict<unknown>): Json
     .map((defect) => pathOf(value, defect.path));
   const paths = empty.filter((path) => typeof path.at(-1) === "string" && valueAt(value, path) === null);
   if (paths.length === 0) return value;
-  const copy = structuredClone(value) as JsonValue;
+  const copy = structuredClone<JsonValue>(value);
   for (const path of paths) delete (valueAt(copy, path.slice(0, -1)) as Record<string, JsonValue>)[String(path.at(-1))];
   return copy;
 }
@@ -59,7 +59,7 @@ function pathOf(root: JsonValue, pointer: string): (string | number)[] {
 export function noteDefects(verdict: Verdict<unknown>, judging: Judging): JsonValue | undefined {
   const { root } = judging;
   if (verdict.ok) return undefined;
-  const mended = structuredClone(root) as JsonValue;
+  const mended = structuredClone<JsonValue>(root);
   for (const defect of [...verdict.defects].reverse()) mend(mended, defect, judging);
   for (const defect of verdict.defects) noteDefect(defect, judging);
   return dropHoles(mended);
@@ -293,5 +293,5 @@ function dropHoles(value: JsonValue): JsonValue {
     return (value as readonly unknown[]).filter((item) => item !== HOLE).map((item) => dropHoles(item as JsonValue));
   }
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value as JsonObject).map(([key, item]) => [key, dropHoles(item ?? null)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, dropHoles(item ?? null)]));
 }

@@ -31,7 +31,7 @@ const VALUE = "__p";
 
 /** The variable a chain is handed over as. */
 export function variableOf(chain: Chain): string {
-  return VARIABLE + [chain.root, ...chain.path].map((part) => `_${[...part].map(encodeSign).join("")}`).join("");
+  return VARIABLE + [chain.root, ...chain.path].map((part) => `_${Array.from(part, encodeSign).join("")}`).join("");
 }
 
 /** Letters and digits stay; anything else becomes its number, so that different chains never meet. */

@@ -49,7 +49,8 @@ export function plainOf(value: unknown, orders: KeyOrders): JsonValue {
   if (typeof value === "number" && Number.isFinite(value)) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => plainOf(item, orders));
   if (value instanceof Map) return plainMapOf(value, orders);
-  throw new SplashdownError("VALUE_UNSUPPORTED", `${typeof value} ${String(value).slice(0, 40)} is not a JSON value`);
+  const shown = typeof value === "number" || typeof value === "bigint" ? ` ${value}` : "";
+  throw new SplashdownError("VALUE_UNSUPPORTED", `${typeof value}${shown} is not a JSON value`);
 }
 
 function plainMapOf(map: ReadonlyMap<unknown, unknown>, orders: KeyOrders): JsonValue {

@@ -88,7 +88,7 @@ function formatPlace(value: JsonValue, kind: string, precision: number | undefin
 const truncate: FilterCall = (value, [length, killWords, end], named) => {
   const text = textOf(value);
   const size = numberOf(length ?? named["length"], 255);
-  const tail = String(end ?? named["end"] ?? "...");
+  const tail = textOf(end ?? named["end"] ?? "...");
   if (text.length <= size + numberOf(named["leeway"], 5)) return text;
   const cut = text.slice(0, Math.max(size - tail.length, 0));
   const keepsWords = (killWords ?? named["killwords"]) !== true;
@@ -101,7 +101,7 @@ const join: FilterCall = (value, [separator, attribute], named) => {
     ? (value as readonly JsonValue[])
     : isJsonObject(value)
       ? Object.keys(value)
-      : [...textOf(value)];
+      : Array.from(textOf(value));
   const key = attribute ?? named["attribute"];
   const of = (item: JsonValue): JsonValue =>
     typeof key === "string" && isJsonObject(item) ? (item[key] ?? null) : item;

@@ -16,7 +16,7 @@ export function collectSettings(file: WorkflowFile, faults: FaultList): JsonObje
   const short = block === undefined ? {} : mapBlock(block);
   const runtime = mapRuntime(file);
   const checkpoint = { ...runtime, ...short, ...(file.checkpoint_config as JsonObject | undefined) };
-  if (Object.keys(checkpoint).length > 0) settings["checkpoint_config"] = checkpoint as JsonObject;
+  if (Object.keys(checkpoint).length > 0) settings["checkpoint_config"] = checkpoint;
   for (const key of BLOCKS) if (file[key] !== undefined) settings[key] = file[key] as unknown as JsonValue;
   const store = block === undefined ? undefined : storeOf(block);
   if (store === undefined) return settings;

@@ -11,7 +11,6 @@ import { decideThat, type Choice } from "./choice.js";
 import type { EngineEvent, QuestionKind } from "./events.js";
 import { isLimitOpen } from "./limits.js";
 import { findScopeDefinition, findStepDefinition, isHalted, requireTask } from "./lookup.js";
-import type { PhaseData } from "./open-phase.js";
 import { completeWith } from "./outcome.js";
 import { consumeConfidenceAnswer } from "./phase-confidence.js";
 import { answeredQuestions } from "./questions.js";
@@ -73,7 +72,7 @@ function consume(choice: Choice, question: QuestionEntry, budget: StartBudget): 
       return [
         consumeConfidenceAnswer(
           choice,
-          { scope, node, data: scope.data as PhaseData, budget },
+          { scope, node, data: scope.data, budget },
           { id: question.id, answer: question.answer ?? "" },
         ),
       ];

@@ -213,16 +213,17 @@ export function encodeEvent(event: EngineEvent): EncodedEvent {
  */
 export function decodeEvent(kind: string, json: string): EngineEvent {
   const { schema: _schema, ...record } = lift(parse(json));
-  const type = record["type"];
-  const shape = typeof type === "string" && Object.hasOwn(SHAPES, type) ? SHAPES[type as EngineEventType] : undefined;
-  if (shape === undefined) throw corrupt(`unknown event type ${JSON.stringify(type)}`);
-  if (shape.family !== kind) throw corrupt(`a ${String(type)} event stands under the family ${kind}`);
-  checkFields(record, shape.fields);
+  const { type } = record;
+  if (typeof type !== "string" || !Object.hasOwn(SHAPES, type))
+    throw corrupt(`unknown event type ${JSON.stringify(type)}`);
+  const { family, fields } = SHAPES[type as EngineEventType];
+  if (family !== kind) throw corrupt(`a ${type} event stands under the family ${kind}`);
+  checkFields({ ...record, type }, fields);
   return record as unknown as EngineEvent;
 }
 
-function checkFields(record: JsonObject, fields: Readonly<Record<string, boolean>>): void {
-  const type = String(record["type"]);
+function checkFields(record: JsonObject & { readonly type: string }, fields: Readonly<Record<string, boolean>>): void {
+  const { type } = record;
   if (typeof record["atMs"] !== "number") throw corrupt(`a ${type} event without a time`);
   for (const key of Object.keys(record)) {
     const isKnown = key === "type" || key === "atMs" || Object.hasOwn(fields, key);

@@ -321,7 +321,12 @@ export function addTotals(state: TaskState, change: Partial<Totals>): void {
   state.totals = Object.freeze({ ...state.totals, ...change });
 }
 
+interface DefinitionJson extends JsonObject {
+  readonly name: string;
+  readonly path: string;
+}
+
 /** A spawned definition that stands in an event is JSON already; this only narrows it. */
-export function isDefinitionJson(value: unknown): value is JsonObject {
+export function isDefinitionJson(value: unknown): value is DefinitionJson {
   return isJsonObject(value) && typeof value["name"] === "string" && typeof value["path"] === "string";
 }

@@ -191,8 +191,8 @@ function addSpecialists(state: TaskState, path: string, definitions: readonly Js
   const spawned: Record<string, JsonValue | undefined> = { ...scope.data.spawned };
   for (const definition of definitions) {
     if (!isDefinitionJson(definition)) continue;
-    spawned[String(definition["name"])] = definition;
-    state.frontier.get(path)?.ready.push(String(definition["name"]));
+    spawned[definition.name] = definition;
+    state.frontier.get(path)?.ready.push(definition.name);
   }
   replaceData(state, scope, { ...scope.data, spawned: Object.freeze(spawned) });
   const phase = state.phases.get(path);

@@ -84,8 +84,7 @@ export function decodeSections(value: JsonObject): TaskState {
     key: "file",
     fields: { file: "string", sha256: "string", content: "object" },
   });
-  for (const section of ["open", "waiting", "blocked", "unsettled"] as const)
-    fillSet(state[section] as Set<string>, value, section);
+  for (const section of ["open", "waiting", "blocked", "unsettled"] as const) fillSet(state[section], value, section);
   fillList(state.decisions, value, { section: "decisions", fields: { id: "string", agent: "string", type: "string" } });
   fillList(state.evaluations, value, {
     section: "evaluations",
@@ -144,8 +143,8 @@ function fillEntries<K extends string, V>(
   }
 }
 
-function fillList<V>(list: V[], value: JsonObject, from: SectionOf): void {
-  for (const item of listOf(value, from.section)) list.push(entryOf(item, from.section, from.fields) as unknown as V);
+function fillList(list: object[], value: JsonObject, from: SectionOf): void {
+  for (const item of listOf(value, from.section)) list.push(entryOf(item, from.section, from.fields));
 }
 
 function fillSet(set: Set<string>, value: JsonObject, section: string): void {

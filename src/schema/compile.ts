@@ -51,10 +51,9 @@ function refuse(path: string, message: string): CompiledSchema {
 }
 
 /** The dialects, by a part of their address that tells them apart. */
-async function createAjv(dialect: JsonValue | undefined): Promise<Ajv | undefined> {
-  const name = dialect === undefined ? "2020-12" : String(dialect);
+async function createAjv(dialect: JsonValue = "2020-12"): Promise<Ajv | undefined> {
   const { default: addFormatsModule } = await import("ajv-formats");
-  const ajv = await createDialect(name);
+  const ajv = typeof dialect === "string" ? await createDialect(dialect) : undefined;
   if (ajv === undefined) return undefined;
   addFormatsModule.default(ajv);
   return ajv;

@@ -170,7 +170,8 @@ function findPassphraseProblem(text: string): string | undefined {
   if (normal.trim() === "") return "is empty";
   if (normal.trim() !== normal) return "begins or ends with white space, which is easily lost";
   if (/\p{Cc}/u.test(normal)) return "holds a control character";
-  if ([...normal].length < LIMITS.passphraseCharsMin) return `is shorter than ${LIMITS.passphraseCharsMin} characters`;
+  if (Array.from(normal).length < LIMITS.passphraseCharsMin)
+    return `is shorter than ${LIMITS.passphraseCharsMin} characters`;
   return undefined;
 }
 

@@ -19,7 +19,10 @@ export const CLAIM_CASES: readonly StoreCase[] = [
       const second = await requireTask(await openAgain());
       const claimers = [first, second, first, second, first, second];
       const epochs = await Promise.all(claimers.map((task) => task.claim()));
-      assert.deepEqual([...new Set(epochs)].sort(), [1, 2, 3, 4, 5, 6]);
+      assert.deepEqual(
+        [...new Set(epochs)].sort((left, right) => left - right),
+        [1, 2, 3, 4, 5, 6],
+      );
       const confirmed = await Promise.all(epochs.map((epoch) => first.confirm(epoch)));
       assert.deepEqual(
         epochs.filter((_epoch, at) => confirmed[at]),

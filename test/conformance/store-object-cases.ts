@@ -43,15 +43,16 @@ export const OBJECT_CASES: readonly StoreCase[] = [
   {
     name: "S3: of many simultaneous creators exactly one wins and its bytes stand",
     run: async ({ store, openAgain }) => {
-      const tasks = [await createTask(store), await requireTask(await openAgain())];
+      const first = await createTask(store);
+      const second = await requireTask(await openAgain());
       const creators = [...Array(8).keys()];
       const outcomes = await Promise.all(
-        creators.map((at) => (tasks[at % 2] ?? tasks[0])?.putOnce("control/answer-1", toBytes(`creator ${at}`))),
+        creators.map((at) => (at % 2 === 0 ? first : second).putOnce("control/answer-1", toBytes(`creator ${at}`))),
       );
       const winners = creators.filter((at) => outcomes[at] === "created");
       assert.equal(winners.length, 1);
-      assert.equal(toText(await tasks[0]?.get("control/answer-1")), `creator ${winners[0]}`);
-      assert.equal((await tasks[0]?.list(""))?.length, 1);
+      assert.equal(toText(await first.get("control/answer-1")), `creator ${winners[0]}`);
+      assert.equal((await first.list("")).length, 1);
     },
   },
   {

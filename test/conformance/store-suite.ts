@@ -20,31 +20,32 @@ export const STORE_SUITE: Readonly<Record<StoreGroup, readonly StoreCase[]>> = {
   presence: PRESENCE_CASES,
 };
 
-/** Every method of the contract; a run of the suite that calls one of them never has a hole. */
-export const STORE_METHODS = ["tasks", "task", "createTask", "probe", "close"] as const;
-export const TASK_METHODS = [
-  "claim",
-  "openSegment",
-  "confirm",
-  "segments",
-  "read",
-  "removeSegment",
-  "putOnce",
-  "get",
-  "list",
-  "remove",
-  "watch",
-  "sweep",
-  "releaseReserve",
-  "ensureReserve",
-  "announce",
-  "ownerState",
-  "close",
-] as const;
-
 type MethodOf<T> = { [Key in keyof T]: T[Key] extends (...args: never[]) => unknown ? Key : never }[keyof T];
-type Missing =
-  | Exclude<MethodOf<Store>, (typeof STORE_METHODS)[number]>
-  | Exclude<MethodOf<TaskStore>, (typeof TASK_METHODS)[number]>;
-/** Does not compile when the contract has a method that the lists above lack. */
-export const MISSING_METHODS: readonly Missing[] = [] satisfies readonly never[];
+
+/** Every method of the contract, or this does not compile; a run of the suite that calls each of them has no hole. */
+export const STORE_METHODS = Object.keys({
+  tasks: true,
+  task: true,
+  createTask: true,
+  probe: true,
+  close: true,
+} satisfies Record<MethodOf<Store>, true>);
+export const TASK_METHODS = Object.keys({
+  claim: true,
+  openSegment: true,
+  confirm: true,
+  segments: true,
+  read: true,
+  removeSegment: true,
+  putOnce: true,
+  get: true,
+  list: true,
+  remove: true,
+  watch: true,
+  sweep: true,
+  releaseReserve: true,
+  ensureReserve: true,
+  announce: true,
+  ownerState: true,
+  close: true,
+} satisfies Record<MethodOf<TaskStore>, true>);

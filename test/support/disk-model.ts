@@ -58,7 +58,8 @@ export interface FolderChange {
 
 /** Everything that changes a disk, as data, so that it can be played again on a copy. */
 export type Mutation =
-  | { readonly kind: "create" | "mkdir" | "unlink" | "rmdir" | "syncFolder"; readonly path: string }
+  | { readonly kind: "create" | "syncFolder"; readonly path: string }
+  | { readonly kind: "mkdir" | "unlink" | "rmdir"; readonly path: string }
   | { readonly kind: "link" | "rename"; readonly path: string; readonly to: string }
   | { readonly kind: "write"; readonly file: number; readonly bytes: Uint8Array }
   | { readonly kind: "sync" | "loseSync"; readonly file: number };

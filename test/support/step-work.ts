@@ -60,6 +60,8 @@ export function createStepWork(kind: StepKind, parts: WorkParts = {}): StepWork 
       blockers: [],
       assumptions: [],
       crashes: 0,
+      failures: 0,
+      restarts: 0,
       ...step,
     },
     definition: {

@@ -54,7 +54,7 @@ describe("a command specialist's input", () => {
         confidence: { research: 0.8 },
       },
     });
-    const { output } = outcome as { output: JsonObject };
+    const { output } = outcome as unknown as { output: JsonObject };
     expect(validateSpecialistMessage(output).ok).toBe(true);
   });
 
@@ -142,7 +142,7 @@ describe("a command specialist's environment", () => {
         },
       }),
     );
-    const { output } = outcome as { output: [string, string, string, JsonObject] };
+    const { output } = outcome as unknown as { output: [string, string, string, JsonObject] };
     expect(output.slice(0, 3)).toEqual(["xt0ken", "Bearer t0ken", "{{ secrets.OTHER }}"]);
     expect(output[3]["input"]).toEqual({ auth: ["key t0ken"] });
     await own.close();
@@ -217,7 +217,7 @@ describe("a command specialist's report", () => {
 
   it("is refused with a cut text when it is long, and when it is no UTF-8", async () => {
     const long = await room.perform(shell("head -c 100000 /dev/zero | tr '\\0' x"));
-    const raw = (long as { error: { details: { raw: string } } }).error.details.raw;
+    const raw = (long as unknown as { error: { details: { raw: string } } }).error.details.raw;
     expect(raw).toHaveLength(16 * 1024 + "… (100000 bytes)".length);
     expect(await room.perform(shell("printf '\\377'"))).toMatchObject({
       error: { code: "STEP_OUTPUT_INVALID", message: "stdout is not UTF-8 text" },

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { TaskId } from "../../../src/base/ids.js";
 import { createCheckpointManager } from "../../../src/checkpoint/manager.js";
 import { SnapshotRetention } from "../../../src/checkpoint/retention.js";
 import { createSnapshotSource } from "../../../src/checkpoint/source.js";
@@ -60,7 +59,7 @@ async function startProgram(room: JournalRoom, from?: { state: TaskState; prev: 
     source,
     retention,
     state,
-    taskId: JOURNAL_TASK_ID as TaskId,
+    taskId: JOURNAL_TASK_ID,
     clock: room.clock,
     random: createSeededRandom(`program ${journal.epoch}`),
     exportTo: async (path, bytes) => void copies.set(path, bytes),

@@ -6,7 +6,7 @@ import { faultsOf, loadText } from "../../support/workflow-files.js";
 const ROUTED = "workflow: {name: t, entry_point: a}\nagents:\n";
 const DAG = "workflow: {name: t}\nsteps:\n";
 const LADDER = ["a: &a [x,x,x,x,x,x,x,x,x,x]"];
-for (const [index, name] of [..."bcdefghij"].entries()) {
+for (const [index, name] of "bcdefghij".split("").entries()) {
   LADDER.push(`${name}: &${name} [${Array<string>(10).fill(`*${"abcdefghij"[index]}`).join(",")}]`);
 }
 

@@ -352,7 +352,7 @@ describe("loadWorkflow with a program's object", () => {
 
   it("D4: tells its faults by path", async () => {
     const broken = { workflow: { name: "t" }, steps: [{ name: "a", valeu: 1 }] };
-    const error = await refusalOf(() => loadWorkflow({ workflow: broken as never, folder: "/w" }, deps));
+    const error = await refusalOf(() => loadWorkflow({ workflow: broken, folder: "/w" }, deps));
     expect(error.message).toBe('steps[0].valeu: unknown key "valeu" in steps[0] (did you mean value?)');
   });
 });

@@ -44,7 +44,7 @@ const endOf = (harness: EngineHarness) => ({
 describe("random runs", () => {
   it("cover the ways a task can end", () => {
     const ends = new Set(SEEDS.map((seed) => runSeed(seed).closed?.end));
-    expect([...ends].sort()).toEqual(["done", "failed", "partial"]);
+    expect(ends).toEqual(new Set(["done", "failed", "partial"]));
   });
 
   it(

@@ -73,7 +73,7 @@ describe("generate-types", () => {
       });
       return "";
     } catch (error) {
-      return String((error as { stderr: string }).stderr);
+      return (error as { stderr: string }).stderr;
     }
   };
 

@@ -25,7 +25,7 @@ function fixedPresence(knock: KnockResult): PresencePort {
 
 /** A task whose sockets are files of its disk; whoever listened there is dead. */
 function modelTask(fileSystem: ModelFileSystem, verb: "task" | "createTask"): Promise<TaskStore | undefined> {
-  const presence: PresencePort = {
+  const modelled: PresencePort = {
     listen: async ({ folder, name }) => {
       await (await fileSystem.open(join(folder, name), "create")).close();
       return { close: () => fileSystem.unlink(join(folder, name)) };
@@ -35,7 +35,7 @@ function modelTask(fileSystem: ModelFileSystem, verb: "task" | "createTask"): Pr
     }),
   };
   const random = createSeededRandom(`presence ${verb}`);
-  return createModelStore(fileSystem, { parts: { presence, random } })[verb]("task");
+  return createModelStore(fileSystem, { parts: { presence: modelled, random } })[verb]("task");
 }
 
 async function stateSeen(knock: KnockResult, machine?: { host: string; bootId: string }): Promise<OwnerState> {

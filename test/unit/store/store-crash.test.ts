@@ -3,7 +3,7 @@
  * The protocols above the store are explored on their own.
  */
 import { describe, expect, it } from "vitest";
-import { errorCodeOf } from "../../../src/base/errors.js";
+import { errorCodeOf, messageOf } from "../../../src/base/errors.js";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import type { Store } from "../../../src/store/contract.js";
 import { FAULTS, type FaultPlan } from "../../simulation/fault-plan.js";
@@ -202,13 +202,13 @@ async function exploreFault(plan: FaultPlan): Promise<string[]> {
   const violations: string[] = [];
   const fileSystem = new FaultyFileSystem({ faults: [plan] });
   const { acknowledged, error } = await run(fileSystem, 1);
-  if (error !== undefined && !/^(STORE|SEGMENT)_/.test(errorCodeOf(error) ?? "")) violations.push(String(error));
+  if (error !== undefined && !/^(STORE|SEGMENT)_/.test(errorCodeOf(error) ?? "")) violations.push(messageOf(error));
   const k = fileSystem.operationCount;
   for (const seed of [0, 5]) {
     const disk = fileSystem.imageAt(k, { kind: "power", seed });
     violations.push(...missing(acknowledged, k, await observe(disk)));
     const next = await run(new FaultyFileSystem({ disk }), 3);
-    if (next.error !== undefined) violations.push(String(next.error));
+    if (next.error !== undefined) violations.push(messageOf(next.error));
   }
   return violations.map((violation) => `${JSON.stringify(plan)}: ${violation}`);
 }
