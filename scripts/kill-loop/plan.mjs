@@ -20,6 +20,7 @@ function listNamed() {
   const add = (point, job, ...strikes) => named.push({ point, job, strikes });
   for (const [index, name] of EFFECTS.entries()) {
     const n = index + 1;
+    add("start", "ledger", atPoint(`operation:${3 * n}`));
     add("intent", "ledger", atPoint(`intent:${n}`));
     add("effect", "ledger", atEffect(name));
     add("half-snapshot", "ledger", atPoint(`half-snapshot:${n}`));

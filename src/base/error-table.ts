@@ -92,7 +92,11 @@ export const ERROR_TABLE = {
     "the task name cannot be a folder name",
     "use letters, digits, dot, dash and underscore, at most 64 bytes",
   ),
-  TASK_NOT_RESUMABLE: entry(S.usage, "the task has ended and nothing is left to run", "splashdown show {task}"),
+  TASK_NOT_STARTED: entry(
+    S.usage,
+    "the task's first process died before anything was recorded",
+    "splashdown run {file} --task {task}",
+  ),
   TASK_NOT_RUNNING: entry(S.usage, "the request needs a running task", "splashdown resume {task}"),
   TASK_WAITING: entry(S.personNeeded, "the task waits for a person", "splashdown answer {task}"),
   CHECKPOINT_NOT_FOUND: entry(

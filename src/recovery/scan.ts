@@ -43,7 +43,7 @@ export interface ScannedTask {
 
 export interface ScanOptions {
   readonly store: Store;
-  /** Opens a task's keys. Errors: KEY_*, KEYRING_CORRUPT; they become the task's status. */
+  /** Opens a task's keys. Errors: KEY_*, KEYRING_CORRUPT, TASK_NOT_STARTED; they become the task's status. */
   readonly openVault: (task: TaskStore) => Promise<TaskVault>;
   /** Only these; all tasks of the store when absent. */
   readonly names?: readonly string[];
@@ -135,20 +135,27 @@ function readClosing({ records }: JournalEnd): {
 
 const KEY_CODES: ReadonlySet<string> = new Set(["KEY_MISSING", "KEY_WRONG", "KEY_SOURCE_INVALID", "KEY_NOT_CREATED"]);
 
+/** A task that died before its first record has no keys yet, and nothing is wrong with it. */
+function statusOfProblem(code: ErrorCode): TaskStatus {
+  if (code === "TASK_NOT_STARTED") return "crashed";
+  return KEY_CODES.has(code) ? "key_missing" : "damaged";
+}
+
 function createBadEntry(name: string, error: unknown): ScannedTask {
   const code = errorCodeOf(error);
   if (code === undefined || code === "INTERNAL") {
     throw new SplashdownError("INTERNAL", `scanning task ${name} failed: ${messageOf(error)}`, { cause: error });
   }
+  const status = statusOfProblem(code);
   return {
     name,
-    status: KEY_CODES.has(code) ? "key_missing" : "damaged",
+    status,
     taskId: undefined,
     epoch: 0,
     records: 0,
     lastAtMs: undefined,
     owner: undefined,
     closed: undefined,
-    problem: { code, message: messageOf(error) },
+    problem: status === "crashed" ? undefined : { code, message: messageOf(error) },
   };
 }

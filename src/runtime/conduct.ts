@@ -5,7 +5,6 @@
  * (keys, roll-back, damage judged; then claimed) → journal.
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
-import { SplashdownError } from "../base/errors.js";
 import { createUuid, type StepId, type TaskId } from "../base/ids.js";
 import { LIMITS } from "../base/limits.js";
 import type { EffectiveSettings } from "../definition/settings.js";
@@ -18,6 +17,7 @@ import type { TaskStore } from "../store/contract.js";
 import { replaceAnchor } from "../vault/anchor.js";
 import type { PresetAnswers } from "./answer-desk.js";
 import type { RunView } from "./contract.js";
+import { notStarted } from "./key-access.js";
 import { openWith, readAnchor, resolveValue, type OpenedTask } from "./reading.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
@@ -36,7 +36,7 @@ export interface NewTask extends ConductOptions {
   readonly inputs: JsonObject;
 }
 
-/** Runs a task from its beginning; its place was made by the caller and nothing is in it. */
+/** Runs a task from its beginning, in a place where nothing was recorded. */
 export async function conductNew(services: Services, options: NewTask): Promise<RunView> {
   const { task, workflow, settings, presets, wait, signal } = options;
   const taskId = createUuid(services.random);
@@ -137,9 +137,7 @@ async function resumedInput(
   const { opened, workflow, settings, inputs } = options;
   if (restored.state.task === undefined) {
     if (inputs !== undefined) return startInput(opened, { ...options, inputs });
-    throw new SplashdownError("TASK_NOT_RESUMABLE", `task ${opened.task.name} never started`, {
-      details: { task: opened.task.name },
-    });
+    throw notStarted(opened.task.name);
   }
   return {
     kind: "resumed",

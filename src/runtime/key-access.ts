@@ -78,13 +78,14 @@ export class KeyAccess {
     return named.length > 0 ? named : [{ kind: "keyfile", path: this.defaultKeyPath }];
   }
 
-  /** Errors: those of `openTaskVault`. Writes nothing. */
+  /** Errors: TASK_NOT_STARTED; those of `openTaskVault`. Writes nothing. */
   async open(task: TaskStore): Promise<TaskVault> {
     const { encryption, random, log } = this.#deps;
     const view = await inspectKeyring(task);
     if (view === undefined) {
       const taskId = await readTaskId(task);
       if (!encryption && taskId !== undefined) return createPlainVault(taskId);
+      if (taskId === undefined && (await isUnborn(task))) throw notStarted(task.name);
       if (taskId !== undefined) {
         throw new SplashdownError("SEAL_MISSING", `task ${task.name} is not encrypted, and encryption is demanded`, {
           details: { task: task.name },
@@ -101,12 +102,19 @@ export class KeyAccess {
     });
   }
 
-  /** Errors: KEY_NOT_CREATED, KEY_SOURCE_INVALID. */
+  /**
+   * Shape: where somebody was faster, the vault is theirs, and so is its `taskId`. Errors: KEY_NOT_CREATED,
+   * KEY_SOURCE_INVALID; those of `open` for a keyring that is there.
+   */
   async create(task: TaskStore, taskId: string): Promise<TaskVault> {
     const { encryption, random, clock, log } = this.#deps;
     if (!encryption) return createPlainVault(taskId);
     await this.ensureKey();
-    return createTaskVault({ taskId, store: task, sources: this.sources(), ports: this.ports, random, clock, log });
+    const options = { taskId, store: task, sources: this.sources(), ports: this.ports, random, clock, log };
+    return createTaskVault(options).catch((error: unknown) => {
+      if (!isErrorCode(error, "TASK_SWAPPED")) throw error;
+      return this.open(task);
+    });
   }
 
   /** Makes the default key when none is configured; before anything of a new task exists. */
@@ -163,6 +171,20 @@ export class KeyAccess {
 /** Whoever works in the home folder, or above it, has no project there that a key could lie in. */
 function isAtOrAbove(folder: string, home: string): boolean {
   return !relative(folder, home).startsWith("..");
+}
+
+/** True for a place whose first process died, or is still alive, before its keyring or its first record was written. */
+export async function isUnborn(task: TaskStore): Promise<boolean> {
+  const segments = await task.segments();
+  if (segments.some(({ sizeBytes }) => sizeBytes > 0)) return false;
+  return (await task.list("keyring-")).length === 0 && (await task.list("checkpoint_")).length === 0;
+}
+
+/** What everybody is told who wants more of a task than to run it. */
+export function notStarted(task: string): SplashdownError {
+  return new SplashdownError("TASK_NOT_STARTED", `task ${task} died before anything was recorded`, {
+    details: { task, file: "FILE" },
+  });
 }
 
 /** The task's uuid as the first readable segment header states it; `undefined` when there is none. */

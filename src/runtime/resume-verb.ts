@@ -15,6 +15,7 @@ import { conductOn, type GoOn } from "./conduct.js";
 import type { PlanView, RecoverView, ResumeOptions, RunView } from "./contract.js";
 import { recordAnswer } from "./control.js";
 import { findTask, findTaskOfCheckpoint } from "./finding.js";
+import { notStarted } from "./key-access.js";
 import { planResume } from "./plan.js";
 import { presetsOf } from "./presets.js";
 import { readState, type OpenedTask } from "./reading.js";
@@ -63,15 +64,7 @@ async function findResumable(services: Services, options: ResumeOptions): Promis
 async function readStanding(services: Services, task: TaskStore): Promise<Standing> {
   const { folded, ...opened } = await readState(services, task);
   const { state } = folded;
-  if (state.task === undefined) {
-    throw new SplashdownError(
-      "TASK_NOT_RESUMABLE",
-      `task ${task.name} died before anything was recorded; run it again: splashdown run FILE --task ${task.name}`,
-      {
-        details: { task: task.name },
-      },
-    );
-  }
+  if (state.task === undefined) throw notStarted(task.name);
   const now = await reloadWorkflow(services, state.task);
   return { opened, state, now, plan: planResume(state, now) };
 }

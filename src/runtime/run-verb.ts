@@ -16,6 +16,7 @@ import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
 import { conductNew, conductOn, type ConductOptions } from "./conduct.js";
 import type { RunOptions, RunView } from "./contract.js";
+import { isUnborn } from "./key-access.js";
 import { deriveStatus, readState, whileOpen, type OpenedTask } from "./reading.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
@@ -59,6 +60,7 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
       details: { task: name },
     });
   return whileOpen(existing, async () => {
+    if (await isUnborn(existing)) return conductNew(services, { ...prepared, task: existing });
     const owner = await existing.ownerState();
     const { folded, ...opened } = await readState(services, existing);
     if (folded.state.task === undefined) return takeUp(services, { ...opened, state: folded.state }, prepared);

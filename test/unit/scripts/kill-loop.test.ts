@@ -70,7 +70,7 @@ describe("the plan", () => {
   it("meets every kind of point within the first dozen kills, and every named point before it draws any", () => {
     const kinds = new Set(draw({ killsWanted: 12 }).map(({ point }) => point.replace("audit ", "")));
     expect(kinds).toEqual(
-      new Set(["done", "effect", "half-snapshot", "intent", "outlive", "recovery", "spawned", "tools"]),
+      new Set(["done", "effect", "half-snapshot", "intent", "outlive", "recovery", "spawned", "start", "tools"]),
     );
     const all = draw({ killsWanted: 200 });
     expect(all).toHaveLength(200);

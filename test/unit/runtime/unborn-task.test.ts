@@ -1,0 +1,67 @@
+import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Splashdown } from "../../../src/runtime/contract.js";
+import { createEnvironment } from "../../../src/runtime/environment.js";
+import { openSplashdown } from "../../../src/runtime/open.js";
+import { codeOfAsync } from "../../support/error-code.js";
+import { withFolder } from "../../support/store-places.js";
+
+const WORKFLOW = {
+  workflow: { name: "small", entry_point: "a" },
+  agents: [{ name: "a", type: "set", value: "{{ 3 + 4 }}", routes: [{ to: "$end" }] }],
+  output: { a: "{{ a.output }}" },
+};
+
+/** A place as a process leaves it that dies before the first record of its task. */
+async function withUnborn(act: (room: { splashdown: Splashdown; workflow: string; folder: string }) => Promise<void>) {
+  await withFolder(async (root) => {
+    const workflow = join(root, "workflow.json");
+    await writeFile(workflow, JSON.stringify(WORKFLOW));
+    const folder = join(root, "outputs/early/checkpoints");
+    await mkdir(join(folder, "journal"), { recursive: true, mode: 0o700 });
+    const variables = {
+      HOME: root,
+      SPLASHDOWN_CONFIG_DIR: join(root, "config"),
+      SPLASHDOWN_STATE_DIR: join(root, "state"),
+    };
+    const splashdown = await openSplashdown({ environment: createEnvironment(variables, root) });
+    await splashdown.keys.init({ ifMissing: true });
+    await act({ splashdown, workflow, folder }).finally(() => splashdown.close());
+  });
+}
+
+describe("a task whose first process died before anything was recorded", () => {
+  it("is run from its beginning under its own name", async () => {
+    await withUnborn(async ({ splashdown, workflow }) => {
+      const view = await splashdown.run({ workflow, task: "early" });
+      expect(view).toMatchObject({ task: "early", status: "done", how: "started", output: { a: 7 } });
+    });
+  });
+
+  it("is run the same way when its keyring was written already", async () => {
+    await withUnborn(async ({ splashdown, workflow, folder }) => {
+      await splashdown.run({ workflow, task: "other" });
+      // As if that task had only got its keyring: nothing of it was ever acknowledged.
+      await rm(join(folder, "../../../state"), { recursive: true });
+      await copyFile(join(folder, "../../other/checkpoints/keyring-1.json"), join(folder, "keyring-1.json"));
+      expect(await splashdown.run({ workflow, task: "early" })).toMatchObject({ status: "done", output: { a: 7 } });
+    });
+  });
+
+  it("is listed as crashed, left by recover, and named to whoever wants more of it", async () => {
+    await withUnborn(async ({ splashdown }) => {
+      expect(await splashdown.list()).toEqual([{ task: "early", status: "crashed", size: 0 }]);
+      expect((await splashdown.recover()).tasks).toEqual([{ task: "early", action: "left", why: "it never started" }]);
+      expect(await codeOfAsync(() => splashdown.resume({ task: "early" }))).toBe("TASK_NOT_STARTED");
+      expect(await codeOfAsync(() => splashdown.show("early"))).toBe("TASK_NOT_STARTED");
+    });
+  });
+
+  it("is damaged, not unborn, when a snapshot is there and the keyring is not", async () => {
+    await withUnborn(async ({ splashdown, workflow, folder }) => {
+      await writeFile(join(folder, "checkpoint_phase1_20260101T000000000Z_00000001.json"), "{}", { mode: 0o600 });
+      expect(await codeOfAsync(() => splashdown.run({ workflow, task: "early" }))).toBe("KEYRING_CORRUPT");
+    });
+  });
+});
