@@ -7,7 +7,7 @@
  * Source: STORAGE section 1.4.
  */
 import { encodeBase64Url, sha256 } from "../base/digest.js";
-import { SplashdownError } from "../base/errors.js";
+import { SplashdownError, assert } from "../base/errors.js";
 import { isUuid, type KeyId } from "../base/ids.js";
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { SegmentId } from "../store/contract.js";
@@ -43,7 +43,9 @@ const KEY = /^[0-9a-f]{1,64}$/;
 
 /** Builds a header line. Shape: `h` is the first record's prior hash. */
 export function encodeSegmentHeader(header: SegmentHeader): { line: Buffer; h: Buffer } {
-  const hashed = `${START}${canonicalJson(headerToJson(header))}`;
+  const fields = headerToJson(header);
+  assert(fieldsToHeader(fields) !== undefined, "a segment header would not be readable");
+  const hashed = `${START}${canonicalJson(fields)}`;
   const h = sha256(hashed);
   return { line: Buffer.from(`${hashed},"h":"${encodeBase64Url(h)}"}`), h };
 }

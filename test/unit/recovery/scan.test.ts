@@ -59,6 +59,7 @@ async function make(name: string, events: readonly EngineEvent[]): Promise<void>
 }
 
 const openVault = async (task: TaskStore) => {
+  if (task.name === "unborn") throw new SplashdownError("TASK_NOT_STARTED", "it died before anything was recorded");
   if (task.name === "keyless") throw new SplashdownError("KEY_MISSING", "no source gives the key");
   return createTestVault(`reader of ${task.name}`);
 };
@@ -113,9 +114,11 @@ describe("scanTasks", () => {
     rot.set("rotten", (bytes) => change(bytes, bytes.lastIndexOf('"d":"') + 10));
     rot.set("headless", (bytes) => change(bytes, bytes.indexOf('"salt":"') + 10));
     rot.set("forged", () => Buffer.from('{"format":"splashdown.journal","version":"7.0","header":{}}\n'));
-    const names = ["keyless", "rotten", "headless", "forged", "gone", "crashed"];
+    await memory.createTask("unborn");
+    const names = ["unborn", "keyless", "rotten", "headless", "forged", "gone", "crashed"];
     const tasks = await scanTasks({ store, openVault, names });
     expect(tasks.map(({ name, status, problem }) => [name, status, problem?.code])).toEqual([
+      ["unborn", "crashed", undefined],
       ["keyless", "key_missing", "KEY_MISSING"],
       ["rotten", "damaged", "JOURNAL_CORRUPT"],
       ["headless", "damaged", "JOURNAL_CORRUPT"],
