@@ -1,9 +1,10 @@
 /** `splashdown run`: starts a task, or takes up the crashed one of the same definition and inputs. */
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
-import type { OnUnknown } from "../runtime/contract.js";
+import type { OnUnknown, Splashdown } from "../runtime/contract.js";
 import { askInTerminal } from "./ask.js";
-import type { CliDeps } from "./deps.js";
+import type { CliDeps, GlobalOptions } from "./deps.js";
+import { announceStart, CHILD_FLAG, runDetached } from "./detach.js";
 import { collectPairs, parseOnUnknown, readInputsFile } from "./flags.js";
 import { watchProgress } from "./progress.js";
 import { formatRun } from "./run-text.js";
@@ -33,6 +34,8 @@ interface RunFlags {
   readonly inputs?: string;
   readonly new?: boolean;
   readonly wait?: boolean;
+  readonly detach?: boolean;
+  readonly detachedChild?: boolean;
   readonly provider?: string;
   readonly model?: string;
   readonly onUnknown?: OnUnknown;
@@ -49,6 +52,8 @@ export function registerRun(program: Command, deps: CliDeps): void {
     .option("--inputs <file>", "inputs as a JSON or YAML file")
     .option("--new", "start afresh even if a crashed task of the same inputs could go on")
     .option("--wait", "sleep through long waits instead of ending with status 75")
+    .option("--detach", "run in the background: print the task's name as soon as it has started, and leave")
+    .addOption(new Option(CHILD_FLAG).hideHelp())
     .option("--provider <name>", "model provider for steps that name none")
     .option("--model <name>", "model for steps that name none")
     .option(
@@ -69,12 +74,14 @@ async function runRun(
   if (flags.input !== undefined && flags.inputs !== undefined) {
     throw new SplashdownError("USAGE_INVALID", "give --input or --inputs, not both");
   }
+  if (flags.detach === true) return runDetached(deps, command.optsWithGlobals<GlobalOptions>());
   const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs);
   const ask = deps.streams.interactive ? { ask: askInTerminal } : {};
   await withSplashdown(
     { command, deps },
     async ({ splashdown, options, print }) => {
       const progress = watchProgress(splashdown, deps.streams, options);
+      if (flags.detachedChild === true) announceFirst(splashdown);
       const view = await splashdown
         .run({
           workflow: file,
@@ -90,9 +97,20 @@ async function runRun(
           unknown: flags.unknown,
         })
         .finally(() => progress.stop());
+      if (flags.detachedChild === true)
+        deps.streams.error(`${formatRun({ ...view, output: undefined }, deps.streams)}\n`);
       print(view, (run) => formatRun(run, deps.streams));
       deps.exit(view.exit_status);
     },
     ask,
   );
+}
+
+/** Durable by the time it is told: the task has a record of this process. */
+function announceFirst(splashdown: Splashdown): void {
+  const stop = splashdown.on("event", ({ task, type }) => {
+    if (type !== "task_started" && type !== "task_resumed") return;
+    stop();
+    announceStart(task);
+  });
 }
