@@ -118,6 +118,7 @@ export async function conductOn(services: Services, options: GoOn): Promise<RunV
     presets,
     wait,
     signal,
+    checkpointFirst: restored.uncertain ? "loss accepted: nothing is read over the gap again" : undefined,
   };
   await runSession({ ...session, templates: await services.templates() }, await resumedInput(restored, options));
   const how = by === "run" || by === "recover" ? "taken_up" : "resumed";
@@ -161,6 +162,7 @@ async function takeOver(services: Services, options: GoOn): Promise<Restored> {
   const { clock, log } = services;
   const waiting = { task, clock, ...(signal === undefined ? {} : { signal }) };
   await requireOwnerGone({ ...waiting, takeOver: options.takeOver, watchMs: LIMITS.ownerWatchMs });
+  if (!settings.recovery_config.fallback_to_previous) await requireNewestSnapshot(opened);
   const anchor = await readAnchor(services, vault.taskId);
   if (anchor.state === "damaged") log.warn(`${anchor.problem}; a rolled-back folder cannot be told from it`);
   const restored = await restoreTask({
@@ -175,6 +177,12 @@ async function takeOver(services: Services, options: GoOn): Promise<Restored> {
   });
   if (acceptLoss && restored.prev !== undefined) await lowerAnchor(services, vault.taskId, restored);
   return restored;
+}
+
+/** `fallback_to_previous: false`: a bad newest file stops the recovery instead of being set aside. Errors: its own. */
+async function requireNewestSnapshot({ snapshots }: OpenedTask): Promise<void> {
+  const [newest] = await snapshots.list();
+  if (newest !== undefined) await snapshots.load(newest.file);
 }
 
 /** A person accepted the loss: what was remembered beyond it counts no more. */

@@ -64,7 +64,10 @@ export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">)
 }
 
 /** The recorded answer of a question, if there is one. */
-export async function loadAnswer(deps: ControlDeps, question: QuestionId): Promise<Answer | undefined> {
+export async function loadAnswer(
+  deps: Pick<ControlDeps, "task" | "vault">,
+  question: QuestionId,
+): Promise<Answer | undefined> {
   const key = answerKey(question);
   const bytes = await deps.task.get(key);
   return bytes === undefined ? undefined : parseAnswer(decodeControlFile(deps.vault, key, bytes));

@@ -12,7 +12,8 @@ import { readTask, type FoldedTask } from "../recovery/fold.js";
 import type { OwnerState, TaskStore } from "../store/contract.js";
 import { loadAnchor, type LoadedAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
-import type { TaskView } from "./contract.js";
+import type { QuestionView, TaskView } from "./contract.js";
+import { loadAnswer } from "./control.js";
 import type { Services } from "./services.js";
 import {
   countSteps,
@@ -20,7 +21,6 @@ import {
   viewDecisions,
   viewDeliverables,
   viewMetrics,
-  viewOpenQuestions,
   viewPhases,
   viewQuestion,
   viewStep,
@@ -89,20 +89,36 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
   const { state } = folded;
   const owner = await task.ownerState();
   const status = deriveStatus(state, owner.state);
+  const questions = await viewQuestions(opened, state);
   return {
     ...viewStanding(folded, status),
     task: task.name,
     workflow_id: vault.taskId,
     folder: task.deliverablesFolder,
     encrypted: vault.encrypted,
-    questions: [...state.questions.values()].map((question) => viewQuestion(task.name, question)),
-    open_questions: viewOpenQuestions(task.name, state).length,
+    questions,
+    open_questions: questions.filter((question) => question.status === "open").length,
     deliverables: viewDeliverables(state),
     damage: describeDamage(folded),
     size: folded.history.sizeBytes,
     output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),
     owner: status === "running" ? owner.owner : undefined,
   };
+}
+
+/** All questions; one whose answer no owner has taken yet is answered all the same. */
+async function viewQuestions({ task, vault }: OpenedTask, state: TaskState): Promise<QuestionView[]> {
+  const views: QuestionView[] = [];
+  for (const question of state.questions.values()) {
+    const view = viewQuestion(task.name, question);
+    const given = question.status === "open" ? await loadAnswer({ task, vault }, question.id) : undefined;
+    views.push(
+      given === undefined
+        ? view
+        : { ...view, status: "answered", answer: given.answer, answered_by: given.by, answered_at: given.at },
+    );
+  }
+  return views;
 }
 
 /** What the state alone tells. */

@@ -49,6 +49,8 @@ export interface SessionOptions {
   readonly templates: TemplateEngine;
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
+  /** Why a checkpoint is taken as soon as the task goes on. */
+  readonly checkpointFirst?: string | undefined;
 }
 
 export interface SessionEnd {
@@ -140,6 +142,8 @@ class TaskSession {
     const { signal, task, services } = this.#options;
     await task.ensureReserve().catch((error: unknown) => services.log.debug(`no reserve: ${messageOf(error)}`));
     await this.#inbox.load();
+    const { checkpointFirst } = this.#options;
+    if (checkpointFirst !== undefined) this.#inbox.push({ kind: "checkpoint", note: checkpointFirst, by: "recovery" });
     const leave = (): void => this.#leave(signal?.reason);
     if (signal?.aborted === true) leave();
     signal?.addEventListener("abort", leave, { once: true });
