@@ -153,7 +153,9 @@ class Drive {
   /** Answers unknown outcomes as a person with the ledger at hand would: done if the line is there, else rerun. */
   async #answer(view, ended) {
     const open = (view?.questions ?? []).filter((question) => question.status === "open");
-    if (open.length === 0)
+    // Answered before, and the process that was to go on with it died too early to say so.
+    const isAnswered = (view?.questions ?? []).some((question) => question.status === "answered");
+    if (open.length === 0 && !isAnswered)
       throw new Error(`nothing is asked, and it ended with ${ended.code}: ${ended.stderr.slice(-800)}`);
     for (const question of open) {
       if (question.kind !== "unknown_outcome") throw new Error(`asked ${question.id}: ${question.text}`);

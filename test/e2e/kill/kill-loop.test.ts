@@ -18,6 +18,7 @@ describe("the kill loop", () => {
     expect(Number(kills)).toBeGreaterThanOrEqual(12);
     expect(Number(tasks)).toBeGreaterThanOrEqual(8);
     for (const point of [
+      "start",
       "intent",
       "spawned",
       "effect",

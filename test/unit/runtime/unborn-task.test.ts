@@ -27,7 +27,11 @@ async function withUnborn(act: (room: { splashdown: Splashdown; workflow: string
     };
     const splashdown = await openSplashdown({ environment: createEnvironment(variables, root) });
     await splashdown.keys.init({ ifMissing: true });
-    await act({ splashdown, workflow, folder }).finally(() => splashdown.close());
+    try {
+      await act({ splashdown, workflow, folder });
+    } finally {
+      await splashdown.close();
+    }
   });
 }
 
