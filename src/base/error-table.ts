@@ -1,7 +1,7 @@
 /**
  * The closed table of error codes: meaning, exit status, retryable, hint.
  *
- * The first word of a code is its area. A hint is the next command to type; `{name}` stands for a detail of the error.
+ * The first word of a code is its area. A hint is the next command to type; `{name}` stands for a detail of the error, ` {name?}` for one that may be left out.
  * Exit statuses are those of the command line's help. A test walks this table: every code is documented, raised, and
  * has a hint and a status.
  */
@@ -57,7 +57,7 @@ export const ERROR_TABLE = {
   ),
   CANCELLED: passing(S.interrupted, "the work was cancelled by a signal or a request", "splashdown resume {task}"),
 
-  USAGE_INVALID: entry(S.usage, "a flag, an argument or their combination is not valid", "splashdown --help"),
+  USAGE_INVALID: entry(S.usage, "a flag, an argument or their combination is not valid", "splashdown {verb?} --help"),
   INPUT_INVALID: entry(
     S.usage,
     "an input of the workflow is missing or has the wrong type",
@@ -102,9 +102,9 @@ export const ERROR_TABLE = {
   CHECKPOINT_NOT_FOUND: entry(
     S.notFound,
     "no checkpoint has that id, sequence, phase or file name",
-    "splashdown checkpoints list {task}",
+    "splashdown checkpoints list {task?}",
   ),
-  CHECKPOINT_AMBIGUOUS: entry(S.usage, "several checkpoints fit", "splashdown checkpoints list {task}"),
+  CHECKPOINT_AMBIGUOUS: entry(S.usage, "several checkpoints fit", "splashdown checkpoints list {task?}"),
   QUESTION_NOT_FOUND: entry(S.notFound, "no open question has that id", "splashdown show {task}"),
   QUESTION_CLOSED: entry(S.usage, "the question has been answered already", "splashdown show {task}"),
   ANSWER_INVALID: entry(S.usage, "the answer is not one of the options", "splashdown show {task}"),
@@ -120,12 +120,12 @@ export const ERROR_TABLE = {
   KEY_MISSING: entry(
     S.key,
     "no configured source gives a key that this data was sealed with",
-    "splashdown keys show {task}",
+    "splashdown keys show {task?}",
   ),
   KEY_WRONG: entry(
     S.key,
     "the configured key or passphrase is not the one this data was sealed with",
-    "splashdown keys show {task}",
+    "splashdown keys show {task?}",
   ),
   KEY_SOURCE_INVALID: entry(
     S.key,
@@ -137,11 +137,11 @@ export const ERROR_TABLE = {
     "no key is configured and none may be made here",
     "splashdown keys init --key-file PATH",
   ),
-  KEYRING_CORRUPT: entry(S.damaged, "a keyring file is damaged", "splashdown keys verify {task}"),
+  KEYRING_CORRUPT: entry(S.damaged, "a keyring file is damaged", "splashdown keys verify {task?}"),
   KEYRING_TAMPERED: entry(
     S.tampered,
     "a keyring's checksum fits, but its content is not ours",
-    "splashdown keys verify {task}",
+    "splashdown keys verify {task?}",
   ),
 
   STORE_FULL: passing(
@@ -183,7 +183,7 @@ export const ERROR_TABLE = {
   CHECKPOINT_TAMPERED: entry(
     S.tampered,
     "the checksum fits and the key is right, but the content is not ours",
-    "splashdown checkpoints list {task}",
+    "splashdown checkpoints list {task?}",
   ),
   JOURNAL_CORRUPT: entry(
     S.damaged,
@@ -202,7 +202,7 @@ export const ERROR_TABLE = {
   TASK_SWAPPED: entry(
     S.tampered,
     "a file belongs to another task or to another place in the chain",
-    "splashdown checkpoints list {task}",
+    "splashdown checkpoints list {task?}",
   ),
   RECOVERY_EXHAUSTED: entry(
     S.exhausted,

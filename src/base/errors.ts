@@ -86,10 +86,11 @@ export function unreachable(value: never): never {
   throw new SplashdownError("INTERNAL", `unreachable value ${JSON.stringify(value)}`);
 }
 
+/** `{name}` is a detail or, without it, its name in capitals; ` {name?}` is a detail or nothing. */
 function fillHint(hint: string, details: JsonObject): string {
-  return hint.replace(/\{(\w+)\}/g, (_whole, name: string) => {
+  return hint.replace(/( ?)\{(\w+)(\??)\}/g, (_whole, space: string, name: string, optional: string) => {
     const value = details[name];
-    if (value === undefined || value === null) return name.toUpperCase();
-    return typeof value === "string" ? value : JSON.stringify(value);
+    if (value === undefined || value === null) return optional === "?" ? "" : `${space}${name.toUpperCase()}`;
+    return `${space}${typeof value === "string" ? value : JSON.stringify(value)}`;
   });
 }
