@@ -12,6 +12,7 @@ import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import type { CliDeps, Streams } from "./deps.js";
 import { cleanForTerminal } from "./output.js";
 import { createProgram } from "./program.js";
+import { findVerb, toUsageError, withVerb } from "./usage.js";
 
 const SIGNAL_STATUS = {
   SIGINT: EXIT_STATUS.interrupted,
@@ -33,11 +34,13 @@ async function main(args: readonly string[]): Promise<number> {
       status = chosen;
     },
   };
+  const program = createProgram(deps, readVersion());
   try {
-    await createProgram(deps, readVersion()).parseAsync([...args], { from: "user" });
+    await program.parseAsync([...args], { from: "user" });
     return status;
   } catch (error) {
-    return reportError(error, streams, args);
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT_STATUS.done;
+    return reportError(explain(error, findVerb(program, args)), streams, args);
   }
 }
 
@@ -77,8 +80,12 @@ function listenToSignals(streams: Streams): AbortSignal {
   return controller.signal;
 }
 
+function explain(error: unknown, verb: string): unknown {
+  if (error instanceof CommanderError) return toUsageError(error, verb);
+  return error instanceof SplashdownError ? withVerb(error, verb) : error;
+}
+
 function reportError(error: unknown, streams: Streams, args: readonly string[]): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_STATUS.done : EXIT_STATUS.usage;
   const known = error instanceof SplashdownError ? error : undefined;
   const code = errorCodeOf(error) ?? "INTERNAL";
   const text = args.includes("--json")
@@ -89,9 +96,11 @@ function reportError(error: unknown, streams: Streams, args: readonly string[]):
   return known?.exitStatus ?? EXIT_STATUS.unexpected;
 }
 
+/** The code stands on the first line, whatever follows. */
 function describeError(error: unknown, code: string): string {
-  const hint = error instanceof SplashdownError ? `\n  → ${error.hint}` : "";
-  return `splashdown: ${messageOf(error)} [${code}]${hint}`;
+  const [first = "", ...rest] = messageOf(error).split("\n");
+  const hint = error instanceof SplashdownError ? [`  → ${error.hint}`] : [];
+  return [`splashdown: ${first} [${code}]`, ...rest, ...hint].join("\n");
 }
 
 function showStack(error: unknown, streams: Streams): void {

@@ -62,13 +62,16 @@ export function colourStatus(colours: Colours, status: string): string {
   return colours[STATUS_COLOUR[status] ?? "dim"](status);
 }
 
-/** Columns aligned by their widest cell, two spaces apart; the last column is not padded. */
+/** Columns aligned by their widest cell, two spaces apart; no line ends with spaces. */
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows].map((row) => row.map((cell) => cleanForTerminal(cell).replaceAll("\n", " ")));
   const widths = head.map((_title, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
   return lines
     .map((line) =>
-      line.map((cell, column) => (column === line.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join("  "),
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
     )
     .join("\n");
 }

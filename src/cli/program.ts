@@ -34,7 +34,12 @@ export function createProgram(deps: CliDeps, version: string): Command {
     .addHelpText("after", GLOBAL_HELP)
     .showSuggestionAfterError(true)
     .exitOverride()
-    .configureOutput({ writeOut: (text) => deps.streams.out(text), writeErr: (text) => deps.streams.error(text) });
+    .configureOutput({
+      writeOut: (text) => deps.streams.out(text),
+      writeErr: (text) => deps.streams.error(text),
+      // What is wrong is told once, by whoever catches it.
+      outputError: () => undefined,
+    });
   registerRun(program, deps);
   registerResume(program, deps);
   registerRecover(program, deps);

@@ -4,7 +4,7 @@ import { SplashdownError } from "../base/errors.js";
 import type { OnUnknown, PlanView, ResumeOptions, RunView } from "../runtime/contract.js";
 import { askInTerminal } from "./ask.js";
 import type { CliDeps } from "./deps.js";
-import { collectPairs, parseOnUnknown } from "./flags.js";
+import { collectPairs, parseJsonFlag, parseOnUnknown } from "./flags.js";
 import { watchProgress } from "./progress.js";
 import { RUN_STATUSES } from "./run.js";
 import { formatPlan, formatRun } from "./run-text.js";
@@ -13,6 +13,7 @@ import { describeStatuses, withSplashdown } from "./verb.js";
 interface ResumeFlags {
   readonly checkpointId?: string;
   readonly answer?: string;
+  readonly output?: string;
   readonly onUnknown?: OnUnknown;
   readonly unknown?: Record<string, string>;
   readonly extend?: Record<string, string>;
@@ -30,9 +31,10 @@ export function registerResume(program: Command, deps: CliDeps): void {
     .argument("[task]", "task name, id, or workflow name when only one task fits")
     .option("--checkpoint-id <id>", "find the task by one of its checkpoints")
     .option("--answer <value>", "answer the task's one open question")
+    .option("--output <json>", "the value that goes with --answer, e.g. the output of a step that is done")
     .option("--on-unknown <what>", "ask, rerun, skip or fail steps of unknown outcome", parseOnUnknown)
-    .option("--unknown <step=what>", "the same for one step (repeatable)", collectPairs)
-    .option("--extend <limit=value>", "raise a limit, e.g. max_iterations=20 (repeatable)", collectPairs)
+    .option("--unknown <step=what>", "the same for one step: rerun, skip, fail or done:JSON (repeatable)", collectPairs)
+    .option("--extend <limit=amount>", "add to a limit, e.g. max_iterations=20 (repeatable)", collectPairs)
     .option("--accept-changes", "go on although the workflow file has changed")
     .option("--accept-loss", "go on although records are damaged or the folder is older than it was")
     .option("--take-over", "go on although it is unclear whether the owner lives")
@@ -50,12 +52,15 @@ async function runResume(
   { command, deps }: { command: Command; deps: CliDeps },
 ): Promise<void> {
   if ((task === undefined) === (flags.checkpointId === undefined)) {
-    throw new SplashdownError("USAGE_INVALID", "name a task, or give --checkpoint-id", { details: {} });
+    throw new SplashdownError("USAGE_INVALID", "name a task, or give --checkpoint-id");
   }
-  const { plan, ...rest } = flags;
+  const { plan, output, ...rest } = flags;
+  if (output !== undefined && flags.answer === undefined)
+    throw new SplashdownError("USAGE_INVALID", "--output goes with --answer");
   const request: ResumeOptions = {
     ...rest,
     ...(task === undefined ? {} : { task }),
+    ...(output === undefined ? {} : { value: parseJsonFlag("--output", output) }),
     ...(plan === true ? { planOnly: true } : {}),
     signal: deps.signal,
   };
@@ -63,25 +68,18 @@ async function runResume(
   await withSplashdown(
     { command, deps },
     async ({ splashdown, options, print }) => {
-      if (plan !== true && options.json !== true) await printPlanFirst(request, { splashdown, deps });
       const progress = watchProgress(splashdown, deps.streams, options);
-      const view = await splashdown.resume(request).finally(() => progress.stop());
+      const isSilent = options.json === true || options.quiet === true;
+      const onPlan = (view: PlanView): void => {
+        if (!isSilent) deps.streams.error(`${formatPlan(view)}\n`);
+      };
+      const view = await splashdown.resume({ ...request, onPlan }).finally(() => progress.stop());
       if (isPlan(view)) return print(view, formatPlan);
       print(view, (run) => formatRun(run, deps.streams));
       deps.exit(view.exit_status);
     },
     ask,
   );
-}
-
-interface PlanDeps {
-  readonly splashdown: { resume(options: ResumeOptions): Promise<RunView | PlanView> };
-  readonly deps: CliDeps;
-}
-
-async function printPlanFirst(request: ResumeOptions, { splashdown, deps }: PlanDeps): Promise<void> {
-  const view = await splashdown.resume({ ...request, planOnly: true });
-  if (isPlan(view)) deps.streams.error(`${formatPlan(view)}\n`);
 }
 
 function isPlan(view: RunView | PlanView): view is PlanView {

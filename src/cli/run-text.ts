@@ -5,9 +5,9 @@ import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize }
 
 const HOW: Readonly<Record<RunView["how"], string>> = {
   started: "",
-  taken_up: " (taken up after a crash)",
+  taken_up: " (taken up again)",
   resumed: " (resumed)",
-  finished_before: " (finished before; nothing ran)",
+  finished_before: " (nothing ran)",
 };
 
 export function formatRun(view: RunView, streams: Streams): string {
@@ -20,10 +20,15 @@ export function formatRun(view: RunView, streams: Streams): string {
     ...formatOutput(view),
     ...view.deliverables.map((file) => `  ${view.folder}/${file.file}  ${formatSize(file.size)}, written in the clear`),
     ...view.questions.flatMap((question) => formatQuestion(question)),
-    ...(view.resume_at === undefined ? [] : [`  paused until ${view.resume_at}; then: splashdown resume ${view.task}`]),
     ...view.notices.map((notice) => `  ${cleanForTerminal(notice)}`),
+    ...formatNext(view),
   ];
   return lines.join("\n");
+}
+
+function formatNext({ next, resume_at: until }: RunView): string[] {
+  if (next === undefined) return [];
+  return [until === undefined ? `  go on with: ${next}` : `  paused until ${until}; then: ${next}`];
 }
 
 function countOf(count: number, what: string): string {

@@ -61,7 +61,7 @@ export function registerRun(program: Command, deps: CliDeps): void {
       "ask, rerun, skip or fail steps whose outcome is unknown after a crash",
       parseOnUnknown,
     )
-    .option("--unknown <step=what>", "the same for one step (repeatable)", collectPairs)
+    .option("--unknown <step=what>", "the same for one step: rerun, skip, fail or done:JSON (repeatable)", collectPairs)
     .addHelpText("after", describeStatuses(RUN_STATUSES))
     .action((file: string, flags: RunFlags, command: Command) => runRun(file, flags, { command, deps }));
 }

@@ -1,5 +1,6 @@
 /** `splashdown list`, `show` and `events`: the truth about tasks. They change nothing. */
 import type { Command } from "commander";
+import { SplashdownError } from "../base/errors.js";
 import type { EventView, TaskSummaryView, TaskView } from "../runtime/contract.js";
 import type { CliDeps, Streams } from "./deps.js";
 import { formatQuestion } from "./run-text.js";
@@ -38,16 +39,47 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     .command("events")
     .description("the events of a task, in order")
     .argument("<task>", "task name, id or workflow name")
-    .option("--follow", "go on until the task ends")
-    .option("--from <n>", "first event number", Number)
+    .option("--follow", "go on until its owner leaves; with --json one document per line")
+    .option("--from <n>", "first event number", parseEventNumber)
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (task: string, flags: { follow?: boolean; from?: number }, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, options }) => {
         const events = splashdown.events(task, { ...flags, signal: deps.signal });
-        for await (const event of events)
-          deps.streams.out(options.json === true ? `${JSON.stringify(event)}\n` : `${formatEvent(event)}\n`);
+        await printEvents(events, { format: chooseFormat(options.json, flags.follow), out: deps.streams.out });
       });
     });
+}
+
+type EventFormat = "text" | "lines" | "list";
+
+function chooseFormat(json: boolean | undefined, follow: boolean | undefined): EventFormat {
+  if (json !== true) return "text";
+  return follow === true ? "lines" : "list";
+}
+
+/** As they come: text, one document per line, or one list that is never held as a whole. */
+async function printEvents(
+  events: AsyncIterable<EventView>,
+  { format, out }: { readonly format: EventFormat; readonly out: (text: string) => void },
+): Promise<void> {
+  let before = "[\n";
+  for await (const event of events) {
+    if (format === "text") out(`${formatEvent(event)}\n`);
+    else if (format === "lines") out(`${JSON.stringify(event)}\n`);
+    else out(`${before}${JSON.stringify(event)}`);
+    before = ",\n";
+  }
+  if (format === "list") out(before === "[\n" ? "[]\n" : "\n]\n");
+}
+
+/** Errors: USAGE_INVALID. */
+function parseEventNumber(text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  throw new SplashdownError(
+    "USAGE_INVALID",
+    `--from takes the number of an event, from 1, not ${JSON.stringify(text)}`,
+  );
 }
 
 function formatEvent(event: EventView): string {
@@ -118,12 +150,23 @@ function formatTask(view: TaskView, streams: Streams): string {
       view.questions.filter((question) => question.status === "open").flatMap(formatQuestion),
     ),
     ...section(
+      "answered, not taken up yet",
+      view.questions
+        .filter((question) => question.status === "answered")
+        .map((question) =>
+          indent(
+            `${question.text}\n  ${question.answer ?? ""}, by ${question.answered_by ?? "?"} at ${question.answered_at ?? "?"}`,
+          ),
+        ),
+    ),
+    ...section(
       "deliverables",
       view.deliverables.map((file) => indent(`${view.folder}/${file.file}  ${formatSize(file.size)}`)),
     ),
     ...section("damage", view.damage.map(indent)),
     "",
     indent(`${view.checkpoints} checkpoints: splashdown checkpoints list ${view.task}`),
+    ...(view.next === undefined ? [] : [indent(`go on with: ${view.next}`)]),
   ].join("\n");
 }
 

@@ -1,7 +1,6 @@
 /** `splashdown validate`, `doctor` and `config show`: is the file right, is this place right, what is in force. */
 import type { Command } from "commander";
-import type { JsonObject } from "../base/json.js";
-import type { CheckView, ConfigView } from "../runtime/contract.js";
+import type { CheckView, ConfigView, ValidateView } from "../runtime/contract.js";
 import type { CliDeps, Streams } from "./deps.js";
 import { cleanForTerminal, coloursOf, formatTable } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
@@ -21,7 +20,9 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
     )
     .action(async (file: string, _flags: object, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.validate(file), formatValid);
+        const view = await splashdown.validate(file);
+        print(view, formatValid);
+        deps.exit(view.exit_status);
       });
     });
   program
@@ -59,8 +60,8 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
     });
 }
 
-function formatValid(view: JsonObject): string {
-  return typeof view["text"] === "string" ? cleanForTerminal(view["text"]) : JSON.stringify(view, undefined, 2);
+function formatValid({ text }: ValidateView): string {
+  return cleanForTerminal(text);
 }
 
 function formatChecks(checks: readonly CheckView[], streams: Streams): string {

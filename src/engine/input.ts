@@ -74,6 +74,8 @@ export type EngineInput =
       readonly uncertain: boolean;
       /** Flag `--on-unknown`; beats step, workflow and settings. */
       readonly onUnknown?: "ask" | "rerun" | "skip" | "fail";
+      /** Flag `--unknown`, by identity, path or name of a step; beats `onUnknown`. */
+      readonly onUnknownOf?: Readonly<Record<string, "ask" | "rerun" | "skip" | "fail">>;
       /** A person resumed by hand: crash counters start afresh. */
       readonly byPerson: boolean;
       readonly maxRecoveryAttempts: number;

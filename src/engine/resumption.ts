@@ -14,7 +14,7 @@ import type { EngineInput } from "./input.js";
 import { childPath, findScopeDefinition, indexDefinition } from "./lookup.js";
 import { chooseRoute } from "./routes.js";
 import type { ScopeEntry, StepEntry } from "./state.js";
-import { judgeOpenStep } from "./unknown-outcome.js";
+import { findFlagPolicy, judgeOpenStep } from "./unknown-outcome.js";
 
 type ResumedInput = Extract<EngineInput, { kind: "resumed" }>;
 
@@ -79,9 +79,9 @@ function judgeBlocked(choice: Choice, step: StepEntry, input: ResumedInput): rea
 
 /** A flag answers what an earlier owner asked; a person's resume gives a parked step another chance. */
 function answerOfResume(step: StepEntry, input: ResumedInput): { answer: string; by: string } | undefined {
-  const { onUnknown = "ask", byPerson } = input;
-  if (step.status === "parked") return byPerson ? { answer: "rerun", by: "resume" } : undefined;
-  return onUnknown === "ask" ? undefined : { answer: onUnknown, by: "--on-unknown" };
+  if (step.status === "parked") return input.byPerson ? { answer: "rerun", by: "resume" } : undefined;
+  const policy = findFlagPolicy(step, input) ?? "ask";
+  return policy === "ask" ? undefined : { answer: policy, by: "a flag" };
 }
 
 function isStillOpen(choice: Choice, step: StepEntry): boolean {

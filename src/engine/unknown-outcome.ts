@@ -52,11 +52,16 @@ export function judgeOpenStep(choice: Choice, left: LeftStep, input: ResumedInpu
   if (probed !== undefined) return followProbe(choice, step, probed);
   const hasNotActed = hasProvablyNotActed(choice, step, input);
   const isHarmless = hasNotActed || step.effects !== "external";
-  const policy = input.onUnknown ?? step.onUnknown;
+  const policy = findFlagPolicy(step, input) ?? step.onUnknown;
   const isParked = crashes >= input.maxRecoveryAttempts && (isHarmless || policy === "rerun");
   if (isParked) return [askParked(choice, step, crashes)];
   if (isHarmless) return [again(choice, step, hasNotActed ? "never_started" : `effects_${step.effects}`)];
   return followPolicy(choice, step, { policy, offered: input.orphans.get(step.id) });
+}
+
+/** What the flags say about a step; the more specific one counts. */
+export function findFlagPolicy(step: StepEntry, { onUnknown, onUnknownOf = {} }: ResumedInput): OnUnknown | undefined {
+  return onUnknownOf[step.id] ?? onUnknownOf[step.path] ?? onUnknownOf[step.name] ?? onUnknown;
 }
 
 interface ProbeAnswer {

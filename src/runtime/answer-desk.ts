@@ -1,5 +1,5 @@
 /**
- * Answers questions as they open in this process: first from presets (flags), then by asking the person in the terminal.
+ * Answers questions as they open in this process: first from flags, then by asking the person in the terminal.
  *
  * An answer goes the same way as one from outside, by exclusive creation; when somebody was faster, theirs counts.
  */
@@ -9,22 +9,17 @@ import type { EventOf } from "../engine/events.js";
 import type { TaskState } from "../engine/state.js";
 import type { QuestionView } from "./contract.js";
 import { loadAnswer, recordAnswer, type ControlDeps, type FolderInbox } from "./control.js";
+import { findUnknownAnswer, type UnknownAnswer } from "./given-answers.js";
 import { viewQuestion } from "./views.js";
 
 export type AskPerson = (
   question: QuestionView,
 ) => Promise<{ readonly answer: string; readonly value?: JsonValue } | undefined>;
 
-/** Answers given ahead. Keys: step identity, path or name for unknown outcomes; question kind for the rest. */
-export interface PresetAnswers {
-  readonly unknown: Readonly<Record<string, string>>;
-  readonly byKind: Readonly<Record<string, string>>;
-}
-
 export interface AnswerDeskDeps {
   readonly control: ControlDeps;
   readonly inbox: FolderInbox;
-  readonly presets: PresetAnswers;
+  readonly unknown: Readonly<Record<string, UnknownAnswer>>;
   readonly ask: AskPerson | undefined;
   readonly by: string;
   readonly holdOpen: (until: Promise<unknown>) => void;
@@ -41,9 +36,9 @@ export class AnswerDesk {
   opened(event: EventOf<"question_opened">, state: TaskState): void {
     const question = state.questions.get(event.question.id);
     if (question === undefined || question.status !== "open") return;
-    const preset = this.#findPreset(event, state);
-    if (preset !== undefined) {
-      this.#deps.holdOpen(this.#record(event, parsePreset(preset)));
+    const given = this.#findGiven(event, state);
+    if (given !== undefined) {
+      this.#deps.holdOpen(this.#record(event, given));
       return;
     }
     const { ask } = this.#deps;
@@ -56,14 +51,10 @@ export class AnswerDesk {
     this.#deps.holdOpen(this.#asking);
   }
 
-  #findPreset({ question }: EventOf<"question_opened">, state: TaskState): string | undefined {
-    const { unknown, byKind } = this.#deps.presets;
+  #findGiven({ question }: EventOf<"question_opened">, state: TaskState): UnknownAnswer | undefined {
     const step = question.step === undefined ? undefined : state.steps.get(question.step);
-    if (step !== undefined && (question.kind === "unknown_outcome" || question.kind === "parked_step")) {
-      const preset = unknown[step.id] ?? unknown[step.path] ?? unknown[step.name];
-      if (preset !== undefined) return preset;
-    }
-    return byKind[question.kind];
+    const isUnknown = question.kind === "unknown_outcome" || question.kind === "parked_step";
+    return step !== undefined && isUnknown ? findUnknownAnswer(this.#deps.unknown, step) : undefined;
   }
 
   async #record({ question }: EventOf<"question_opened">, given: { answer: string; value?: JsonValue }): Promise<void> {
@@ -77,16 +68,5 @@ export class AnswerDesk {
       const theirs = await loadAnswer(control, question.id);
       if (theirs !== undefined) inbox.push({ kind: "answer", ...theirs });
     }
-  }
-}
-
-/** `done:{"ok":true}` carries a value, other words are the answer. */
-function parsePreset(text: string): { answer: string; value?: JsonValue } {
-  const at = text.indexOf(":");
-  if (at <= 0) return { answer: text };
-  try {
-    return { answer: text.slice(0, at), value: JSON.parse(text.slice(at + 1)) as JsonValue };
-  } catch {
-    return { answer: text };
   }
 }

@@ -15,8 +15,8 @@ import { requireOwnerGone } from "../recovery/liveness.js";
 import { restoreTask, type Restored } from "../recovery/restore.js";
 import type { TaskStore } from "../store/contract.js";
 import { replaceAnchor } from "../vault/anchor.js";
-import type { PresetAnswers } from "./answer-desk.js";
 import type { RunView } from "./contract.js";
+import { policiesOf, type UnknownAnswer } from "./given-answers.js";
 import { notStarted } from "./key-access.js";
 import { openWith, readAnchor, resolveValue, type OpenedTask } from "./reading.js";
 import { viewRun } from "./run-view.js";
@@ -26,7 +26,8 @@ import { runSession } from "./task-session.js";
 export interface ConductOptions {
   readonly workflow: LoadedWorkflow;
   readonly settings: EffectiveSettings;
-  readonly presets: PresetAnswers;
+  /** What flags say of steps of unknown outcome. */
+  readonly unknown: Readonly<Record<string, UnknownAnswer>>;
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
 }
@@ -38,7 +39,7 @@ export interface NewTask extends ConductOptions {
 
 /** Runs a task from its beginning, in a place where nothing was recorded. */
 export async function conductNew(services: Services, options: NewTask): Promise<RunView> {
-  const { task, workflow, settings, presets, wait, signal } = options;
+  const { task, workflow, settings, unknown, wait, signal } = options;
   const taskId = createUuid(services.random);
   const vault = await services.keys.create(task, taskId);
   const opened = openWith(services, task, vault);
@@ -55,7 +56,7 @@ export async function conductNew(services: Services, options: NewTask): Promise<
     state,
     workflow,
     settings,
-    presets,
+    unknown,
     wait,
     signal,
   };
@@ -100,7 +101,7 @@ export interface GoOn extends ConductOptions {
  * Errors: OWNER_ALIVE, OWNER_UNCLEAR; those of `restoreTask`; those of `runSession`.
  */
 export async function conductOn(services: Services, options: GoOn): Promise<RunView> {
-  const { opened, workflow, settings, presets, wait, signal, by, notices } = options;
+  const { opened, workflow, settings, unknown, wait, signal, by, notices } = options;
   const { task, vault } = opened;
   const restored = await takeOver(services, options);
   const { state, epoch, prev, base, journalBytes } = restored;
@@ -115,7 +116,7 @@ export async function conductOn(services: Services, options: GoOn): Promise<RunV
     state,
     workflow,
     settings,
-    presets,
+    unknown,
     wait,
     signal,
     checkpointFirst: restored.uncertain ? "loss accepted: nothing is read over the gap again" : undefined,
@@ -150,6 +151,7 @@ async function resumedInput(
     orphans: await readOrphans(opened, restored),
     uncertain: restored.uncertain,
     ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
+    onUnknownOf: policiesOf(options.unknown),
     byPerson: options.byPerson,
     maxRecoveryAttempts: settings.recovery_config.max_recovery_attempts,
     probed: new Map(),

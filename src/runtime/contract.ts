@@ -22,6 +22,9 @@ export interface RunView {
   readonly output?: JsonValue;
   readonly resumable: boolean;
   readonly resume_at?: string;
+  /** The command that goes on; absent where an answer is needed first, or nothing is left to do. */
+  readonly next?: string;
+  /** Those that nobody has answered. */
   readonly questions: readonly QuestionView[];
   readonly deliverables: readonly DeliverableView[];
   readonly folder: string;
@@ -59,6 +62,7 @@ export interface QuestionView {
   readonly opened_at: string;
   readonly expires_at?: string;
   readonly offered?: JsonValue;
+  /** `answered`: recorded, and not acted on yet. */
   readonly status: "open" | "answered" | "consumed";
   readonly answer?: string;
   readonly answered_by?: string;
@@ -101,6 +105,8 @@ export interface StepView {
 export interface TaskView extends TaskSummaryView {
   readonly folder: string;
   readonly owner?: JsonObject;
+  /** The command that goes on; absent where an answer is needed first, or nothing is left to do. */
+  readonly next?: string;
   readonly inputs: JsonObject;
   readonly reason?: string;
   readonly output?: JsonValue;
@@ -160,7 +166,10 @@ export interface ResumeOptions {
   readonly task?: string;
   readonly checkpointId?: string;
   readonly from?: string;
+  /** Answers the one open question. */
   readonly answer?: string;
+  /** The value that goes with `answer`. */
+  readonly value?: JsonValue;
   readonly onUnknown?: OnUnknown;
   readonly unknown?: Readonly<Record<string, string>>;
   readonly extend?: Readonly<Record<string, string>>;
@@ -170,6 +179,8 @@ export interface ResumeOptions {
   readonly wait?: boolean;
   /** Compute and return the plan only. */
   readonly planOnly?: boolean;
+  /** Told what will be done, before anything is. */
+  readonly onPlan?: (plan: PlanView) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -223,6 +234,19 @@ export interface CheckView {
   readonly ok: boolean;
   readonly text: string;
   readonly hint?: string;
+}
+
+export interface ValidateView {
+  readonly file: string;
+  readonly valid: boolean;
+  readonly exit_status: number;
+  readonly workflow?: string;
+  readonly steps?: number;
+  readonly fingerprint?: string;
+  readonly inputs?: readonly JsonObject[];
+  /** Every fault, with line and column. */
+  readonly faults: readonly JsonObject[];
+  readonly text: string;
 }
 
 export interface ValidateCheckpointView {
@@ -317,7 +341,7 @@ export interface Splashdown {
     ack(): Promise<JsonObject>;
     verify(task?: string): Promise<JsonObject>;
   };
-  validate(file: string): Promise<JsonObject>;
+  validate(file: string): Promise<ValidateView>;
   doctor(): Promise<{ readonly checks: readonly CheckView[] }>;
   config(): Promise<ConfigView>;
   on<E extends keyof SplashdownEvents>(event: E, listener: SplashdownEvents[E]): () => void;

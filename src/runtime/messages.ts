@@ -1,9 +1,9 @@
 /** `answer` and the requests `checkpoint`, `pause`, `stop`: from any process to the owner of a task. */
 import { SplashdownError } from "../base/errors.js";
-import { findAnswerFault } from "../engine/questions.js";
 import type { QuestionEntry } from "../engine/state.js";
 import { describeOwner } from "../recovery/liveness.js";
 import type { TaskStore } from "../store/contract.js";
+import { requireOption } from "./answer-check.js";
 import type { AnswerOptions, AnswerView, RequestView } from "./contract.js";
 import { leaveRequest, loadAnswer, recordAnswer, type ControlDeps } from "./control.js";
 import { findTask } from "./finding.js";
@@ -22,7 +22,7 @@ export async function answerQuestion(services: Services, options: AnswerOptions)
     const { folded, ...opened } = await readState(services, task);
     const control: ControlDeps = { ...opened, clock: services.clock, random: services.random, log: services.log };
     const question = await selectQuestion(control, [...folded.state.questions.values()], options.question);
-    requireOption(question, options);
+    requireOption(task.name, question, options);
     const answer = await recordAnswer(control, {
       question: question.id,
       answer: options.answer,
@@ -75,14 +75,6 @@ async function selectQuestion(
     answer === undefined ? (named.answeredBy ?? "somebody") : `${answer.by} at ${answer.at} with ${answer.answer}`;
   throw new SplashdownError("QUESTION_CLOSED", `question ${named.id} was answered by ${who}`, {
     details: { task, question: named.id },
-  });
-}
-
-function requireOption(question: QuestionEntry, { answer, value }: AnswerOptions): void {
-  const fault = findAnswerFault(question, { answer, value });
-  if (fault === undefined) return;
-  throw new SplashdownError("ANSWER_INVALID", `the answer to ${question.id} cannot be taken: ${fault}`, {
-    details: { question: question.id, options: question.options.map((candidate) => candidate.value) },
   });
 }
 

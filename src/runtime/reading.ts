@@ -16,6 +16,7 @@ import type { QuestionView, TaskView } from "./contract.js";
 import { loadAnswer } from "./control.js";
 import type { Services } from "./services.js";
 import {
+  chooseNext,
   countSteps,
   formatTime,
   viewDecisions,
@@ -90,6 +91,7 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
   const owner = await task.ownerState();
   const status = deriveStatus(state, owner.state);
   const questions = await viewQuestions(opened, state);
+  const openQuestions = questions.filter((question) => question.status === "open").length;
   return {
     ...viewStanding(folded, status),
     task: task.name,
@@ -97,17 +99,18 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
     folder: task.deliverablesFolder,
     encrypted: vault.encrypted,
     questions,
-    open_questions: questions.filter((question) => question.status === "open").length,
+    open_questions: openQuestions,
+    next: chooseNext({ task: task.name, status, resumable: state.task?.resumable ?? true, openQuestions }),
     deliverables: viewDeliverables(state),
     damage: describeDamage(folded),
     size: folded.history.sizeBytes,
     output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),
-    owner: status === "running" ? owner.owner : undefined,
+    owner: status === "running" || status === "unclear" ? owner.owner : undefined,
   };
 }
 
 /** All questions; one whose answer no owner has taken yet is answered all the same. */
-async function viewQuestions({ task, vault }: OpenedTask, state: TaskState): Promise<QuestionView[]> {
+export async function viewQuestions({ task, vault }: OpenedTask, state: TaskState): Promise<QuestionView[]> {
   const views: QuestionView[] = [];
   for (const question of state.questions.values()) {
     const view = viewQuestion(task.name, question);

@@ -9,20 +9,20 @@ import { EXIT_STATUS } from "../base/error-table.js";
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import type { TaskState } from "../engine/state.js";
 import { scanTasks } from "../recovery/scan.js";
+import { requireOwnerGone } from "../recovery/liveness.js";
 import { planRecovery } from "../recovery/supervise.js";
 import type { TaskStore } from "../store/contract.js";
 import { conductOn, type GoOn } from "./conduct.js";
 import type { PlanView, RecoverView, ResumeOptions, RunView } from "./contract.js";
-import { recordAnswer } from "./control.js";
 import { findTask, findTaskOfCheckpoint } from "./finding.js";
+import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
 import { notStarted } from "./key-access.js";
 import { planResume } from "./plan.js";
-import { presetsOf } from "./presets.js";
-import { readState, type OpenedTask } from "./reading.js";
+import { readState, whileOpen, type OpenedTask } from "./reading.js";
 import { sealedSettings } from "./run-verb.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
-import { viewQuestion } from "./views.js";
+import { quoteArgument } from "./views.js";
 import { reloadWorkflow, type ReloadedWorkflow } from "./workflow-loading.js";
 
 interface Standing {
@@ -32,27 +32,29 @@ interface Standing {
   readonly plan: PlanView;
 }
 
-/** Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS, those of reading, those of `conductOn`. */
+/** Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS, OWNER_ALIVE, those of reading, of the flags' answers and of `conductOn`. */
 export async function resumeTask(services: Services, options: ResumeOptions): Promise<RunView | PlanView> {
-  const task = await findResumable(services, options);
-  try {
+  return whileOpen(await findResumable(services, options), async (task) => {
+    await requireNotAlive(services, task);
     const standing = await readStanding(services, task);
     if (options.planOnly === true) return standing.plan;
-    if (!isOpenEnded(standing.state)) {
-      const notices = ["the task has ended; nothing is left to run"];
-      return await viewRun(services, {
-        opened: standing.opened,
-        state: standing.state,
-        how: "finished_before",
-        notices,
-      });
-    }
-    if (standing.now.isChanged && options.acceptChanges !== true) return await refuseChange(services, standing);
-    await answerFirst(services, standing, options);
-    return await goOn(services, standing, { by: "resume", byPerson: true, options });
-  } finally {
-    await task.close();
-  }
+    if (!isOpenEnded(standing.state)) return viewEnded(services, standing);
+    requireKnownSteps(standing.state, parseUnknownFlags(options.unknown));
+    options.onPlan?.(standing.plan);
+    if (standing.now.isChanged && options.acceptChanges !== true) return refuseChange(services, standing);
+    await answerOpenQuestions(services, standing, options);
+    return goOn(services, standing, { by: "resume", byPerson: true, options });
+  });
+}
+
+/** A living owner is named at once: no plan is made of what it is doing. Errors: OWNER_ALIVE. */
+async function requireNotAlive({ clock }: Services, task: TaskStore): Promise<void> {
+  await requireOwnerGone({ task, clock, watchMs: 0, takeOver: true });
+}
+
+function viewEnded(services: Services, { opened, state }: Standing): Promise<RunView> {
+  const notices = ["the task has ended; nothing is left to run"];
+  return viewRun(services, { opened, state, how: "finished_before", notices });
 }
 
 async function findResumable(services: Services, options: ResumeOptions): Promise<TaskStore> {
@@ -84,46 +86,9 @@ async function refuseChange(services: Services, { opened, state, now, plan }: St
     notices: [
       ...plan.changed.map(({ path, how }) => `${path}: ${how}`),
       `${plan.done.length} finished steps keep their results; ${plan.to_run.length + plan.to_rerun.length} would run by the definition of now`,
-      `go on with: splashdown resume ${name} --accept-changes`,
     ],
+    next: `splashdown resume ${quoteArgument(name)} --accept-changes`,
   };
-}
-
-/** Answers given with the command, or asked for in the terminal, before the task goes on. */
-async function answerFirst(services: Services, { opened, state }: Standing, options: ResumeOptions): Promise<void> {
-  const open = [...state.questions.values()].filter((question) => question.status === "open");
-  const control = { ...opened, clock: services.clock, random: services.random, log: services.log };
-  const by = services.environment.user;
-  if (options.answer !== undefined) {
-    const [only, second] = open;
-    if (only === undefined)
-      throw new SplashdownError("QUESTION_NOT_FOUND", `task ${opened.task.name} has no open question`, {
-        details: { task: opened.task.name },
-      });
-    if (second !== undefined) {
-      throw new SplashdownError(
-        "USAGE_INVALID",
-        `task ${opened.task.name} has ${open.length} open questions; answer each: splashdown answer ${opened.task.name} QUESTION VALUE`,
-      );
-    }
-    const [answer, value] = splitAnswer(options.answer);
-    await recordAnswer(control, { question: only.id, answer, by, ...(value === undefined ? {} : { value }) });
-    return;
-  }
-  if (services.ask === undefined) return;
-  for (const question of open) {
-    const given = await services.ask(viewQuestion(opened.task.name, question));
-    if (given === undefined) continue;
-    await recordAnswer(control, { question: question.id, by, ...given }).catch((error: unknown) => {
-      if (!isErrorCode(error, "QUESTION_CLOSED")) throw error;
-      services.log.warn(messageOf(error));
-    });
-  }
-}
-
-function splitAnswer(text: string): [string, string?] {
-  const at = text.indexOf("=");
-  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 interface GoingOn {
@@ -143,7 +108,7 @@ function goOn(
     byPerson,
     workflow: now.workflow,
     settings: sealedSettings(state, services.settings),
-    presets: presetsOf(options),
+    unknown: parseUnknownFlags(options.unknown),
     wait: options.wait ?? false,
     signal: options.signal,
     takeOver: options.takeOver ?? false,

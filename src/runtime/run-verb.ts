@@ -12,15 +12,16 @@ import { parseDurationMs } from "../definition/plain-parts.js";
 import type { EffectiveSettings } from "../definition/settings.js";
 import type { LoadedWorkflow } from "../definition/workflow.js";
 import type { TaskState } from "../engine/state.js";
+import { requireOwnerGone } from "../recovery/liveness.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
 import { conductNew, conductOn, type ConductOptions } from "./conduct.js";
 import type { RunOptions, RunView } from "./contract.js";
+import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
 import { isUnborn } from "./key-access.js";
 import { deriveStatus, readState, whileOpen, type OpenedTask } from "./reading.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
-import { presetsOf } from "./presets.js";
 import { prepareWorkflow } from "./workflow-loading.js";
 
 const TAKE_UP_WITHIN_MS = 12 * 60 * 60 * 1000;
@@ -39,7 +40,7 @@ export async function runWorkflow(services: Services, options: RunOptions): Prom
     settings,
     inputs,
     options,
-    presets: presetsOf(options),
+    unknown: parseUnknownFlags(options.unknown),
     wait: options.wait ?? false,
     signal: options.signal,
   };
@@ -62,10 +63,12 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
   return whileOpen(existing, async () => {
     if (await isUnborn(existing)) return conductNew(services, { ...prepared, task: existing });
     const owner = await existing.ownerState();
+    if (prepared.options.fresh === true) throw nameTaken(name);
     const { folded, ...opened } = await readState(services, existing);
     if (folded.state.task === undefined) return takeUp(services, { ...opened, state: folded.state }, prepared);
     requireSame(folded.state, prepared);
     const status = deriveStatus(folded.state, owner.state);
+    if (status === "running") await requireOwnerGone({ task: existing, clock: services.clock, takeOver: true });
     if (status === "running" || status === "unclear" || isInterrupted(folded.state, services.clock.nowMs())) {
       return takeUp(services, { ...opened, state: folded.state }, prepared);
     }
@@ -86,13 +89,19 @@ function isInterrupted(state: TaskState, nowMs: number): boolean {
   return task.status === "paused" && task.resumeAtMs !== undefined && task.resumeAtMs <= nowMs;
 }
 
+function nameTaken(name: string): SplashdownError {
+  return new SplashdownError(
+    "USAGE_INVALID",
+    `there is a task ${name} already; start afresh under another name, or leave --task out`,
+    { details: { task: name, verb: "run" } },
+  );
+}
+
 function describeStanding(name: string, state: TaskState): string[] {
   const status = state.task?.status ?? "running";
   if (status === "done" || status === "partial")
     return [`task ${name} has ended; nothing ran. Start afresh with another --task`];
-  if (status === "waiting")
-    return [`task ${name} waits for an answer; nothing ran. After answering: splashdown resume ${name}`];
-  return [`task ${name} is ${status}; nothing ran. Go on with: splashdown resume ${name}`];
+  return [`task ${name} is ${status}; nothing ran`];
 }
 
 function requireSame(state: TaskState, prepared: Prepared): void {
@@ -158,8 +167,10 @@ async function takeUp(services: Services, candidate: Candidate, prepared: Prepar
   const { task } = opened;
   services.log.info(`task ${task.name} was interrupted; it goes on where it stopped (start afresh with --new)`);
   const { options } = prepared;
-  return whileOpen(task, () =>
-    conductOn(services, {
+  return whileOpen(task, async () => {
+    requireKnownSteps(state, prepared.unknown);
+    await answerOpenQuestions(services, { opened, state }, { unknown: options.unknown });
+    return conductOn(services, {
       ...prepared,
       opened,
       settings: state.task === undefined ? prepared.settings : sealedSettings(state, prepared.settings),
@@ -169,8 +180,8 @@ async function takeUp(services: Services, candidate: Candidate, prepared: Prepar
       acceptLoss: false,
       acceptedDefinition: false,
       ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
-    }),
-  );
+    });
+  });
 }
 
 /** What was in force at the start of the task, as sealed there; keys it does not know yet are today's. */

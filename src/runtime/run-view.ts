@@ -3,9 +3,9 @@ import type { JsonObject } from "../base/json.js";
 import type { TaskEntry, TaskState } from "../engine/state.js";
 import type { RunView } from "./contract.js";
 import { listUnacknowledgedKeys } from "./keys-verbs.js";
-import { resolveValue, type OpenedTask } from "./reading.js";
+import { resolveValue, viewQuestions, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
-import { countSteps, formatTime, viewDeliverables, viewMetrics, viewOpenQuestions } from "./views.js";
+import { chooseNext, countSteps, formatTime, viewDeliverables, viewMetrics } from "./views.js";
 
 export interface RunViewParts {
   readonly opened: OpenedTask;
@@ -18,13 +18,16 @@ export interface RunViewParts {
 export async function viewRun(services: Services, parts: RunViewParts): Promise<RunView> {
   const { opened, state, how, recovery, notices = [] } = parts;
   const { task, vault } = opened;
+  const questions = (await viewQuestions(opened, state)).filter(({ status }) => status === "open");
+  const end = viewEnd(state.task);
   const isDone = state.task?.status === "done" || state.task?.status === "partial";
   const reminders = isDone && how !== "finished_before" && vault.encrypted ? await remindOfKeys(services) : [];
   return {
-    ...viewEnd(state.task),
+    ...end,
     task: task.name,
     workflow_id: vault.taskId,
-    questions: viewOpenQuestions(task.name, state),
+    questions,
+    next: chooseNext({ task: task.name, ...end, openQuestions: questions.length }),
     deliverables: viewDeliverables(state),
     folder: task.deliverablesFolder,
     how,

@@ -24,9 +24,10 @@ import { openJournalWriter, type JournalWriter } from "../journal/writer.js";
 import type { TaskStore } from "../store/contract.js";
 import { raiseAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
-import { AnswerDesk, type PresetAnswers } from "./answer-desk.js";
+import { AnswerDesk } from "./answer-desk.js";
 import { FolderInbox, type ControlDeps } from "./control.js";
 import { createDeliverableWriter } from "./deliverables.js";
+import type { UnknownAnswer } from "./given-answers.js";
 import { observeInto } from "./observer.js";
 import { createPerformerDeps } from "./performer-deps.js";
 import { showPresence } from "./presence.js";
@@ -45,7 +46,8 @@ export interface SessionOptions {
   readonly workflow: LoadedWorkflow;
   /** Effective for this task: sealed at its start, or as it starts. */
   readonly settings: EffectiveSettings;
-  readonly presets: PresetAnswers;
+  /** Answers given ahead, by step. */
+  readonly unknown: Readonly<Record<string, UnknownAnswer>>;
   readonly templates: TemplateEngine;
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
@@ -114,7 +116,7 @@ class TaskSession {
   #isDiscarding = false;
 
   constructor(options: SessionOptions, journal: JournalWriter) {
-    const { services, task, vault, presets } = options;
+    const { services, task, vault, unknown } = options;
     this.#options = options;
     this.#journal = journal;
     const control: ControlDeps = { task, vault, clock: services.clock, random: services.random, log: services.log };
@@ -131,7 +133,7 @@ class TaskSession {
     this.#desk = new AnswerDesk({
       control,
       inbox: this.#inbox,
-      presets,
+      unknown,
       ask: services.ask,
       by: services.environment.user,
       holdOpen: (until) => this.#runner.holdOpen(until),

@@ -13,6 +13,19 @@ export function quoteArgument(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+interface TaskStanding {
+  readonly task: string;
+  readonly status: string;
+  readonly resumable: boolean;
+  readonly openQuestions: number;
+}
+
+/** The command that goes on with a task; `undefined` where an answer is needed first, or nothing is left to do. */
+export function chooseNext({ task, status, resumable, openQuestions }: TaskStanding): string | undefined {
+  if (!resumable || status === "running" || (status === "waiting" && openQuestions > 0)) return undefined;
+  return `splashdown resume ${quoteArgument(task)}${status === "unclear" ? " --take-over" : ""}`;
+}
+
 export function viewMetrics(state: TaskState): MetricsView {
   const { totals } = state;
   return {
@@ -150,7 +163,7 @@ const percent = (value: number): string => `${Math.round(value * 100)} %`;
 const DESCRIBERS: Describers = {
   task_started: (event) => `task ${event.name} started: workflow ${event.definition.name}`,
   task_resumed: (event) =>
-    `${event.crashed ? "taken up after a crash" : "resumed"} by ${event.by} (epoch ${event.epoch})`,
+    `${event.crashed ? "taken up after a crash" : "goes on"} with ${event.by} (epoch ${event.epoch})`,
   task_closed: (event) => `task ${event.end}: ${event.reason}`,
   scope_entered: (event) =>
     event.phase === undefined ? `${event.path || "workflow"} entered` : `phase ${event.phase} ${event.path} started`,

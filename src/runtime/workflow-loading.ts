@@ -1,7 +1,8 @@
 /** Workflows as verbs need them: loaded with inputs and settings for a start, loaded again and compared for a resume. */
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { EXIT_STATUS } from "../base/error-table.js";
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
@@ -13,8 +14,9 @@ import type { EffectiveSettings } from "../definition/settings.js";
 import { initTemplates } from "../definition/templates.js";
 import type { LoadedWorkflow, NodeDefinition, WorkflowDefinition } from "../definition/workflow.js";
 import type { TaskEntry } from "../engine/state.js";
-import type { RunOptions } from "./contract.js";
+import type { RunOptions, ValidateView } from "./contract.js";
 import type { Services } from "./services.js";
+import { quoteArgument } from "./views.js";
 
 export interface PreparedWorkflow {
   readonly workflow: LoadedWorkflow;
@@ -28,7 +30,7 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
   const definition = applyModelFlags(workflow.definition, options);
   const texts = Object.entries(options.inputTexts ?? {}).map(([name, text]): [string, GivenInput] => [name, { text }]);
   const given = { ...givenValues(options.inputs ?? {}), ...Object.fromEntries(texts) };
-  const inputs = resolveInputs(definition, given);
+  const inputs = resolveNamed(definition, given, options.workflow);
   const settings = services.settingsOf(definition);
   if (settings.deliverables === "sealed") {
     throw new SplashdownError(
@@ -42,16 +44,61 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
   return { workflow: { ...workflow, definition }, settings, inputs };
 }
 
+/** Errors: INPUT_INVALID, which names the file whose inputs they are. */
+function resolveNamed(
+  definition: WorkflowDefinition,
+  given: Readonly<Record<string, GivenInput>>,
+  workflow: RunOptions["workflow"],
+): JsonObject {
+  try {
+    return resolveInputs(definition, given);
+  } catch (error) {
+    if (!(error instanceof SplashdownError) || typeof workflow !== "string") throw error;
+    throw new SplashdownError(error.code, error.message, {
+      details: { ...error.details, file: quoteArgument(workflow) },
+      cause: error,
+    });
+  }
+}
+
 function sourceOf(services: Services, workflow: string | object): WorkflowSource {
   const folder = services.environment.workingFolder;
   if (typeof workflow === "string") return { file: resolve(folder, workflow) };
   return { workflow: workflow as Extract<WorkflowSource, { workflow: unknown }>["workflow"], folder };
 }
 
-/** Loads with the real files, modules and environment. */
+/** Loads with the real files, modules and environment. Errors: faults are shown in their lines, with carets. */
 async function load(services: Services, source: WorkflowSource): Promise<LoadedWorkflow> {
   await initTemplates();
-  return loadWorkflow(source, createLoaderDeps(services));
+  try {
+    return await loadWorkflow(source, createLoaderDeps(services));
+  } catch (error) {
+    throw showFaults(error, services.environment.workingFolder);
+  }
+}
+
+/** The same error with a first line that counts, and every fault in its line; other errors as they are. */
+function showFaults(error: unknown, workingFolder: string): unknown {
+  const faults = readFaults(error);
+  if (!(error instanceof SplashdownError) || faults.length === 0) return error;
+  const shorten = (file: string): string => {
+    const path = relative(workingFolder, file);
+    return path.startsWith("..") ? file : path;
+  };
+  const shown = faults.map((fault) => (fault.file === undefined ? fault : { ...fault, file: shorten(fault.file) }));
+  const { file } = error.details;
+  const what = typeof file === "string" ? shorten(file) : "the workflow";
+  const count = faults.length === 1 ? "a fault" : `${faults.length} faults`;
+  return new SplashdownError("WORKFLOW_INVALID", `${what} has ${count}\n${formatFaults(shown)}`, {
+    details: error.details,
+    cause: error,
+  });
+}
+
+function readFaults(error: unknown): DefinitionFault[] {
+  if (!isErrorCode(error, "WORKFLOW_INVALID") || !(error instanceof SplashdownError)) return [];
+  const { faults } = error.details;
+  return Array.isArray(faults) && faults.every(isJsonObject) ? (faults as unknown as DefinitionFault[]) : [];
 }
 
 function createLoaderDeps({ environment }: Services): LoaderDeps {
@@ -137,27 +184,36 @@ function describeChanges(comparison: DefinitionComparison): { path: string; how:
   ];
 }
 
-/** The view of `validate`. Errors: WORKFLOW_NOT_FOUND, WORKFLOW_INVALID with every fault, placed and with a caret. */
-export async function validateWorkflow(services: Services, file: string): Promise<JsonObject> {
+/** Shape: a file with faults is an answer, with every fault placed. Errors: WORKFLOW_NOT_FOUND. */
+export async function validateWorkflow(services: Services, file: string): Promise<ValidateView> {
   try {
     const { definition } = await load(services, sourceOf(services, file));
-    const steps = countSteps(definition.root);
-    return {
-      file,
-      valid: true,
-      workflow: definition.name,
-      steps,
-      fingerprint: definition.fingerprint,
-      text: `${file}: valid; workflow ${definition.name}, ${steps} steps, ${Object.keys(definition.inputs).length} inputs`,
-    };
+    return viewValid(file, definition);
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code !== "WORKFLOW_INVALID") throw error;
-    const { faults } = error.details;
-    if (!Array.isArray(faults) || faults.length === 0 || !faults.every(isJsonObject)) throw error;
-    throw new SplashdownError("WORKFLOW_INVALID", formatFaults(faults as unknown as DefinitionFault[]), {
-      details: error.details,
-    });
+    const faults = readFaults(error).map((fault) => ({ ...fault }) as unknown as JsonObject);
+    return { file, valid: false, exit_status: EXIT_STATUS.usage, faults, text: error.message };
   }
+}
+
+function viewValid(file: string, definition: WorkflowDefinition): ValidateView {
+  const steps = countSteps(definition.root);
+  const inputs = Object.entries(definition.inputs).map(([name, input]): JsonObject => ({ name, ...input }));
+  const lines = Object.entries(definition.inputs).map(([name, { type, required, default: value, description }]) => {
+    const need = value !== undefined ? `default ${JSON.stringify(value)}` : required ? "required" : "optional";
+    return `  --input ${name}=… (${type}, ${need})${description === undefined ? "" : `: ${description}`}`;
+  });
+  return {
+    file,
+    valid: true,
+    exit_status: EXIT_STATUS.done,
+    workflow: definition.name,
+    steps,
+    fingerprint: definition.fingerprint,
+    inputs,
+    faults: [],
+    text: [`${file}: valid; workflow ${definition.name}, ${steps} steps`, ...lines].join("\n"),
+  };
 }
 
 function countSteps(node: NodeDefinition): number {

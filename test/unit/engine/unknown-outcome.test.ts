@@ -188,7 +188,7 @@ describe("a step that a crash left open", () => {
     next.resume({ onUnknown: "rerun" });
     expect(next.finish().exitStatus).toBe(0);
     expect(next.performed).toEqual(["charge#2", "notify#1"]);
-    expect(next.of("question_answered")).toMatchObject([{ answer: "rerun", by: "--on-unknown" }]);
+    expect(next.of("question_answered")).toMatchObject([{ answer: "rerun", by: "a flag" }]);
   });
 
   it("believes a probe: done completes it, not done runs it again", () => {

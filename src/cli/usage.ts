@@ -1,0 +1,32 @@
+/** Mistyped command lines as errors of ours: the same line, status and JSON as every other error. */
+import type { Command, CommanderError } from "commander";
+import { SplashdownError } from "../base/errors.js";
+
+/** `error: unknown option '--x'\n(Did you mean --y?)` as one sentence of ours. */
+export function toUsageError(error: CommanderError, verb: string): SplashdownError {
+  const message = error.message
+    .replace(/^error: /, "")
+    .replace(/\n?\(Did you mean (.*?)\?\)\s*$/s, "; did you mean $1?")
+    .trim();
+  return new SplashdownError("USAGE_INVALID", message, { details: verb === "" ? {} : { verb } });
+}
+
+/** The same error with the verb whose help explains it. */
+export function withVerb(error: SplashdownError, verb: string): SplashdownError {
+  if (verb === "" || error.code !== "USAGE_INVALID" || error.details["verb"] !== undefined) return error;
+  return new SplashdownError(error.code, error.message, { details: { ...error.details, verb }, cause: error });
+}
+
+/** The verb that the arguments name, with its group: `run`, `debug replay`; empty when they name none. */
+export function findVerb(program: Command, args: readonly string[]): string {
+  const path: string[] = [];
+  let command = program;
+  for (const word of args) {
+    const next = command.commands.find((candidate) => candidate.name() === word);
+    if (next === undefined) continue;
+    path.push(word);
+    command = next;
+    if (next.commands.length === 0) break;
+  }
+  return path.join(" ");
+}

@@ -1,0 +1,202 @@
+/**
+ * Answers given ahead by flags: `--answer`, `--output`, `--extend`, `--unknown`, `--on-unknown`.
+ *
+ * Owns: what the flags mean. A policy for steps of unknown outcome goes to the engine with the resume; everything else is
+ * recorded like an answer from outside before the task goes on, so it wins or loses against others in the same way.
+ */
+import { messageOf, SplashdownError } from "../base/errors.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import { findNearest } from "../definition/nearest.js";
+import type { OnUnknown } from "../definition/workflow.js";
+import type { QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
+import { requireOption } from "./answer-check.js";
+import { loadAnswer, recordAnswer, type ControlDeps } from "./control.js";
+import type { OpenedTask } from "./reading.js";
+import type { Services } from "./services.js";
+import { quoteArgument, viewQuestion } from "./views.js";
+
+export interface AnswerFlags {
+  readonly answer?: string;
+  readonly value?: JsonValue;
+  readonly extend?: Readonly<Record<string, string>>;
+  readonly unknown?: Readonly<Record<string, string>>;
+}
+
+/** What is said of one step of unknown outcome. */
+export interface UnknownAnswer {
+  readonly answer: "rerun" | "done" | "skip" | "fail";
+  readonly value?: JsonValue;
+}
+
+/** Shape: keys as given: identity, path or name of a step. Errors: USAGE_INVALID. */
+export function parseUnknownFlags(given: AnswerFlags["unknown"] = {}): Readonly<Record<string, UnknownAnswer>> {
+  return Object.fromEntries(Object.entries(given).map(([step, text]) => [step, parseUnknown(step, text)]));
+}
+
+function parseUnknown(step: string, text: string): UnknownAnswer {
+  if (text === "rerun" || text === "skip" || text === "fail") return { answer: text };
+  const [word, json] = text.split(/:(.*)/s);
+  if (word === "done" && json !== undefined)
+    return { answer: word, value: parseJson(`--unknown ${step}=done:…`, json) };
+  throw usage(`--unknown ${step} takes rerun, skip, fail or done:JSON, not ${JSON.stringify(text)}`);
+}
+
+function parseJson(what: string, text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw usage(`${what} is not JSON: ${messageOf(error)}`);
+  }
+}
+
+/** Policies for the engine; a step that is declared done is asked about, and answered by what was recorded. */
+export function policiesOf(unknown: Readonly<Record<string, UnknownAnswer>>): Record<string, OnUnknown> {
+  return Object.fromEntries(
+    Object.entries(unknown).map(([step, { answer }]): [string, OnUnknown] => [
+      step,
+      answer === "done" ? "ask" : answer,
+    ]),
+  );
+}
+
+/** Errors: USAGE_INVALID for a step that the task has not begun, with the nearest that it has. */
+export function requireKnownSteps(state: TaskState, unknown: Readonly<Record<string, UnknownAnswer>>): void {
+  const names = new Set([...state.steps.values()].flatMap(({ id, path, name }) => [id, path, name]));
+  for (const step of Object.keys(unknown)) {
+    if (names.has(step)) continue;
+    const nearest = findNearest(step, names);
+    const help = nearest === undefined ? "" : `; did you mean ${nearest}?`;
+    throw usage(`--unknown names ${step}, and no such step has begun${help}`);
+  }
+}
+
+export function findUnknownAnswer(
+  unknown: Readonly<Record<string, UnknownAnswer>>,
+  step: Pick<StepEntry, "id" | "path" | "name">,
+): UnknownAnswer | undefined {
+  return unknown[step.id] ?? unknown[step.path] ?? unknown[step.name];
+}
+
+/**
+ * Records what the flags answer, then what a person in the terminal answers, before the task goes on.
+ *
+ * Errors: USAGE_INVALID, QUESTION_NOT_FOUND, QUESTION_CLOSED, ANSWER_INVALID.
+ */
+export async function answerOpenQuestions(
+  services: Services,
+  { opened, state }: { readonly opened: OpenedTask; readonly state: TaskState },
+  flags: AnswerFlags,
+): Promise<void> {
+  const control: ControlDeps = { ...opened, clock: services.clock, random: services.random, log: services.log };
+  const desk: Desk = { services, control, state, open: await listUnanswered(control, state) };
+  if (flags.answer !== undefined) await answerOnly(desk, flags.answer, flags.value);
+  if (flags.extend !== undefined) await extendLimit(desk, flags.extend);
+  await answerUnknown(desk, parseUnknownFlags(flags.unknown));
+  if (flags.answer === undefined && flags.extend === undefined) await askPerson(desk);
+}
+
+interface Desk {
+  readonly services: Services;
+  readonly control: ControlDeps;
+  readonly state: TaskState;
+  readonly open: readonly QuestionEntry[];
+}
+
+/** Open in the history, and not answered since. */
+async function listUnanswered(control: ControlDeps, state: TaskState): Promise<QuestionEntry[]> {
+  const found: QuestionEntry[] = [];
+  for (const question of state.questions.values()) {
+    if (question.status === "open" && (await loadAnswer(control, question.id)) === undefined) found.push(question);
+  }
+  return found;
+}
+
+async function record(
+  { control, services }: Desk,
+  question: QuestionEntry,
+  given: { readonly answer: string; readonly value?: JsonValue },
+): Promise<void> {
+  requireOption(control.task.name, question, given);
+  await recordAnswer(control, { question: question.id, by: services.environment.user, ...given });
+}
+
+async function answerOnly(desk: Desk, answer: string, value: JsonValue | undefined): Promise<void> {
+  const { open, control } = desk;
+  const task = control.task.name;
+  const [only, second] = open;
+  if (only === undefined)
+    throw new SplashdownError("QUESTION_NOT_FOUND", `task ${task} has no open question`, { details: { task } });
+  if (second !== undefined) {
+    const ids = open.map((question) => question.id).join(", ");
+    throw usage(
+      `task ${task} has ${open.length} open questions (${ids}); answer each: splashdown answer ${quoteArgument(task)} QUESTION VALUE`,
+    );
+  }
+  await record(desk, only, { answer, ...(value === undefined ? {} : { value }) });
+}
+
+/** Names of the workflow file and of the questions, with the factor between their units. */
+const LIMIT_NAMES: Readonly<Record<string, readonly [name: string, factor: number]>> = {
+  max_iterations: ["iterations", 1],
+  iterations: ["iterations", 1],
+  timeout_seconds: ["seconds", 1],
+  seconds: ["seconds", 1],
+  max_tokens_total: ["tokens", 1],
+  tokens: ["tokens", 1],
+  max_calls: ["calls", 1],
+  calls: ["calls", 1],
+  budget_usd: ["cost_micro_usd", 1_000_000],
+};
+
+async function extendLimit(desk: Desk, extend: Readonly<Record<string, string>>): Promise<void> {
+  const value: JsonObject = Object.fromEntries(Object.entries(extend).map(([name, text]) => parseLimit(name, text)));
+  const question = desk.open.find(({ kind }) => kind === "limit");
+  const task = desk.control.task.name;
+  if (question === undefined) {
+    throw new SplashdownError("QUESTION_NOT_FOUND", `no limit of task ${task} is reached; there is nothing to extend`, {
+      details: { task },
+    });
+  }
+  await record(desk, question, { answer: "extend", value });
+}
+
+function parseLimit(name: string, text: string): [string, number] {
+  const known = Object.hasOwn(LIMIT_NAMES, name) ? LIMIT_NAMES[name] : undefined;
+  if (known === undefined) {
+    const nearest = findNearest(name, Object.keys(LIMIT_NAMES));
+    const help =
+      nearest === undefined ? `there are ${Object.keys(LIMIT_NAMES).join(", ")}` : `did you mean ${nearest}?`;
+    throw usage(`--extend knows no limit ${name}; ${help}`);
+  }
+  const amount = Number(text);
+  if (text.trim() === "" || !Number.isFinite(amount) || amount <= 0)
+    throw usage(`--extend ${name} takes a number above 0 that is added to the limit, not ${JSON.stringify(text)}`);
+  return [known[0], Math.round(amount * known[1])];
+}
+
+/** Steps declared done; the other policies are the engine's. */
+async function answerUnknown(desk: Desk, unknown: Readonly<Record<string, UnknownAnswer>>): Promise<void> {
+  for (const question of desk.open) {
+    const step = question.step === undefined ? undefined : desk.state.steps.get(question.step);
+    const given = step === undefined ? undefined : findUnknownAnswer(unknown, step);
+    if (given?.answer === "done") await record(desk, question, given);
+  }
+}
+
+async function askPerson({ services, control, open }: Desk): Promise<void> {
+  if (services.ask === undefined) return;
+  for (const question of open) {
+    const given = await services.ask(viewQuestion(control.task.name, question));
+    if (given === undefined) continue;
+    await recordAnswer(control, { question: question.id, by: services.environment.user, ...given }).catch(
+      (error: unknown) => {
+        if (!(error instanceof SplashdownError) || error.code !== "QUESTION_CLOSED") throw error;
+        services.log.warn(error.message);
+      },
+    );
+  }
+}
+
+function usage(message: string): SplashdownError {
+  return new SplashdownError("USAGE_INVALID", message);
+}
