@@ -52,6 +52,8 @@ export interface CheckpointManagerOptions {
 }
 
 export interface CheckpointManager extends CheckpointHook {
+  /** Removes old files as after a save, behind what is in flight; for the start of a task and for long-lived processes. */
+  retain(state: TaskState): void;
   /** Resolves when nothing is in flight or waiting, retention included. */
   idle(): Promise<void>;
   /** Requests so far, by what became of them. */
@@ -91,6 +93,7 @@ class SnapshotQueue implements CheckpointManager {
   #failuresInARow = 0;
   #largeBytes: number = LIMITS.checkpointLargeBytes;
   #pump: Promise<void> | undefined;
+  #isToRetain = false;
 
   constructor(options: CheckpointManagerOptions) {
     this.#options = options;
@@ -109,6 +112,12 @@ class SnapshotQueue implements CheckpointManager {
       return { required: false, written: Promise.resolve() };
     }
     return { required: isRequired, written: this.#enqueue(taken, isRequired) };
+  }
+
+  retain(state: TaskState): void {
+    this.#state = state;
+    this.#isToRetain = true;
+    this.#pump ??= this.#run();
   }
 
   async idle(): Promise<void> {
@@ -143,8 +152,11 @@ class SnapshotQueue implements CheckpointManager {
   }
 
   async #run(): Promise<void> {
-    for (let request = this.#waiting.shift(); request !== undefined; request = this.#waiting.shift()) {
-      await this.#answer(request);
+    for (;;) {
+      const request = this.#waiting.shift();
+      if (request !== undefined) await this.#answer(request);
+      else if (this.#isToRetain) await this.#retain();
+      else break;
     }
     this.#pump = undefined;
   }
@@ -284,10 +296,11 @@ class SnapshotQueue implements CheckpointManager {
 
   /** Removes old files while the history is open; a failure here harms nothing and is only said. */
   async #retain(): Promise<void> {
+    this.#isToRetain = false;
     const state = this.#state;
     if (state?.task?.status !== "running") return;
     try {
-      await this.#options.retention?.run(state.checkpoints);
+      await this.#options.retention?.run({ checkpoints: state.checkpoints, historyFrom: state.task.historyFrom });
     } catch (error) {
       this.#options.log.warn(`old checkpoint files could not be removed: ${messageOf(error)}`);
     }

@@ -192,7 +192,7 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
   }
 
   prune(): Promise<readonly string[]> {
-    return this.#options.retention.run(this.#state.checkpoints);
+    return this.#options.retention.run({ checkpoints: this.#state.checkpoints });
   }
 
   async resumeFromPhase(phase: number): Promise<StandaloneState> {

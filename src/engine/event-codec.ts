@@ -193,7 +193,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
   },
   snapshot_failed: { family: "snapshot", fields: { checkpointId: true, seq: true, error: true } },
   rolled_back: { family: "rolled_back", fields: { to: true, seq: true, round: true, reason: true } },
-  pruned: { family: "prune", fields: { files: true, reason: true } },
+  pruned: { family: "prune", fields: { files: true, reason: true, history: false } },
   noted: { family: "note", fields: { text: true, facts: false } },
 };
 

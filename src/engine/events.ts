@@ -352,7 +352,13 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly round: number;
       readonly reason: string;
     }
-  | { readonly type: "pruned"; readonly files: readonly string[]; readonly reason: string }
+  /** Snapshot files that go, and how far `prune --history` shortens the journal: `before` is the first record that stays. */
+  | {
+      readonly type: "pruned";
+      readonly files: readonly string[];
+      readonly reason: string;
+      readonly history?: { readonly before: number };
+    }
   | { readonly type: "noted"; readonly text: string; readonly facts?: JsonObject }
 );
 

@@ -82,9 +82,9 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   checkpoint_recorded: recordCheckpoint,
   snapshot_written: recordSnapshot,
   rolled_back: rollBack,
+  pruned: shortenHistory,
   // Kept in the history; nothing in the state depends on them.
   snapshot_failed: nothing,
-  pruned: nothing,
   noted: nothing,
 };
 
@@ -126,6 +126,12 @@ function resumeTask(state: TaskState, event: EventOf<"task_resumed">): void {
     else if (event.crashed && step.status === "open")
       state.steps.set(id, Object.freeze({ ...step, crashes: step.crashes + 1 }));
   }
+}
+
+function shortenHistory(state: TaskState, { history }: EventOf<"pruned">): void {
+  if (history === undefined || state.task === undefined) return;
+  const historyFrom = Math.max(history.before, state.task.historyFrom ?? 1);
+  state.task = Object.freeze({ ...state.task, historyFrom });
 }
 
 function closeTask(state: TaskState, event: EventOf<"task_closed">): void {

@@ -44,6 +44,8 @@ export interface TaskEntry {
   readonly uncertain?: boolean;
   /** How the root scope ended. */
   readonly root?: { readonly outcome: "done" | "partial" | "failed"; readonly routeOutput?: JsonObject };
+  /** First record that `prune --history` left; checkpoints before the oldest file after it cannot be reached any more. */
+  readonly historyFrom?: number;
   /** What people added to the limits, by name of the limit. */
   readonly extended: Readonly<Record<string, number>>;
 }

@@ -79,6 +79,14 @@ async function loadScan(
   return scan;
 }
 
+/** A segment that counts: which of its records do. */
+export interface HistorySegment {
+  readonly id: SegmentId;
+  readonly firstN: number;
+  readonly lastN: number;
+  readonly sizeBytes: number;
+}
+
 export class History {
   /** Those that count, oldest first. Numbers grow; gaps are in `lost`. */
   readonly records: readonly HistoryRecord[];
@@ -94,13 +102,18 @@ export class History {
   /** Records off the chain that can be read: what a superseded owner wrote too late. Never replayed. */
   readonly orphans: readonly HistoryRecord[];
   readonly segments: readonly SegmentSummary[];
+  /** Those that count, oldest first. */
+  readonly links: readonly HistorySegment[];
   readonly sizeBytes: number;
+  /** First record that `prune --history` left, as the history itself says; 1 where it was never shortened. */
+  readonly prunedBefore: number;
   readonly #chain: Chain;
 
   constructor(scans: readonly SegmentScan[], chain: Chain) {
     this.#chain = chain;
     const links = chain.links.toReversed();
     this.records = links.flatMap(countedRecords);
+    this.links = links.map(summariseLink);
     this.head = this.records.at(-1)?.position;
     const top = chain.links[0]?.segment;
     const durable = [...chain.adrift.map((scan) => scan.id.epoch), top?.id.epoch ?? 0];
@@ -108,7 +121,8 @@ export class History {
     this.claimedEpoch = Math.max(0, ...scans.map((scan) => scan.id.epoch));
     this.openedAt = top?.header.timestamp;
     this.lost = findLost(this.records, chain);
-    this.damage = listDamage(chain);
+    this.prunedBefore = findPrunedBefore(this.records);
+    this.damage = listDamage(chain, this.prunedBefore);
     this.orphans = listOrphans(chain);
     const linked = new Map(chain.links.map((link) => [link.segment.scan, link.segment]));
     this.segments = scans.map((scan) => summarise(scan, linked.get(scan)));
@@ -189,8 +203,21 @@ function findLost(records: readonly HistoryRecord[], chain: Chain): LostRange[] 
   return lost;
 }
 
-function listDamage(chain: Chain): Damage[] {
-  const found: Damage[] = chain.breaks.map(({ segment, what }) => ({ segment, what }));
+/** Asked only where the beginning is not there: what a sealed record says was removed on purpose is no damage. */
+function findPrunedBefore(records: readonly HistoryRecord[]): number {
+  const [first] = records;
+  if (first === undefined || first.n === 1) return 1;
+  const pruned = records.flatMap((record) => (record.kind === "prune" ? [record.decode()] : []));
+  const before = pruned.map((event) => (event.type === "pruned" ? (event.history?.before ?? 1) : 1));
+  return Math.max(1, ...before);
+}
+
+function listDamage(chain: Chain, prunedBefore: number): Damage[] {
+  const oldest = chain.links.at(-1)?.segment;
+  const isShortened = oldest !== undefined && oldest.firstN > 1 && oldest.firstN <= prunedBefore;
+  const cut = isShortened && oldest.header.prev !== undefined ? nameOf(oldest.header.prev) : undefined;
+  const breaks = chain.breaks.filter(({ segment, what }) => what !== "missing" || segment !== cut);
+  const found: Damage[] = breaks.map(({ segment, what }) => ({ segment, what }));
   for (const { segment } of chain.links.toReversed()) {
     for (const defect of segment.defects)
       found.push({ segment: nameOf(segment.id), line: defect.line, what: defect.what });
@@ -203,6 +230,11 @@ function listOrphans(chain: Chain): HistoryRecord[] {
     cut === undefined ? [] : segment.records.filter((record) => record.n > cut.n),
   );
   return [...beyond, ...chain.offChain.flatMap((segment) => segment.records)];
+}
+
+function summariseLink({ segment, cut }: ChainLink): HistorySegment {
+  const lastN = cut?.n ?? segment.records.at(-1)?.n ?? segment.firstN - 1;
+  return { id: segment.id, firstN: segment.firstN, lastN, sizeBytes: segment.scan.bytes.length };
 }
 
 function summarise(scan: SegmentScan, linked: SegmentRecords | undefined): SegmentSummary {

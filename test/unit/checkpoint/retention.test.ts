@@ -21,7 +21,10 @@ function filesOf(
   return Array.from({ length: count }, (_unused, index) => {
     const seq = index + 1;
     const phase = Math.ceil(seq / perPhase);
-    return { file: nameOf(seq, phase), seq, phase, isVerified: true, isPinned: false, ...extra(seq) };
+    return {
+      ...{ file: nameOf(seq, phase), seq, phase, atMs: FAKE_START_MS + seq, sizeBytes: 100 },
+      ...{ isVerified: true, isPinned: false, ...extra(seq) },
+    };
   });
 }
 
@@ -130,7 +133,7 @@ async function createGround(
 describe("SnapshotRetention", () => {
   it("C4: records, looks for a higher epoch, then removes", async () => {
     const ground = await createGround(5);
-    expect(await ground.retention.run(ground.history)).toHaveLength(2);
+    expect(await ground.retention.run({ checkpoints: ground.history })).toHaveLength(2);
     expect(ground.steps).toEqual([
       "verify 00000005",
       "verify 00000004",
@@ -149,22 +152,22 @@ describe("SnapshotRetention", () => {
 
   it("C4: removes nothing when another process owns the task, or when it cannot be recorded", async () => {
     const superseded = await createGround(5, { superseded: true });
-    await expect(superseded.retention.run(superseded.history)).rejects.toThrow("superseded");
+    await expect(superseded.retention.run({ checkpoints: superseded.history })).rejects.toThrow("superseded");
     expect(await superseded.left()).toHaveLength(5);
     const closed = await createGround(5, { closed: true });
-    await expect(closed.retention.run(closed.history)).rejects.toThrow("closed");
+    await expect(closed.retention.run({ checkpoints: closed.history })).rejects.toThrow("closed");
     expect(await closed.left()).toHaveLength(5);
   });
 
   it("C5: removes nothing while fewer than two files decode", async () => {
     const ground = await createGround(6, { damaged: [6, 5, 4, 3, 2] });
-    expect(await ground.retention.run(ground.history)).toEqual([]);
+    expect(await ground.retention.run({ checkpoints: ground.history })).toEqual([]);
     expect(await ground.left()).toHaveLength(6);
   });
 
   it("C5: keeps the two good files among damaged newer ones", async () => {
     const ground = await createGround(7, { damaged: [7, 6, 5, 4] });
-    await ground.retention.run(ground.history);
+    await ground.retention.run({ checkpoints: ground.history });
     expect(await ground.left()).toEqual(["00000002", "00000003", "00000005", "00000006", "00000007"]);
   });
 
@@ -172,21 +175,21 @@ describe("SnapshotRetention", () => {
     const ground = await createGround(4);
     ground.retention.noteVerified(nameOf(4, 1));
     ground.retention.noteVerified(nameOf(3, 1));
-    await ground.retention.run(ground.history);
+    await ground.retention.run({ checkpoints: ground.history });
     expect(ground.steps).toEqual(["pruned", "confirm", "remove 00000001"]);
   });
 
   it("leaves a superseded owner's files alone and does not count them", async () => {
     const ground = await createGround(8);
     const mine = ground.history.slice(0, 4);
-    expect(await ground.retention.run(mine)).toEqual([nameOf(1, 1)]);
+    expect(await ground.retention.run({ checkpoints: mine })).toEqual([nameOf(1, 1)]);
     expect(await ground.left()).toHaveLength(7);
-    expect(await ground.retention.run([])).toEqual([]);
+    expect(await ground.retention.run({ checkpoints: [] })).toEqual([]);
   });
 
   it("looks no further when nothing is over the limits", async () => {
     const ground = await createGround(3);
-    expect(await ground.retention.run(ground.history)).toEqual([]);
+    expect(await ground.retention.run({ checkpoints: ground.history })).toEqual([]);
     expect(ground.steps).toEqual([]);
   });
 });
