@@ -2,11 +2,12 @@
  * Owns the choice of what a reader should learn first.
  *
  * A rule looks at the outputs and answers a finding or nothing: `{rank, severity, text, where}`. Every number in a text
- * comes from an output; a rule whose output is missing is silent. The lowest rank comes first.
+ * comes from an output; a rule whose output is missing is silent. Among findings of one severity the lowest rank comes first.
  */
 import { formatBytes, formatCount, formatPercent, share } from "./confidence.mjs";
 
 const FINDINGS_MAX = 10;
+const SEVERITIES = ["high", "medium", "low", "info"];
 
 const count = (number, one, many) => `${formatCount(number)} ${number === 1 ? one : many}`;
 const names = (list, max = 4) => list.slice(0, max).join(", ") + (list.length > max ? " …" : "");
@@ -131,7 +132,7 @@ const RULES = [
     const top = functions?.most_branches[0];
     if (!top || top.branches < thresholds.many_branches) return undefined;
     return finding(isInstalled(dependencies) ? 73 : 58, isInstalled(dependencies) ? "info" : "medium")(
-      `${count(functions.branchy, "function has", "functions have")} ${thresholds.many_branches} branches or more and ${count(functions.long, "runs", "run")} over ${thresholds.long_lines} lines or more, of ${formatCount(functions.found)}. The most tangled is ${top.name} with ${formatCount(top.branches)} branches in ${formatCount(top.lines)} lines.`,
+      `${count(functions.branchy, "function has", "functions have")} ${thresholds.many_branches} branches or more and ${count(functions.long, "is", "are")} ${thresholds.long_lines} lines or longer, of ${formatCount(functions.found)}. The most tangled is ${top.name} with ${formatCount(top.branches)} branches in ${formatCount(top.lines)} lines.`,
       [place(top)],
     );
   },
@@ -183,14 +184,13 @@ const RULES = [
   },
   function markers({ hotspots, dependencies }) {
     if (!hotspots || hotspots.markers.total === 0) return undefined;
-    const { TODO, FIXME, HACK, XXX, total, files, places } = hotspots.markers;
+    const { total, files, places } = hotspots.markers;
+    const present = ["TODO", "FIXME", "HACK", "XXX"].filter((marker) => hotspots.markers[marker] > 0);
+    const kinds = present.map((marker) => `${formatCount(hotspots.markers[marker])} ${marker}`);
+    const graver = places.items.filter(({ marker }) => marker !== "TODO");
     return finding(isInstalled(dependencies) ? 88 : 70, "low")(
-      `${count(total, "marker was", "markers were")} left by the authors in ${count(files, "file", "files")}: ${TODO} TODO, ${FIXME} FIXME, ${HACK} HACK, ${XXX} XXX.`,
-      places.items
-        .filter(({ marker }) => marker !== "TODO")
-        .concat(places.items)
-        .map(place)
-        .slice(0, 2),
+      `${count(total, "marker was", "markers were")} left by the authors in ${count(files, "file", "files")}: ${kinds.join(", ")}.`,
+      [...new Set([...graver, ...places.items].map(place))].slice(0, 2),
     );
   },
   function severalVersions({ dependencies }) {
@@ -266,13 +266,13 @@ const RULES = [
 /**
  * Selects the findings that stand first in the report.
  *
- * Shape: at most ten, the most important first; where several have one rank, in the order of the rules.
+ * Shape: at most ten; the graver first, within one severity by rank.
  * @param {object} outputs outputs by specialist; `closer` is that of the closer look
  */
 export function selectFindings(outputs) {
   return RULES.map((rule) => rule(outputs))
     .filter(Boolean)
-    .sort((a, b) => a.rank - b.rank)
+    .sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || a.rank - b.rank)
     .slice(0, FINDINGS_MAX)
     .map(({ rank: _rank, ...rest }) => rest);
 }

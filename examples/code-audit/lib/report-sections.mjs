@@ -196,7 +196,7 @@ export function writeChurn({ churn }) {
   const { commits, authors } = churn;
   return joinParts([
     "## History",
-    `The last ${formatCount(commits.read)} of ${formatCount(commits.touching_folder)} commits that touch this folder, ${commits.first_day} to ${commits.last_day}, by ${formatCount(authors.total)} authors, changed ${formatCount(churn.files_changed)} files.${commits.is_shallow ? " The clone is shallow: older history is not here." : ""}`,
+    `${commits.read < commits.touching_folder ? `The last ${formatCount(commits.read)} of ` : "All "}${formatCount(commits.touching_folder)} commits that touch this folder, ${commits.first_day} to ${commits.last_day}, by ${formatCount(authors.total)} ${authors.total === 1 ? "author" : "authors"}, changed ${formatCount(churn.files_changed)} files.${commits.is_shallow ? " The clone is shallow: older history is not here." : ""}`,
     formatTable(
       ["author", "#commits", "#share"],
       authors.items
