@@ -62,6 +62,7 @@ export class RunnerRoom {
   end: RoomEnd | undefined;
   readonly runner: TaskRunner;
   readonly #options: RoomOptions;
+  #blobCount = 0;
   #receive: ((message: ControlMessage) => void) | undefined;
 
   constructor(
@@ -215,7 +216,8 @@ export class RunnerRoom {
 
   async #putBlob(value: JsonValue): Promise<BlobRef> {
     const text = JSON.stringify(value);
-    const key = `blobs/${this.blobs.size + 1}`;
+    this.#blobCount += 1;
+    const key = `blobs/${this.epoch}-${this.#blobCount}`;
     await Promise.resolve();
     this.blobs.set(key, value);
     this.trace.push(`put ${key}`);

@@ -106,6 +106,6 @@ describe("deliverables", () => {
     const text = "é".repeat(200_000);
     await room.finish("a", { text });
     expect(room.files.get("final/report.md")).toBe(text);
-    expect(room.of("step_completed")[0]?.saved?.[0]?.content).toMatchObject({ blob: { key: "blobs/2" } });
+    expect(room.of("step_completed")[0]?.saved?.[0]?.content).toMatchObject({ blob: { key: "blobs/1-2" } });
   });
 });

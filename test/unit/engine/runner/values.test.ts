@@ -75,8 +75,8 @@ describe("large values", () => {
     const room = new RunnerRoom(workflow(machine("main", [model("a")])));
     await room.start();
     await room.finish("a", LARGE);
-    expect(room.trace.indexOf("put blobs/1")).toBeLessThan(room.trace.indexOf("append step_completed"));
-    expect(room.of("step_completed")[0]?.output).toMatchObject({ blob: { key: "blobs/1" } });
+    expect(room.trace.indexOf("put blobs/1-1")).toBeLessThan(room.trace.indexOf("append step_completed"));
+    expect(room.of("step_completed")[0]?.output).toMatchObject({ blob: { key: "blobs/1-1" } });
     expect(JSON.stringify(room.log.appended).length).toBeLessThan(20_000);
     expect(room.output).toBe(LARGE);
   });
