@@ -7,7 +7,7 @@
  * B1: a failure of the world is a `SplashdownError`; a mistake of ours is `INTERNAL` with a stack.
  * B2: callers match on `code`, never on the class: an error may come back from a journal or from another process.
  */
-import type { JsonObject } from "./json.js";
+import type { JsonObject, JsonValue } from "./json.js";
 import { ERROR_TABLE, type ErrorCode } from "./error-table.js";
 
 export interface ErrorOptionsWithDetails {
@@ -33,7 +33,10 @@ export class SplashdownError extends Error {
   }
 
   /** The next command to type, with the details filled in. */
+  /** The next command to type; several, one a line, where `details.commands` names them. */
   get hint(): string {
+    const { commands } = this.details;
+    if (isTexts(commands)) return commands.join("\n");
     return fillHint(ERROR_TABLE[this.code].hint, this.details);
   }
 
@@ -84,6 +87,10 @@ export function assert(condition: unknown, message: string): asserts condition {
 /** Ends a `switch` over a closed union. */
 export function unreachable(value: never): never {
   throw new SplashdownError("INTERNAL", `unreachable value ${JSON.stringify(value)}`);
+}
+
+function isTexts(value: JsonValue | undefined): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");
 }
 
 /** `{name}` is a detail or, without it, its name in capitals; ` {name?}` is a detail or nothing. */

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { readEnvironment } from "../runtime/environment.js";
 import { systemClock } from "../runtime/system-clock.js";
-import { quoteArgument } from "../runtime/views.js";
+import { quoteArgument } from "../base/shell-text.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { formatView } from "./output.js";
 

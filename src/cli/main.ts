@@ -99,8 +99,8 @@ function reportError(error: unknown, streams: Streams, args: readonly string[]):
 /** The code stands on the first line, whatever follows. */
 function describeError(error: unknown, code: string): string {
   const [first = "", ...rest] = messageOf(error).split("\n");
-  const hint = error instanceof SplashdownError ? [`  → ${error.hint}`] : [];
-  return [`splashdown: ${first} [${code}]`, ...rest, ...hint].join("\n");
+  const hints = error instanceof SplashdownError ? error.hint.split("\n").map((hint) => `  → ${hint}`) : [];
+  return [`splashdown: ${first} [${code}]`, ...rest, ...hints].join("\n");
 }
 
 function showStack(error: unknown, streams: Streams): void {

@@ -15,8 +15,10 @@ export function registerRecover(program: Command, deps: CliDeps): void {
       "after",
       describeStatuses([
         [0, "everything that could be taken up was, or there was nothing to do"],
-        [4, "a task that was taken up failed, or could not be taken up; the report says which"],
-        [12, "key missing or wrong"],
+        [4, "a task that was taken up failed, or several could not be for different reasons; the report says which"],
+        [12, "a task that was under way cannot be taken up: key missing or wrong"],
+        [13, "the same: damaged or unsupported"],
+        [15, "the same: tampered with, or rolled back"],
       ]),
     )
     .action(async (flags: { wait?: boolean }, command: Command) => {
@@ -26,8 +28,7 @@ export function registerRecover(program: Command, deps: CliDeps): void {
           .recover({ signal: deps.signal, ...(flags.wait === undefined ? {} : { wait: flags.wait }) })
           .finally(() => progress.stop());
         print(view, formatRecover);
-        const failed = view.tasks.some((task) => task.action === "failed" || task.result?.status === "failed");
-        deps.exit(failed ? 4 : 0);
+        deps.exit(view.exit_status);
       });
     });
 }
@@ -36,9 +37,9 @@ function formatRecover(view: RecoverView): string {
   if (view.tasks.length === 0) return "no tasks";
   const mark = { taken_up: "✓", left: "·", failed: "✗" } as const;
   return view.tasks
-    .map(
-      (task) =>
-        `${mark[task.action]} ${task.task}: ${cleanForTerminal(task.why)}${task.result === undefined ? "" : `; now ${task.result.status}`}`,
-    )
+    .flatMap(({ task, action, why, result, hint }) => [
+      `${mark[action]} ${task}: ${cleanForTerminal(why)}${result === undefined ? "" : `; now ${result.status}`}`,
+      ...(hint === undefined ? [] : [`  → ${hint}`]),
+    ])
     .join("\n");
 }

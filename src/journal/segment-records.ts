@@ -120,8 +120,9 @@ function requireOwnPlace(scan: SegmentScan, header: SegmentHeader, vault: TaskVa
   });
 }
 
+/** The segment as people find it: the beginning of its file's name. */
 export function nameOf(id: SegmentId): string {
-  return `${id.epoch}-${id.index}`;
+  return `${String(id.epoch).padStart(8, "0")}-${String(id.index).padStart(4, "0")}`;
 }
 
 function proveGood(reading: Reading, line: ScannedLine, n: number): JournalRecord {

@@ -24,11 +24,17 @@ export function isRolledBack({ history, anchor }: RollbackQuestion): boolean {
 
 /** Errors: TASK_ROLLED_BACK, with both ends. */
 export function requireNotRolledBack(question: RollbackQuestion): void {
+  const problem = findRollback(question);
+  if (problem !== undefined) throw problem;
+}
+
+/** The same as a value, for those who only look. */
+export function findRollback(question: RollbackQuestion): SplashdownError | undefined {
   const { task, history, anchor } = question;
-  if (anchor === undefined || !isRolledBack(question)) return;
+  if (anchor === undefined || !isRolledBack(question)) return undefined;
   const { head } = history;
   const found = head === undefined ? "nothing" : `record ${head.n} of epoch ${head.epoch}`;
-  throw new SplashdownError(
+  return new SplashdownError(
     "TASK_ROLLED_BACK",
     `task ${task} ends at ${found}, but this machine has acknowledged record ${anchor.n} of epoch ${anchor.epoch}`,
     {

@@ -198,8 +198,13 @@ export interface RecoverView {
     readonly task: string;
     readonly action: "taken_up" | "left" | "failed";
     readonly why: string;
+    /** Why it could not be taken up, as a code of the error table. */
+    readonly code?: string;
+    readonly hint?: string;
     readonly result?: RunView;
   }[];
+  /** 0 when nothing that was under way had to be left lying; the status of its reason, 4 where there are several. */
+  readonly exit_status: number;
 }
 
 export interface AnswerOptions {

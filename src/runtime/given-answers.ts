@@ -5,6 +5,7 @@
  * recorded like an answer from outside before the task goes on, so it wins or loses against others in the same way.
  */
 import { messageOf, SplashdownError } from "../base/errors.js";
+import { quoteArgument } from "../base/shell-text.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { findNearest } from "../definition/nearest.js";
 import type { OnUnknown } from "../definition/workflow.js";
@@ -13,7 +14,7 @@ import { requireOption } from "./answer-check.js";
 import { loadAnswer, recordAnswer, type ControlDeps } from "./control.js";
 import type { OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
-import { quoteArgument, viewQuestion } from "./views.js";
+import { viewQuestion } from "./views.js";
 
 export interface AnswerFlags {
   readonly answer?: string;

@@ -5,7 +5,7 @@
  * are any; else `SPLASHDOWN_KEY_FILE`, `SPLASHDOWN_KEY` and `SPLASHDOWN_PASSPHRASE`, else the user's default key file,
  * which a first run makes where that protects (vault/default-key.ts).
  */
-import { relative, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { isErrorCode, SplashdownError } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { Log } from "../base/log.js";
@@ -16,8 +16,8 @@ import type { ProcessHost } from "../process/contract.js";
 import type { Store, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import { computeDefaultKeyPath, ensureDefaultKeyFile } from "../vault/default-key.js";
-import type { KeyPorts, KeySourceSetting } from "../vault/key-source.js";
-import { createTaskVault, openTaskVault } from "../vault/task-vault.js";
+import { readSources, type KeyPorts, type KeySourceSetting } from "../vault/key-source.js";
+import { createTaskVault, openTaskVault, requireReady } from "../vault/task-vault.js";
 import { createPlainVault } from "../vault/sealing.js";
 import { inspectKeyring } from "../vault/keyring-view.js";
 import type { Environment } from "./environment.js";
@@ -78,8 +78,21 @@ export class KeyAccess {
     return named.length > 0 ? named : [{ kind: "keyfile", path: this.defaultKeyPath }];
   }
 
-  /** Errors: TASK_NOT_STARTED; those of `openTaskVault`. Writes nothing. */
+  /** Errors: TASK_NOT_STARTED; those of `openTaskVault`, naming the task as people do. Writes nothing. */
   async open(task: TaskStore): Promise<TaskVault> {
+    try {
+      return await this.#open(task);
+    } catch (error) {
+      if (!(error instanceof SplashdownError) || error.code === "TASK_NOT_STARTED") throw error;
+      const { code, message, details } = error;
+      throw new SplashdownError(code, `task ${task.name}: ${message}`, {
+        details: { ...details, task: task.name },
+        cause: error,
+      });
+    }
+  }
+
+  async #open(task: TaskStore): Promise<TaskVault> {
     const { encryption, random, log } = this.#deps;
     const view = await inspectKeyring(task);
     if (view === undefined) {
@@ -87,9 +100,7 @@ export class KeyAccess {
       if (!encryption && taskId !== undefined) return createPlainVault(taskId);
       if (taskId === undefined && (await isUnborn(task))) throw notStarted(task.name);
       if (taskId !== undefined) {
-        throw new SplashdownError("SEAL_MISSING", `task ${task.name} is not encrypted, and encryption is demanded`, {
-          details: { task: task.name },
-        });
+        throw new SplashdownError("SEAL_MISSING", "it is not encrypted, and encryption is demanded");
       }
     }
     return openTaskVault({
@@ -117,16 +128,26 @@ export class KeyAccess {
     });
   }
 
-  /** Makes the default key when none is configured; before anything of a new task exists. */
+  /**
+   * Sees to it that there is a key, before anything of a new task exists: a configured one, or the default key, which is
+   * made where there is none.
+   *
+   * Errors: KEY_NOT_CREATED, KEY_SOURCE_INVALID.
+   */
   async ensureKey(): Promise<void> {
-    const { encryption, environment, fileSystem, random, storeFolder, announce } = this.#deps;
-    if (!encryption || this.isConfigured) return;
+    const { encryption, environment, fileSystem, log, random, storeFolder, announce } = this.#deps;
+    if (!encryption) return;
+    if (this.isConfigured) {
+      requireReady(await readSources(this.sources(), this.ports), log);
+      return;
+    }
     const key = await ensureDefaultKeyFile({
       fileSystem,
       configFolder: environment.configFolder,
       ...(isAtOrAbove(environment.workingFolder, environment.homeFolder)
         ? {}
         : { projectFolder: environment.workingFolder }),
+      keptFolders: [environment.homeFolder, ...[storeFolder, environment.workingFolder].flatMap(parentOf)],
       hasForeignSealedData: await this.#hasForeignSealedData(),
       random,
       ...(storeFolder === undefined ? {} : { storeFolder }),
@@ -166,6 +187,10 @@ export class KeyAccess {
     if (source.kind !== "keyfile") return source;
     return { kind: "keyfile", path: resolve(this.#deps.environment.workingFolder, source.path) };
   }
+}
+
+function parentOf(folder: string | undefined): string[] {
+  return folder === undefined ? [] : [dirname(folder)];
 }
 
 /** Whoever works in the home folder, or above it, has no project there that a key could lie in. */

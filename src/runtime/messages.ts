@@ -1,5 +1,6 @@
 /** `answer` and the requests `checkpoint`, `pause`, `stop`: from any process to the owner of a task. */
 import { SplashdownError } from "../base/errors.js";
+import { quoteArgument } from "../base/shell-text.js";
 import type { QuestionEntry } from "../engine/state.js";
 import { describeOwner } from "../recovery/liveness.js";
 import type { TaskStore } from "../store/contract.js";
@@ -9,7 +10,6 @@ import { leaveRequest, loadAnswer, recordAnswer, type ControlDeps } from "./cont
 import { findTask } from "./finding.js";
 import { openTask, readState } from "./reading.js";
 import type { Services } from "./services.js";
-import { quoteArgument } from "./views.js";
 
 /**
  * Answers a question of a task, running or not; the first answer wins.

@@ -8,7 +8,9 @@ import { createSnapshotSource, type PictureSource } from "../checkpoint/source.j
 import type { JsonValue } from "../base/json.js";
 import type { ValueRef } from "../engine/events.js";
 import type { TaskState } from "../engine/state.js";
+import type { History } from "../journal/history.js";
 import { readTask, type FoldedTask } from "../recovery/fold.js";
+import { findRollback } from "../recovery/rollback-guard.js";
 import type { OwnerState, TaskStore } from "../store/contract.js";
 import { loadAnchor, type LoadedAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
@@ -85,8 +87,11 @@ export function deriveStatus(state: TaskState, owner: OwnerState["state"]): stri
 }
 
 export async function viewTask(services: Services, task: TaskStore): Promise<TaskView> {
-  const opened = await readState(services, task);
-  const { folded, vault } = opened;
+  const opened = await openTask(services, task);
+  const { vault } = opened;
+  // Before the history: a living owner goes on raising it.
+  const anchor = await readAnchor(services, vault.taskId);
+  const folded = await readTask(opened);
   const { state } = folded;
   const owner = await task.ownerState();
   const status = deriveStatus(state, owner.state);
@@ -102,7 +107,7 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
     open_questions: openQuestions,
     next: chooseNext({ task: task.name, status, resumable: state.task?.resumable ?? true, openQuestions }),
     deliverables: viewDeliverables(state),
-    damage: describeDamage(folded),
+    damage: [...describeDamage(folded), ...describeRollback({ task: task.name, history: folded.history, anchor })],
     size: folded.history.sizeBytes,
     output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),
     owner: status === "running" || status === "unclear" ? owner.owner : undefined,
@@ -153,4 +158,11 @@ function describeDamage(folded: FoldedTask): string[] {
     ...refused.filter(({ isBad }) => isBad).map(({ file, code, reason }) => `${file}: ${code}, ${reason}`),
     ...lost.map(({ from, to }) => `lost records ${from} to ${to ?? "the end"}`),
   ];
+}
+
+/** What stands against the folder's being the newest, in one line or none. */
+function describeRollback({ anchor, ...found }: { task: string; history: History; anchor: LoadedAnchor }): string[] {
+  if (anchor.state === "damaged") return [anchor.problem];
+  const problem = anchor.state === "known" ? findRollback({ ...found, anchor: anchor.anchor }) : undefined;
+  return problem === undefined ? [] : [problem.message];
 }

@@ -5,10 +5,11 @@
  * are done stay done with their saved results, made by the definition of their time; what has not run yet runs by the
  * definition of now.
  */
-import { EXIT_STATUS } from "../base/error-table.js";
-import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
+import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../base/error-table.js";
+import { errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
+import { quoteArgument } from "../base/shell-text.js";
 import type { TaskState } from "../engine/state.js";
-import { scanTasks } from "../recovery/scan.js";
+import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
 import { planRecovery } from "../recovery/supervise.js";
 import type { TaskStore } from "../store/contract.js";
@@ -16,13 +17,13 @@ import { conductOn, type GoOn } from "./conduct.js";
 import type { PlanView, RecoverView, ResumeOptions, RunView } from "./contract.js";
 import { findTask, findTaskOfCheckpoint } from "./finding.js";
 import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
+import { findBlocking } from "./interrupted.js";
 import { notStarted } from "./key-access.js";
 import { planResume } from "./plan.js";
 import { readState, whileOpen, type OpenedTask } from "./reading.js";
 import { sealedSettings } from "./run-verb.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
-import { quoteArgument } from "./views.js";
 import { reloadWorkflow, type ReloadedWorkflow } from "./workflow-loading.js";
 
 interface Standing {
@@ -121,6 +122,8 @@ function goOn(
 
 const TASKS_AT_ONCE = 4;
 
+type RecoveredTask = RecoverView["tasks"][number];
+
 /** Takes up what crashed and what has fallen due; each task by itself, so that a bad one stops no other. */
 export async function recoverTasks(
   services: Services,
@@ -128,8 +131,12 @@ export async function recoverTasks(
 ): Promise<RecoverView> {
   const scanned = await scanTasks({ store: services.store, openVault: (task) => services.keys.open(task) });
   const plan = planRecovery(scanned, services.clock.nowMs());
-  const results = new Map<string, RecoverView["tasks"][number]>();
+  const results = new Map<string, RecoveredTask>();
   for (const { name, why } of plan.leave) results.set(name, { task: name, action: "left", why });
+  for (const entry of scanned) {
+    const problem = await findBlocking(services, entry);
+    if (problem !== undefined) results.set(entry.name, viewProblem(entry.name, problem));
+  }
   const queue = services.settings.recovery_config.auto_recovery ? [...plan.take] : [];
   if (!services.settings.recovery_config.auto_recovery) {
     for (const { name } of plan.take)
@@ -141,14 +148,34 @@ export async function recoverTasks(
     }
   };
   await Promise.all(Array.from({ length: TASKS_AT_ONCE }, work));
-  return { tasks: [...results.values()].sort((a, b) => (a.task < b.task ? -1 : 1)) };
+  const tasks = [...results.values()].sort((a, b) => (a.task < b.task ? -1 : 1));
+  return { tasks, exit_status: computeRecoverStatus(tasks) };
+}
+
+function statusOf(code: ErrorCode | undefined): number {
+  return code === undefined ? EXIT_STATUS.failed : ERROR_TABLE[code].exitStatus;
+}
+
+function viewProblem(task: string, { code, message }: NonNullable<ScannedTask["problem"]>): RecoveredTask {
+  const { hint } = new SplashdownError(code, message, { details: { task } });
+  return { task, action: "failed", why: message, code, hint };
+}
+
+function computeRecoverStatus(tasks: readonly RecoveredTask[]): number {
+  const statuses = new Set<number>();
+  for (const { action, code, result } of tasks) {
+    if (result?.status === "failed") statuses.add(result.exit_status);
+    else if (action === "failed") statuses.add(statusOf(errorCodeOf({ code })));
+  }
+  const [only, second] = statuses;
+  return second === undefined ? (only ?? EXIT_STATUS.done) : EXIT_STATUS.failed;
 }
 
 async function recoverOne(
   services: Services,
   { name, why }: { name: string; why: "crashed" | "due" },
   options: { wait?: boolean; signal?: AbortSignal },
-): Promise<RecoverView["tasks"][number]> {
+): Promise<RecoveredTask> {
   const reason = why === "crashed" ? "its owner is gone" : "its time has come";
   try {
     const task = await services.store.task(name);
@@ -165,7 +192,7 @@ async function recoverOne(
   } catch (error) {
     if (isErrorCode(error, "OWNER_ALIVE", "OWNER_UNCLEAR", "OWNER_SUPERSEDED"))
       return { task: name, action: "left", why: messageOf(error) };
-    const hint = error instanceof SplashdownError ? ` → ${error.hint}` : "";
-    return { task: name, action: "failed", why: `${reason}, but: ${messageOf(error)}${hint}` };
+    const failed = { task: name, action: "failed", why: `${reason}, but: ${messageOf(error)}` } as const;
+    return error instanceof SplashdownError ? { ...failed, code: error.code, hint: error.hint } : failed;
   }
 }

@@ -6,25 +6,22 @@
  */
 import { format } from "date-fns/format";
 import { SplashdownError } from "../base/errors.js";
-import { canonicalJson, type JsonObject } from "../base/json.js";
+import type { JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import { parseDurationMs } from "../definition/plain-parts.js";
 import type { EffectiveSettings } from "../definition/settings.js";
 import type { LoadedWorkflow } from "../definition/workflow.js";
 import type { TaskState } from "../engine/state.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
-import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
 import { conductNew, conductOn, type ConductOptions } from "./conduct.js";
 import type { RunOptions, RunView } from "./contract.js";
 import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
+import { describeDifference, findInterrupted, isInterrupted, type Candidate } from "./interrupted.js";
 import { isUnborn } from "./key-access.js";
-import { deriveStatus, readState, whileOpen, type OpenedTask } from "./reading.js";
+import { deriveStatus, readState, whileOpen } from "./reading.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
 import { prepareWorkflow } from "./workflow-loading.js";
-
-const TAKE_UP_WITHIN_MS = 12 * 60 * 60 * 1000;
 
 interface Prepared extends ConductOptions {
   readonly workflow: LoadedWorkflow;
@@ -53,9 +50,10 @@ export async function runWorkflow(services: Services, options: RunOptions): Prom
 }
 
 async function runNamed(services: Services, name: string, prepared: Prepared): Promise<RunView> {
-  const task = await createPlace(services, name);
+  const before = await services.store.task(name);
+  const task = before === undefined ? await createPlace(services, name) : undefined;
   if (task !== undefined) return whileOpen(task, () => conductNew(services, { ...prepared, task }));
-  const existing = await services.store.task(name);
+  const existing = before ?? (await services.store.task(name));
   if (existing === undefined)
     throw new SplashdownError("TASK_NAME_INVALID", `the name ${name} is taken by something that is no task`, {
       details: { task: name },
@@ -81,14 +79,6 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
   });
 }
 
-/** Crashed, ended by a signal, or paused until a time that has come: what `run` goes on with by itself. */
-function isInterrupted(state: TaskState, nowMs: number): boolean {
-  const { task } = state;
-  if (task === undefined || task.status === "running") return true;
-  if (task.status === "stopped") return task.resumable;
-  return task.status === "paused" && task.resumeAtMs !== undefined && task.resumeAtMs <= nowMs;
-}
-
 function nameTaken(name: string): SplashdownError {
   return new SplashdownError(
     "USAGE_INVALID",
@@ -105,7 +95,7 @@ function describeStanding(name: string, state: TaskState): string[] {
 }
 
 function requireSame(state: TaskState, prepared: Prepared): void {
-  const difference = describeDifference(state, prepared);
+  const difference = describeDifference(state.task, prepared);
   if (difference === undefined) return;
   const name = state.task?.name ?? "";
   throw new SplashdownError(
@@ -115,42 +105,6 @@ function requireSame(state: TaskState, prepared: Prepared): void {
       details: { task: name, file: prepared.workflow.file ?? "FILE", difference },
     },
   );
-}
-
-function describeDifference({ task }: TaskState, { workflow, inputs }: Prepared): string | undefined {
-  if (task === undefined) return undefined;
-  if (task.definition.fingerprint !== workflow.definition.fingerprint) return "another definition";
-  return canonicalJson(task.inputs) === canonicalJson(inputs) ? undefined : "other inputs";
-}
-
-interface Candidate extends OpenedTask {
-  readonly state: TaskState;
-}
-
-/** Interrupted tasks of this definition and these inputs, active lately. The rest is closed again. */
-async function findInterrupted(services: Services, prepared: Prepared): Promise<Candidate[]> {
-  const { store, keys, clock } = services;
-  const nowMs = clock.nowMs();
-  const found: Candidate[] = [];
-  const withinMs = parseDurationMs(prepared.settings.recovery_config.take_up_within) ?? TAKE_UP_WITHIN_MS;
-  for (const entry of await scanTasks({ store, openVault: (task) => keys.open(task) })) {
-    if (!mayBeInterrupted(entry, nowMs - withinMs)) continue;
-    const task = await store.task(entry.name);
-    if (task === undefined) continue;
-    const { folded, ...opened } = await readState(services, task);
-    const { state } = folded;
-    const fits =
-      state.task !== undefined && isInterrupted(state, nowMs) && describeDifference(state, prepared) === undefined;
-    if (fits) found.push({ ...opened, state });
-    else await task.close();
-  }
-  return found;
-}
-
-function mayBeInterrupted({ status, lastAtMs, problem }: ScannedTask, sinceMs: number): boolean {
-  if (problem !== undefined || lastAtMs === undefined) return false;
-  if (status === "paused") return true;
-  return (status === "crashed" || status === "stopped") && lastAtMs >= sinceMs;
 }
 
 function ambiguous(candidates: readonly Candidate[], prepared: Prepared): SplashdownError {

@@ -1,10 +1,12 @@
 /** Short truths about all tasks: status from recovery's scan, name of the workflow and times from the journal's ends. */
-import { errorCodeOf } from "../base/errors.js";
-import { ERROR_TABLE } from "../base/error-table.js";
-import { readHistory } from "../journal/history.js";
+import { SplashdownError } from "../base/errors.js";
+import { readHistory, type History } from "../journal/history.js";
+import { foldHistory, lossError } from "../recovery/fold.js";
+import { findRollback } from "../recovery/rollback-guard.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskSummaryView } from "./contract.js";
+import { openTask, readAnchor, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
 import { formatTime } from "./views.js";
 
@@ -17,7 +19,8 @@ export async function listSummaries(services: Services): Promise<TaskSummaryView
 async function summarise(services: Services, entry: ScannedTask): Promise<TaskSummaryView> {
   const task = await services.store.task(entry.name);
   const details = task === undefined ? NOTHING : await readDetails(services, task, entry);
-  const { problem, closed } = entry;
+  const { closed } = entry;
+  const problem = entry.problem ?? details.problem;
   return {
     task: entry.name,
     status: entry.status,
@@ -33,7 +36,7 @@ async function summarise(services: Services, entry: ScannedTask): Promise<TaskSu
           problem: {
             code: problem.code,
             message: problem.message,
-            hint: ERROR_TABLE[problem.code].hint.replace("{task}", entry.name),
+            hint: new SplashdownError(problem.code, problem.message, { details: { task: entry.name } }).hint,
           },
         }),
   };
@@ -44,25 +47,44 @@ interface Details {
   readonly workflow?: string;
   readonly startedAt?: string;
   readonly stepsDone?: number;
+  /** What the scan, which looks at the journal's end only, does not see. */
+  readonly problem?: SplashdownError;
 }
 
 const NOTHING: Details = { size: 0 };
 
 async function readDetails(services: Services, task: TaskStore, entry: ScannedTask): Promise<Details> {
+  const size = await measureTask(task);
   try {
-    const size = await measureTask(task);
-    if (entry.problem !== undefined && entry.taskId === undefined) return { size };
-    const history = await readHistory({ task, vault: await services.keys.open(task) });
-    const first = history.records[0]?.decode();
-    if (first?.type !== "task_started") return { size };
-    const stepsDone = history.records.filter((record) => record.kind === "completion").length;
-    return { size, workflow: first.definition.name, startedAt: formatTime(first.atMs), stepsDone };
+    if (entry.taskId === undefined) return { size };
+    return { size, ...(await readHistoryDetails(services, task)) };
   } catch (error) {
-    if (errorCodeOf(error) === undefined) throw error;
-    return NOTHING;
+    if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
+    return { size, problem: error };
   } finally {
     await task.close();
   }
+}
+
+async function readHistoryDetails(services: Services, task: TaskStore): Promise<Omit<Details, "size">> {
+  const opened = await openTask(services, task);
+  // Before the history: a living owner goes on raising it.
+  const anchor = await readAnchor(services, opened.vault.taskId);
+  const history = await readHistory(opened);
+  const problem =
+    history.lost.length > 0
+      ? await findLoss(opened, history)
+      : findRollback({ task: task.name, history, anchor: anchor.state === "known" ? anchor.anchor : undefined });
+  const first = history.records[0]?.decode();
+  if (first?.type !== "task_started") return { problem };
+  const stepsDone = history.records.filter((record) => record.kind === "completion").length;
+  return { workflow: first.definition.name, startedAt: formatTime(first.atMs), stepsDone, problem };
+}
+
+/** Damage that no snapshot covers. */
+async function findLoss(opened: OpenedTask, history: History): Promise<SplashdownError | undefined> {
+  const folded = await foldHistory(history, opened);
+  return folded.lost.length > 0 ? lossError(opened.task.name, folded) : undefined;
 }
 
 /** Bytes of a task's journal and objects. */

@@ -1,5 +1,4 @@
 /** Binds the verbs to one opened Splashdown. */
-import { SplashdownError } from "../base/errors.js";
 import type { TaskStore } from "../store/contract.js";
 import type { Splashdown } from "./contract.js";
 import { runDoctor } from "./doctor.js";
@@ -80,10 +79,7 @@ function createKeysDeps(services: Services): KeysDeps {
 
 async function openTasks(services: Services, name: string | undefined): Promise<TaskStore[]> {
   if (name !== undefined) {
-    const named = await services.store.task(name);
-    if (named === undefined)
-      throw new SplashdownError("TASK_NOT_FOUND", `no task ${name}`, { details: { task: name } });
-    return [named];
+    return [await findTask(services, name, "read")];
   }
   const tasks: TaskStore[] = [];
   for (const each of await services.store.tasks()) {

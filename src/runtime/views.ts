@@ -1,16 +1,12 @@
 /** Turns state into the plain views that faces show. Pure; snake_case; times as ISO-8601 UTC text. */
 import type { JsonObject } from "../base/json.js";
+import { quoteArgument } from "../base/shell-text.js";
 import type { EngineEvent } from "../engine/events.js";
 import type { QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
 import type { CheckpointView, DeliverableView, EventView, MetricsView, QuestionView, StepView } from "./contract.js";
 
 export function formatTime(atMs: number): string {
   return new Date(atMs).toISOString();
-}
-
-/** Quotes one argument for a shell, so that a printed command works as it stands. */
-export function quoteArgument(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 interface TaskStanding {

@@ -4,6 +4,7 @@ import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
+import { quoteArgument } from "../base/shell-text.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import { compareDefinitions, type DefinitionComparison } from "../definition/compare.js";
@@ -16,7 +17,6 @@ import type { LoadedWorkflow, NodeDefinition, WorkflowDefinition } from "../defi
 import type { TaskEntry } from "../engine/state.js";
 import type { RunOptions, ValidateView } from "./contract.js";
 import type { Services } from "./services.js";
-import { quoteArgument } from "./views.js";
 
 export interface PreparedWorkflow {
   readonly workflow: LoadedWorkflow;

@@ -12,6 +12,7 @@ import { dirname, isAbsolute, join, relative } from "node:path";
 import { errnoOf, SplashdownError } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { RandomSource } from "../base/random.js";
+import { quoteArgument } from "../base/shell-text.js";
 import { createKeyFile, loadKeyFile, type CreatedKeyFile } from "./key-file.js";
 import { describeFailure, writeWhole } from "./private-file.js";
 
@@ -23,6 +24,8 @@ export interface DefaultKeyOptions {
   readonly storeFolder?: string;
   /** The project's folder, where a key must not lie either. */
   readonly projectFolder?: string;
+  /** Where a person could keep a key instead, most fitting first; absolute. One that is as lasting as the store is named. */
+  readonly keptFolders?: readonly string[];
   /** Sealed data is present that no key at hand opens. */
   readonly hasForeignSealedData: boolean;
   readonly random: RandomSource;
@@ -33,9 +36,7 @@ export interface DefaultKeyFile extends CreatedKeyFile {
   readonly created: boolean;
 }
 
-/** The two commands that fix a refusal, as printed. */
-const ELSEWHERE = ["splashdown keys init --key-file PATH", "splashdown config show"] as const;
-const FOREIGN = ["splashdown keys show", "splashdown keys init --key-file PATH"] as const;
+const KEY_NAME = "splashdown.key";
 
 /** Magic number of overlayfs: kept as long as the container, no longer. Source: Linux, include/uapi/linux/magic.h. */
 const OVERLAY_MAGIC = 0x794c7630;
@@ -56,31 +57,55 @@ export async function ensureDefaultKeyFile(options: DefaultKeyOptions): Promise<
   const path = computeDefaultKeyPath(configFolder);
   const present = await loadKeyFile(fileSystem, path);
   if (present !== undefined) return { path, fingerprint: present.fingerprint, created: false };
-  await requirePlace(options, path);
-  const made = await createKeyFile({ fileSystem, path, random });
+  const refuse = (reason: string, cause?: unknown): Promise<SplashdownError> =>
+    explain(options, path, { reason, cause });
+  if (options.hasForeignSealedData) throw await refuse("sealed data of another key is present");
+  const objection = await findObjection(options, path);
+  if (objection !== undefined) throw await refuse(objection);
+  const made = await createKeyFile({ fileSystem, path, random }).catch(async (error: unknown) => {
+    if (!(error instanceof SplashdownError)) throw error;
+    throw await refuse(String(error.details["reason"]), error);
+  });
   if (made !== undefined) return { ...made, created: true };
   const theirs = await loadKeyFile(fileSystem, path);
-  if (theirs === undefined) throw refuse(path, "it was there and is gone again", ELSEWHERE);
+  if (theirs === undefined) throw await refuse("it was there and is gone again");
   return { path, fingerprint: theirs.fingerprint, created: false };
 }
 
-async function requirePlace(options: DefaultKeyOptions, path: string): Promise<void> {
+/** Why a key must not come into being at a path. */
+async function findObjection(options: DefaultKeyOptions, path: string): Promise<string | undefined> {
   const { fileSystem, storeFolder, projectFolder } = options;
-  if (options.hasForeignSealedData) throw refuse(path, "sealed data of another key is present", FOREIGN);
-  if (storeFolder !== undefined && isInside(storeFolder, path))
-    throw refuse(path, "it would lie inside the outputs tree", ELSEWHERE);
-  if (projectFolder !== undefined && isInside(projectFolder, path)) {
-    throw refuse(path, "it would lie inside the project", ELSEWHERE);
-  }
-  if (storeFolder === undefined) return;
+  if (storeFolder !== undefined && isInside(storeFolder, path)) return "it would lie inside the outputs tree";
+  if (projectFolder !== undefined && isInside(projectFolder, path)) return "it would lie inside the project";
+  if (storeFolder === undefined) return undefined;
   const [keys, store] = [await rankVolume(fileSystem, path), await rankVolume(fileSystem, storeFolder)];
-  if (keys < store) throw refuse(path, "its file system is more volatile than the store's", ELSEWHERE);
+  return keys < store ? "its file system is more volatile than the store's" : undefined;
 }
 
-function refuse(path: string, reason: string, commands: readonly string[]): SplashdownError {
+/** The refusal, with the two commands that fix it: typed as printed they make a key and use it. */
+async function explain(
+  options: DefaultKeyOptions,
+  path: string,
+  { reason, cause }: { readonly reason: string; readonly cause?: unknown },
+): Promise<SplashdownError> {
+  const elsewhere = quoteArgument(await selectKeptPath(options, path));
+  const make = `splashdown keys init --key-file ${elsewhere}`;
+  const commands = options.hasForeignSealedData
+    ? ["splashdown keys verify", make]
+    : [make, `export SPLASHDOWN_KEY_FILE=${elsewhere}`];
   return new SplashdownError("KEY_NOT_CREATED", `no key is configured, and none is made at ${path}: ${reason}`, {
     details: { file: path, reason, commands },
+    cause,
   });
+}
+
+/** A person may put a key anywhere; where nothing better is known, the default place is as good as theirs. */
+async function selectKeptPath(options: DefaultKeyOptions, path: string): Promise<string> {
+  for (const folder of options.keptFolders ?? []) {
+    const candidate = join(folder, KEY_NAME);
+    if (candidate !== path && (await findObjection(options, candidate)) === undefined) return candidate;
+  }
+  return path;
 }
 
 function isInside(folder: string, path: string): boolean {

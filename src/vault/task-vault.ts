@@ -12,6 +12,7 @@ import { assert, SplashdownError } from "../base/errors.js";
 import type { KeyId } from "../base/ids.js";
 import { silentLog, type Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
+import { quoteArgument } from "../base/shell-text.js";
 import type { KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
 import type { TaskVault } from "./contract.js";
 import { computeFingerprint, isSameBytes, KEY_BYTES } from "./derivation.js";
@@ -71,7 +72,7 @@ export async function createTaskVault(options: CreateVaultOptions): Promise<Task
 }
 
 /** The sources that a new keyring is made for. A configured one that is unusable must not be left out in silence. */
-function requireReady(sources: readonly SourceState[], log: Log): ReadySource[] {
+export function requireReady(sources: readonly SourceState[], log: Log): ReadySource[] {
   const problem = sources.find((source) => source.problem !== undefined)?.problem;
   if (problem !== undefined) throw problem;
   const ready = sources.filter(isReadySource);
@@ -79,13 +80,19 @@ function requireReady(sources: readonly SourceState[], log: Log): ReadySource[] 
   if (ready.length === 0) {
     const where = looked.length === 0 ? "no key source is configured" : `looked in ${looked.join("; ")}`;
     throw new SplashdownError("KEY_NOT_CREATED", `no key is at hand to seal the task with; ${where}`, {
-      details: { looked_in: looked },
+      details: { looked_in: looked, ...nameMaker(sources) },
     });
   }
   for (const { label, absence } of sources) {
     if (absence !== undefined) log.warn(`the task cannot be opened with the ${label}: ${absence}`);
   }
   return ready;
+}
+
+/** The command that makes the one key file that is configured and not there. */
+function nameMaker(sources: readonly SourceState[]): { commands?: string[] } {
+  const file = sources.map(({ setting }) => setting).find((setting) => setting.kind === "keyfile");
+  return file === undefined ? {} : { commands: [`splashdown keys init --key-file ${quoteArgument(file.path)}`] };
 }
 
 interface KeyEntryOptions extends CreateVaultOptions {

@@ -116,12 +116,12 @@ describe("readHistory", () => {
     expect(lost).toMatchObject({
       epoch: 2,
       lost: [{ from: 3, to: undefined }],
-      damage: [{ segment: "2-0", what: "header" }],
+      damage: [{ segment: "00000002-0000", what: "header" }],
     });
     const time = segment.indexOf('"timestamp":"') + 15;
     const proven = await readBytes({ "1-0": bytes, "2-0": damaged(segment, time) });
     expect(textsOf(proven)).toEqual(["note 1", "note 2", "note 3"]);
-    expect(proven).toMatchObject({ lost: [], damage: [{ segment: "2-0", line: 1, what: "header" }] });
+    expect(proven).toMatchObject({ lost: [], damage: [{ segment: "00000002-0000", line: 1, what: "header" }] });
   });
 
   it("J4: drops and counts a torn tail; a whole last line counts without its newline", async () => {
@@ -171,7 +171,7 @@ describe("readHistory", () => {
     const history = await readBytes({ "1-0": damaged(bytes, line.start + 40) });
     expect(textsOf(history)).toEqual(["note 1", "note 3", "note 4"]);
     expect(history.lost).toEqual([{ from: 2, to: 2 }]);
-    expect(history.damage).toEqual([{ segment: "1-0", line: 3, what: "hash" }]);
+    expect(history.damage).toEqual([{ segment: "00000001-0000", line: 3, what: "hash" }]);
   });
 
   it("J6: damage to a stated hash alone costs nothing and is named", async () => {
@@ -214,7 +214,10 @@ describe("readHistory", () => {
     const [first, last] = [await room.bytes(), await room.bytes({ epoch: 1, index: 2 })];
     const history = await readBytes({ "1-0": first, "1-2": last });
     expect(numbersOf(history)).toEqual([1, 2, 5, 6]);
-    expect(history).toMatchObject({ lost: [{ from: 3, to: 4 }], damage: [{ segment: "1-1", what: "missing" }] });
+    expect(history).toMatchObject({
+      lost: [{ from: 3, to: 4 }],
+      damage: [{ segment: "00000001-0001", what: "missing" }],
+    });
     const empty = await readBytes({ "1-2": last.subarray(0, last.indexOf(0x0a) + 1) });
     expect(empty).toMatchObject({ records: [], lost: [{ from: 1, to: 4 }] });
   });
@@ -302,7 +305,7 @@ describe("readHistory", () => {
     expect(textsOf(doubtful)).toEqual(["note 7"]);
     expect(doubtful).toMatchObject({
       lost: [{ from: 2, to: undefined }],
-      damage: [{ segment: "2-0", what: "header" }],
+      damage: [{ segment: "00000002-0000", what: "header" }],
     });
   });
 
@@ -322,7 +325,10 @@ describe("readHistory", () => {
     };
     const history = await readBytes(segments);
     expect(textsOf(history)).toEqual(["note 1", "note 2", "note 4"]);
-    expect(history).toMatchObject({ lost: [{ from: 3, to: 3 }], damage: [{ segment: "2-0", what: "header" }] });
+    expect(history).toMatchObject({
+      lost: [{ from: 3, to: 3 }],
+      damage: [{ segment: "00000002-0000", what: "header" }],
+    });
   });
 
   it("J6: refuses an intact segment that is not the one a later segment continues", async () => {
@@ -365,8 +371,10 @@ describe("readHistory", () => {
       journal_bytes: bytes.length,
       records: 2,
       orphans: 0,
-      tails: [{ segment: "1-0", tail: "damaged", dropped_bytes: bytes.length - (linesOf(bytes)[2]?.start ?? 0) }],
-      damage: [{ segment: "1-0", line: 3, what: "hash" }],
+      tails: [
+        { segment: "00000001-0000", tail: "damaged", dropped_bytes: bytes.length - (linesOf(bytes)[2]?.start ?? 0) },
+      ],
+      damage: [{ segment: "00000001-0000", line: 3, what: "hash" }],
       lost: [{ from: 2, to: 2 }],
     });
   });

@@ -81,7 +81,7 @@ describe("foldHistory", () => {
     for (const file of room.snapshotFiles()) room.edit(`${CHECKPOINTS}/${file}`, () => Buffer.from("x"));
     room.disk.disk.findFolder(`${CHECKPOINTS}/journal`).entries.delete("00000001-0000.jsonl");
     const refusal = await refusalOf(() => room.restore());
-    expect(refusal.message).toMatch(/^the journal of t has lost records 1–\d+: 1-0 \(missing\)$/);
+    expect(refusal.message).toMatch(/^the journal of t has lost records 1–\d+: 00000001-0000 \(missing\)$/);
     const folded = await readTask(await reading(room));
     expect(folded.unfoldable).toBeGreaterThan(0);
     const history = { damage: [], report: () => ({}) } as unknown as History;

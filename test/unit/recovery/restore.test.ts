@@ -169,7 +169,7 @@ describe("restoreTask", () => {
     const restored = await room.restore();
     expect(textOfState(restored.state)).toBe(textOfState(owner.state));
     expect(restored).toMatchObject({ uncertain: false });
-    expect(restored.report).toMatchObject({ damage: [{ segment: "1-0", line: 4, what: "hash" }], lost: [] });
+    expect(restored.report).toMatchObject({ damage: [{ segment: "00000001-0000", line: 4, what: "hash" }], lost: [] });
   });
 
   it("R7: stops at damage that nothing covers, naming it and changing no byte, until the loss is accepted", async () => {
@@ -179,7 +179,7 @@ describe("restoreTask", () => {
     const before = room.contents();
     const refusal = await refusalOf(() => room.restore());
     expect(refusal).toMatchObject({ code: "JOURNAL_CORRUPT", exitStatus: 13 });
-    expect(refusal.message).toBe("the journal of t has lost records 4: 1-0 line 5 (hash)");
+    expect(refusal.message).toBe("the journal of t has lost records 4: 00000001-0000 line 5 (hash)");
     expect(refusal.hint).toBe("splashdown resume t --accept-loss");
     expect(room.contents()).toEqual(before);
     const task = await room.task();
