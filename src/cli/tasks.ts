@@ -1,7 +1,7 @@
 /** `splashdown list`, `show` and `events`: the truth about tasks. They change nothing. */
 import type { Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
-import type { EventView, TaskSummaryView, TaskView } from "../runtime/contract.js";
+import type { EventView, StepView, TaskSummaryView, TaskView } from "../runtime/contract.js";
 import type { CliDeps, Streams } from "./deps.js";
 import { formatQuestion } from "./run-text.js";
 import {
@@ -175,7 +175,7 @@ const STEPS_SHOWN = 60;
 function formatSteps(view: TaskView): string[] {
   const steps = view.steps.length > STEPS_SHOWN ? view.steps.slice(-STEPS_SHOWN) : view.steps;
   const rows = steps.map((step) => [
-    `  ${step.path}`,
+    `  ${isFirst(step) ? step.path : step.step}`,
     step.status,
     step.attempt > 1 ? `attempt ${step.attempt}` : "",
     step.duration === undefined ? "" : formatDuration(step.duration),
@@ -187,6 +187,11 @@ function formatSteps(view: TaskView): string[] {
     ...(cut > 0 ? [`  … ${cut} earlier steps (--json has all)`] : []),
     formatTable(["  STEP", "STATUS", "", "TIME", "CONFIDENCE", ""], rows),
   ];
+}
+
+/** A step's first visit goes by its path; later ones, and those after a roll-back, by their whole identity. */
+function isFirst({ step, path }: StepView): boolean {
+  return step === `${path}@1.1`;
 }
 
 function formatShare(value: unknown): string {

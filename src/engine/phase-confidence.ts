@@ -45,15 +45,20 @@ export function describeConfidence(choice: Choice, phase: OpenPhase): CheckedCon
     const checked = checkClaim(report.confidence, measured);
     if (checked.reduced)
       remarks.push(
-        `${name} claimed ${report.confidence} with a quality of ${measured?.quality ?? measured?.score}: counted as ${checked.value}`,
+        `${name} claimed ${formatShare(report.confidence)} with a quality of ${measured?.quality ?? measured?.score}: counted as ${checked.value}`,
       );
     if (checked.gap !== undefined)
       remarks.push(
-        `${name} claimed ${report.confidence}, measured ${(measured?.score ?? 0) / 100}: a gap of ${checked.gap}`,
+        `${name} claimed ${formatShare(report.confidence)}, measured ${formatShare((measured?.score ?? 0) / 100)}: a gap of ${checked.gap}`,
       );
     reports.push({ ...report, confidence: checked.value });
   }
   return { ...computePhaseConfidence(reports), remarks };
+}
+
+/** To four digits, as the phase's own confidence: a mean of parts has many more. */
+function formatShare(value: number): string {
+  return String(Math.round(value * 10_000) / 10_000);
 }
 
 function reportOf(choice: Choice, phase: OpenPhase, name: string): SpecialistReport | undefined {

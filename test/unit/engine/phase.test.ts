@@ -358,6 +358,12 @@ describe("Apollo", () => {
     expect(decision?.rationale).toContain("a gap of 0.2");
   });
 
+  it("names claims in a rationale to four digits", () => {
+    const harness = judged([95], {}, 0.7207500000000001);
+    const rationale = harness.state.decisions.find((entry) => entry.agent === "atlas")?.rationale;
+    expect(rationale).toContain("a claimed 0.7208, measured 0.95: a gap of 0.2292");
+  });
+
   it("rescores only what is missing after a crash", () => {
     const flow = workflow(
       phases("main", [
