@@ -4,7 +4,7 @@
  * A check answers a list of `{claim, holds, where}`; it takes the first few claims of each kind, in their order, so that
  * the same outputs always lead to the same checks.
  */
-import { lstatSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { absolutePath, parsePath } from "./byte-paths.mjs";
 import { normaliseLine } from "./clone-lines.mjs";
 import { forEachLine, inspectFile } from "./file-reader.mjs";
@@ -126,6 +126,20 @@ function linesOf(root, path, { from, to }) {
   );
   return lines;
 }
+
+/** Where no file was found, there is none beside the folders. */
+export function checkEmptiness(root, { inventory }) {
+  if (inventory?.walked.files !== 0) return [];
+  return [
+    {
+      claim: "no file stands in the folder",
+      holds: !readdirSync(root, { withFileTypes: true }).some(isFile),
+      where: ".",
+    },
+  ];
+}
+
+const isFile = (entry) => entry.isFile();
 
 /** Duplicated blocks read the same in their first two places, and are as long as stated. */
 export function checkBlocks(root, { duplicates }) {

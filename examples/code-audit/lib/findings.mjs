@@ -59,6 +59,15 @@ const RULES = [
       [...inventory.set_apart.unreadable.items, ...inventory.walked.unreadable_folders.items].map(place),
     );
   },
+  function mostlySkipped({ inventory }) {
+    const skipped = inventory?.walked.skipped_by_name.items.filter(({ reason }) => reason.startsWith("dependencies"));
+    const files = skipped?.reduce((sum, entry) => sum + entry.files, 0) ?? 0;
+    if (files === 0 || inventory.totals.files > 0) return undefined;
+    return finding(32, "medium")(
+      `Nothing was looked at: all ${formatCount(files)} files lie in folders that hold the work of others (${names(skipped.map(({ name }) => name))}). Audit such a folder itself, or everything with --input include_skipped=true.`,
+      skipped.map(({ example }) => example),
+    );
+  },
   function packedPrograms({ closer }) {
     const packed = (closer?.items ?? []).filter(
       ({ kind, findings }) => kind === "binary" && findings.some((text) => text.includes("packed or encrypted")),

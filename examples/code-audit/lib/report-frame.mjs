@@ -48,7 +48,7 @@ export function writeLimits({ inventory, duplicates, hotspots }) {
   const assetFiles = Object.values(assets).reduce((a, b) => a + b, 0);
   return joinParts([
     "## What was not looked at",
-    skipped.total === 0 ? "No folder was skipped." : `${formatCount(skipped.total)} folders were skipped:`,
+    formatSkipped(skipped.total),
     formatTable(
       ["folders named", "#folders", "#files in them", "why", "for example"],
       byName.items
@@ -101,6 +101,11 @@ export function writeLimits({ inventory, duplicates, hotspots }) {
   ]);
 }
 
+function formatSkipped(folders) {
+  if (folders === 0) return "No folder was skipped.";
+  return folders === 1 ? "1 folder was skipped:" : `${formatCount(folders)} folders were skipped:`;
+}
+
 function sampled(name, output) {
   if (!output || output.coverage.share >= 1) return [];
   const { eligible, examined } = output.coverage;
@@ -115,7 +120,8 @@ export function writeConfidence({ inventory, dependencies, duplicates, hotspots 
   for (const [phase, value] of Object.entries(confidence ?? {})) {
     if (typeof value === "number") points.push(`phase ${formatCode(phase)}: confidence ${value.toFixed(2)} of 1`);
   }
-  if (inventory)
+  if (inventory?.totals.files === 0) points.push("no file was read, so nothing below says more than that");
+  else if (inventory)
     points.push(
       `${formatPercent(inventory.understood.files)} of the files that could hold source, and ${formatPercent(inventory.understood.bytes)} of their bytes, were read and understood as text`,
     );

@@ -9,6 +9,7 @@
 import { share } from "../lib/confidence.mjs";
 import {
   checkBlocks,
+  checkEmptiness,
   checkLicences,
   checkMarkers,
   checkPaths,
@@ -19,6 +20,7 @@ import { requestedFolder, runTool } from "../lib/protocol.mjs";
 import { resolveRoot } from "../lib/walk.mjs";
 
 const CHECKS = {
+  emptiness: checkEmptiness,
   paths: checkPaths,
   sizes: checkSizes,
   secrets: checkSecrets,

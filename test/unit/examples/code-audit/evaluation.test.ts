@@ -55,6 +55,14 @@ describe("scorers", () => {
     expect(issues.map(({ text }) => text)).toContain("does not hold: TODO at a.ts:1");
   });
 
+  it("look again whether a folder without files is empty", () => {
+    const folder = createTree({});
+    const outputs = outputsOf(measureAll(folder));
+    expect(score("score-evidence", folder, outputs)).toMatchObject({ score: 100, evidence: "emptiness: 1 of 1 hold" });
+    writeInto(folder, "a.ts", "let changed;\n");
+    expect(score("score-evidence", folder, outputs)).toMatchObject({ score: 0 });
+  });
+
   it("ask for the files that a first pass left out, in words that the specialist understands", () => {
     const folder = createTree(TREE);
     const outputs = outputsOf(measureAll(folder, { input: { folder, first_pass_files: 1 } }));
@@ -106,6 +114,15 @@ describe("report", () => {
     expect(output.markdown).toContain("`spawn` launch closer-look — confidence 0.70");
     expect(output.report).toMatchObject({ absent: ["churn"], churn: null, inventory: { totals: { files: 5 } } });
     expect(output.report.findings[0].severity).toBe("high");
+  });
+
+  it("says of a tree that only holds the work of others that nothing was looked at, and how it could be", () => {
+    const folder = createTree({ "dist-packages/a/b.py": "x = 1\n", "dist-packages/c.py": "y = 2\n" });
+    const { output } = runSpecialist("report", folder, { outputs: outputsOf(measureAll(folder)) });
+    expect(output.report.findings[0]).toMatchObject({ severity: "medium" });
+    expect(output.report.findings[0].text).toContain("all 2 files lie in folders that hold the work of others");
+    expect(output.markdown).toContain("- no file was read, so nothing below says more than that");
+    expect(output.markdown).toContain("1 folder was skipped:");
   });
 
   it("R2: says of nothing that there is nothing", () => {
