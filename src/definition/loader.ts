@@ -17,6 +17,7 @@ import { readSourceFile, type ReadText } from "./includes.js";
 import { dropEmptyKeys, noteDefects } from "./structure.js";
 import type { LoadedWorkflow, WorkflowFunctions } from "./workflow.js";
 import { buildWorkflow } from "./workflow-builder.js";
+import { explainWorkflow } from "./workflow-notes.js";
 
 export interface LoaderDeps {
   /** The whole text of a file. Errors: Node's own, with the errno name in `code`. */
@@ -84,7 +85,14 @@ export async function loadWorkflow(source: WorkflowSource, deps: LoaderDeps): Pr
     isComplete: isReadable && mended === undefined,
   });
   faults.raise("WORKFLOW_INVALID", file);
-  return { definition, ...(file === undefined ? {} : { file }), folder: opened.folder, functions: opened.functions };
+  const { folder, functions } = opened;
+  return {
+    definition,
+    ...(file === undefined ? {} : { file }),
+    folder,
+    functions,
+    notes: explainWorkflow(whole, definition),
+  };
 }
 
 function substitution(

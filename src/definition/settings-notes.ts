@@ -14,7 +14,7 @@ interface NoteRule {
   readonly text: string;
 }
 
-/** What a key cannot do in Node, or does otherwise than its name lets one think. */
+/** What a key cannot do in Node or in this version, or does otherwise than its name lets one think. */
 const RULES: readonly NoteRule[] = [
   {
     key: "performance_config.memory_mapped_threshold_mb",
@@ -39,7 +39,17 @@ const RULES: readonly NoteRule[] = [
   {
     key: "checkpoint_config.retention_days",
     applies: (settings) => settings.checkpoint_config.retention_days !== undefined,
-    text: "removes whole tasks older than this, not single checkpoints",
+    text: "it is about whole tasks, not single checkpoints, and no task is removed in this version; remove its folder",
+  },
+  {
+    key: "checkpoint_config.keep_successful",
+    applies: () => true,
+    text: "no task is removed in this version, so every one is kept",
+  },
+  {
+    key: "checkpoint_config.cleanup_interval_minutes",
+    applies: () => true,
+    text: "snapshot files are counted after each new one, in every process; there is nothing left to do at intervals",
   },
   {
     key: "checkpoint_config.automatic_triggers",

@@ -251,4 +251,6 @@ export interface LoadedWorkflow {
   readonly file?: string;
   readonly folder: string;
   readonly functions: WorkflowFunctions;
+  /** What the file asks for and this version does not do: dotted key, what it does not do, what to do instead. */
+  readonly notes: readonly string[];
 }

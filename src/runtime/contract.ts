@@ -251,6 +251,8 @@ export interface ValidateView {
   readonly inputs?: readonly JsonObject[];
   /** Every fault, with line and column. */
   readonly faults: readonly JsonObject[];
+  /** What the file asks for and this version does not do. */
+  readonly notes?: readonly string[];
   readonly text: string;
 }
 

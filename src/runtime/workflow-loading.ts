@@ -41,6 +41,7 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
       },
     );
   }
+  for (const note of workflow.notes) services.log.warn(note);
   return { workflow: { ...workflow, definition }, settings, inputs };
 }
 
@@ -149,7 +150,13 @@ export interface ReloadedWorkflow {
  */
 export async function reloadWorkflow(services: Services, task: TaskEntry): Promise<ReloadedWorkflow> {
   const { definitionFile: file, definition, folder } = task;
-  const sealed: LoadedWorkflow = { definition, folder, functions: new Map(), ...(file === undefined ? {} : { file }) };
+  const sealed: LoadedWorkflow = {
+    definition,
+    folder,
+    functions: new Map(),
+    notes: [],
+    ...(file === undefined ? {} : { file }),
+  };
   if (file === undefined) return { workflow: sealed, file, isChanged: false, changes: [], notices: [] };
   try {
     const now = await load(services, { file });
@@ -187,16 +194,15 @@ function describeChanges(comparison: DefinitionComparison): { path: string; how:
 /** Shape: a file with faults is an answer, with every fault placed. Errors: WORKFLOW_NOT_FOUND. */
 export async function validateWorkflow(services: Services, file: string): Promise<ValidateView> {
   try {
-    const { definition } = await load(services, sourceOf(services, file));
-    return viewValid(file, definition);
+    return viewValid(file, await load(services, sourceOf(services, file)));
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code !== "WORKFLOW_INVALID") throw error;
-    const faults = readFaults(error).map((fault) => ({ ...fault }) as unknown as JsonObject);
+    const faults = readFaults(error).map((fault) => ({ ...fault }));
     return { file, valid: false, exit_status: EXIT_STATUS.usage, faults, text: error.message };
   }
 }
 
-function viewValid(file: string, definition: WorkflowDefinition): ValidateView {
+function viewValid(file: string, { definition, notes }: LoadedWorkflow): ValidateView {
   const steps = countSteps(definition.root);
   const inputs = Object.entries(definition.inputs).map(([name, input]): JsonObject => ({ name, ...input }));
   const lines = Object.entries(definition.inputs).map(([name, { type, required, default: value, description }]) => {
@@ -212,7 +218,12 @@ function viewValid(file: string, definition: WorkflowDefinition): ValidateView {
     fingerprint: definition.fingerprint,
     inputs,
     faults: [],
-    text: [`${file}: valid; workflow ${definition.name}, ${steps} steps`, ...lines].join("\n"),
+    notes,
+    text: [
+      `${file}: valid; workflow ${definition.name}, ${steps} steps`,
+      ...lines,
+      ...notes.map((note) => `note: ${note}`),
+    ].join("\n"),
   };
 }
 

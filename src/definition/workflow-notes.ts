@@ -1,0 +1,247 @@
+/**
+ * Says what a workflow file asks for that has no effect here, and what to do instead.
+ *
+ * Owns: the list of such keys. A key that nobody knows is a fault (structure.ts); a kind of step that does not run here is
+ * a fault too (step-kinds.ts); what is left, a file may carry along without harm, but never without a word.
+ * D7: a key that can do nothing is explained, never silently ignored.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { valueAt } from "./document.js";
+import { type FaultPath, formatPath } from "./fault.js";
+import { explainSettings } from "./settings-notes.js";
+import { settingsOfWorkflow } from "./settings-sources.js";
+import { mergeSettings } from "./settings.js";
+import type { WorkflowDefinition } from "./workflow.js";
+
+interface NoteRule {
+  readonly path: readonly string[];
+  readonly text: string;
+  /** Which values ask for something; by default all but empty ones. */
+  readonly asks?: (value: JsonValue) => boolean;
+}
+
+const STEP_TIMEOUT = "give the step a timeout";
+const ONE_CALL = "a model step is one call in this version";
+const NO_SKILLS =
+  "model steps have no skills or plugins in this version; write what they should know into system_prompt";
+const NO_OPTIONS = "is not handed to the model in this version; the model's own default holds";
+const STORE_IS_OPEN =
+  "the store is opened before the workflow is read; set store in splashdown.config.yaml, or give --store";
+const NO_TOOLS = "model steps call no tools in this version; do the work in a command or function step";
+
+/** Keys of the file, in its usual order. */
+const FILE_RULES: readonly NoteRule[] = [
+  {
+    path: ["workflow", "context", "mode"],
+    asks: (value) => value !== "accumulate",
+    text: "every step sees all earlier outputs in this version; name in the prompt what it should look at",
+  },
+  {
+    path: ["workflow", "context", "max_tokens"],
+    text: "prompts are not cut in this version; shorten values where the prompt names them, as in {{ text[:2000] }}",
+  },
+  { path: ["workflow", "context", "trim_strategy"], text: "prompts are not cut in this version" },
+  {
+    path: ["workflow", "limits", "budget_mode"],
+    asks: (value) => value === "audit",
+    text: "budget_usd stops nothing; write enforce to stop there",
+  },
+  {
+    path: ["workflow", "cost"],
+    text: "prices are not known in this version; tokens are counted, limits.max_tokens_total bounds them",
+  },
+  {
+    path: ["workflow", "hooks"],
+    text: "hooks are not run in this version; make the work a first or last step, or follow the task with splashdown events",
+  },
+  {
+    path: ["workflow", "instructions"],
+    text: "they are not put before the prompts in this version; write them into each system_prompt",
+  },
+  { path: ["workflow", "checkpoint", "storage"], asks: (value) => value !== "file", text: STORE_IS_OPEN },
+  { path: ["workflow", "checkpoint", "path"], text: STORE_IS_OPEN },
+  { path: ["tools"], text: NO_TOOLS },
+  { path: ["store"], text: STORE_IS_OPEN },
+  { path: ["keys"], text: "keys are found before the workflow is read; set keys in splashdown.config.yaml" },
+  { path: ["checkpoint_config", "storage_path"], text: STORE_IS_OPEN },
+  {
+    path: ["checkpoint_config", "encryption"],
+    asks: (value) => typeof value === "boolean",
+    text: "encryption is settled before the workflow is read; set it in splashdown.config.yaml",
+  },
+  {
+    path: ["recovery_config", "auto_recovery"],
+    asks: (value) => typeof value === "boolean",
+    text: "recover looks into splashdown.config.yaml only; set it there",
+  },
+];
+
+/** Keys of `workflow.runtime` that do something, wholly or in part. */
+const RUNTIME_WORKS = new Set(["provider", "default_model", "scripted_answers", "checkpoint"]);
+/** What the others would do. */
+const RUNTIME_TEXTS: Readonly<Record<string, string>> = {
+  mcp_servers: NO_TOOLS,
+  temperature: NO_OPTIONS,
+  max_tokens: NO_OPTIONS,
+  default_reasoning_effort: NO_OPTIONS,
+  default_context_tier: NO_OPTIONS,
+  timeout: `it has no effect in this version; ${STEP_TIMEOUT}`,
+  max_session_seconds: `it has no effect in this version; ${STEP_TIMEOUT}`,
+  max_agent_iterations: ONE_CALL,
+  working_dir: "model steps have no folder in this version; command and script steps take working_dir",
+  skills: NO_SKILLS,
+  skill_injection: NO_SKILLS,
+  skill_discovery: NO_SKILLS,
+  plugin_sources: NO_SKILLS,
+  plugins: NO_SKILLS,
+  tool_output: NO_TOOLS,
+};
+
+/** Keys of steps, scorers' phases and groups, wherever they stand. */
+const STEP_RULES: readonly NoteRule[] = [
+  { path: ["tools"], text: NO_TOOLS },
+  {
+    path: ["output_mode"],
+    asks: (value) => value === "envelope",
+    text: "the answer is taken as it is in this version; declare output to have its fields checked",
+  },
+  { path: ["context_tier"], text: NO_OPTIONS },
+  { path: ["session_key"], text: "every model step is a conversation of its own in this version" },
+  { path: ["reasoning"], text: NO_OPTIONS },
+  { path: ["skills"], text: NO_SKILLS },
+  { path: ["plugins"], text: NO_SKILLS },
+  { path: ["max_session_seconds"], text: `it has no effect in this version; ${STEP_TIMEOUT}` },
+  { path: ["max_agent_iterations"], text: ONE_CALL },
+  { path: ["retry", "retry_on"], text: "every failure that another attempt could mend is tried again" },
+  {
+    path: ["retry", "max_parse_recovery_attempts"],
+    text: "an answer that is not JSON is a failed attempt in this version; raise max_attempts",
+  },
+  { path: ["evaluate", "criteria"], text: "kept for people; a scorer judges: write the criteria as the rubric of one" },
+];
+
+/**
+ * What has no effect, one sentence each.
+ *
+ * Shape: `workflow.hooks: hooks are not run in this version; …`: dotted key, what it does not do, what to do instead.
+ * Keys of the file first, then steps in the order of the file, each key of steps once with the number of places.
+ */
+export function explainWorkflow(file: JsonObject, definition: Pick<WorkflowDefinition, "name" | "settings">): string[] {
+  const merged = mergeSettings([settingsOfWorkflow(definition)]);
+  return [
+    ...FILE_RULES.filter(({ path, asks = isAsking }) => holds(valueAt(file, path), asks)).map(
+      ({ path, text }) => `${formatPath(path)}: ${text}`,
+    ),
+    ...explainRuntime(valueAt(file, ["workflow", "runtime"])),
+    ...explainInputs(valueAt(file, ["workflow", "input"])),
+    ...explainSteps(file),
+    ...explainSettings(merged).map(({ key, text }) => `${key}: ${text}`),
+  ];
+}
+
+/** Nothing is asked for by null, false and what is empty. */
+function isAsking(value: JsonValue): boolean {
+  if (value === null || value === false) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  return !isJsonObject(value) || Object.keys(value).length > 0;
+}
+
+function holds(value: JsonValue | undefined, asks: (value: JsonValue) => boolean): boolean {
+  return value !== undefined && asks(value);
+}
+
+function explainRuntime(runtime: JsonValue | undefined): string[] {
+  if (!isJsonObject(runtime)) return [];
+  const { provider, checkpoint } = runtime;
+  const notes = Object.entries(runtime)
+    .filter(([key, value]) => !RUNTIME_WORKS.has(key) && holds(value, isAsking))
+    .map(([key]) => {
+      const text = Object.hasOwn(RUNTIME_TEXTS, key) ? RUNTIME_TEXTS[key] : undefined;
+      return `${formatPath(["workflow", "runtime", key])}: ${text ?? "unknown key, it has no effect; remove it"}`;
+    });
+  const more = isJsonObject(provider) ? Object.keys(provider).filter((key) => key !== "name") : [];
+  if (more.length > 0)
+    notes.push(`workflow.runtime.provider: only its name counts in this version, not ${more.join(", ")}`);
+  if (isJsonObject(checkpoint) && checkpoint["every_agent"] === true)
+    notes.push(
+      "workflow.runtime.checkpoint.every_agent: every step is in the journal and survives a crash; for a snapshot file before a step write risky: true",
+    );
+  return notes;
+}
+
+const INPUT_KEYS: readonly string[] = ["type", "required", "default", "description"];
+
+/** Conductor tolerates unknown keys here. */
+function explainInputs(inputs: JsonValue | undefined): string[] {
+  if (!isJsonObject(inputs)) return [];
+  return Object.entries(inputs).flatMap(([name, input]) => {
+    const extra = Object.keys(isJsonObject(input) ? input : {}).filter((key) => !INPUT_KEYS.includes(key));
+    return extra.map((key) => {
+      const path = formatPath(["workflow", "input", name, key]);
+      return `${path}: unknown key, it has no effect; an input has ${INPUT_KEYS.join(", ")}`;
+    });
+  });
+}
+
+interface StepPlace {
+  readonly step: JsonObject;
+  readonly path: FaultPath;
+}
+
+/** Keys below which steps, phases and groups stand. */
+const HOLDERS = ["phases", "specialists", "spawn", "steps", "agents", "parallel"];
+
+function listSteps(value: JsonObject, path: FaultPath): StepPlace[] {
+  return HOLDERS.flatMap((key) => {
+    const held = value[key];
+    const items = Array.isArray(held) ? (held as readonly JsonValue[]) : [];
+    const places = isJsonObject(held)
+      ? [{ step: held, path: [...path, key] }]
+      : items.flatMap((item, index) => (isJsonObject(item) ? [{ step: item, path: [...path, key, index] }] : []));
+    return places.flatMap((place) => [place, ...listSteps(place.step, place.path)]);
+  });
+}
+
+function explainSteps(file: JsonObject): string[] {
+  const places = listSteps(file, []);
+  const rules: readonly StepRule[] = [
+    ...STEP_RULES.map(({ path, text, asks = isAsking }): StepRule => ({
+      path,
+      text,
+      matches: ({ step }) => holds(valueAt(step, path), asks),
+    })),
+    ...SPECIAL_RULES,
+  ];
+  return rules.flatMap((rule) => {
+    const [first, ...others] = places.filter(rule.matches);
+    if (first === undefined) return [];
+    const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+    return [`${formatPath([...first.path, ...rule.path])}${more}: ${rule.text}`];
+  });
+}
+
+interface StepRule {
+  readonly path: readonly string[];
+  readonly text: string;
+  readonly matches: (place: StepPlace) => boolean;
+}
+
+/** Rules that look at more than the key. */
+const SPECIAL_RULES: readonly StepRule[] = [
+  {
+    path: ["working_dir"],
+    text: "a model step has no folder in this version; command and script steps take working_dir",
+    matches: ({ step }) => step["working_dir"] !== undefined && step["command"] === undefined,
+  },
+  {
+    path: ["input"],
+    text: "a list of references hides nothing in this version: every step sees all earlier outputs; a command gets input: {name: template}",
+    matches: ({ step }) => Array.isArray(step["input"]) && step["input"].length > 0,
+  },
+  {
+    path: ["criticality"],
+    text: "it weighs only among the specialists of a phase",
+    matches: ({ step, path }) =>
+      step["criticality"] !== undefined && !path.includes("specialists") && !path.includes("spawn"),
+  },
+];

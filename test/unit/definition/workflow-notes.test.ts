@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import { loadText } from "../../support/workflow-files.js";
+
+const STEP = "steps: [{name: a, command: [x]}]\n";
+const AGENT = "agents: [{name: a, prompt: x}]\n";
+
+async function notesOf(text: string): Promise<readonly string[]> {
+  return (await loadText(text)).notes;
+}
+
+/** Keys before the first colon that is not within brackets. */
+async function keysOf(text: string): Promise<string[]> {
+  return (await notesOf(text)).map((note) => note.split(": ")[0] ?? "");
+}
+
+describe("notes on a workflow", () => {
+  it("are none where everything in the file works", async () => {
+    const text = `
+workflow:
+  name: t
+  context: {mode: accumulate}
+  limits: {max_iterations: 5, budget_usd: 1}
+  metadata: {owner: me}
+  runtime: {provider: scripted, scripted_answers: {b: [{say: x}]}}
+  hooks: {}
+  instructions: []
+tools: []
+checkpoint_config: {max_checkpoints: 5}
+phases:
+  - name: p
+    specialists:
+      - {name: a, command: [x], working_dir: /tmp, criticality: high, retry: {max_attempts: 2}}
+      - {name: b, prompt: x, tools: [], plugins: [], output_mode: raw}
+    spawn: {name: c, command: [x], criticality: low}
+`;
+    expect(await notesOf(text)).toEqual([]);
+  });
+
+  it("D7: name the key, what it does not do, and what to do instead", async () => {
+    expect(await notesOf(`workflow: {name: t, hooks: {on_start: hi}}\n${STEP}`)).toEqual([
+      "workflow.hooks: hooks are not run in this version; make the work a first or last step, or follow the task with splashdown events",
+    ]);
+  });
+
+  it.each([
+    ["context: {mode: last_only}", "workflow.context.mode"],
+    ["context: {mode: explicit}", "workflow.context.mode"],
+    ["context: {max_tokens: 5}", "workflow.context.max_tokens"],
+    ["context: {trim_strategy: truncate}", "workflow.context.trim_strategy"],
+    ["cost: {show_summary: true}", "workflow.cost"],
+    ["hooks: {on_error: x}", "workflow.hooks"],
+    ["instructions: [be kind]", "workflow.instructions"],
+    ["limits: {budget_usd: 1, budget_mode: audit}", "workflow.limits.budget_mode"],
+    ["checkpoint: {storage: memory}", "workflow.checkpoint.storage"],
+    ["runtime: {mcp_servers: {a: {command: x}}}", "workflow.runtime.mcp_servers"],
+    ["runtime: {temperature: 0}", "workflow.runtime.temperature"],
+    ["runtime: {max_tokens: 5}", "workflow.runtime.max_tokens"],
+    ["runtime: {timeout: 5}", "workflow.runtime.timeout"],
+    ["runtime: {max_session_seconds: 5}", "workflow.runtime.max_session_seconds"],
+    ["runtime: {max_agent_iterations: 5}", "workflow.runtime.max_agent_iterations"],
+    ["runtime: {default_reasoning_effort: low}", "workflow.runtime.default_reasoning_effort"],
+    ["runtime: {default_context_tier: default}", "workflow.runtime.default_context_tier"],
+    ["runtime: {working_dir: /tmp}", "workflow.runtime.working_dir"],
+    ["runtime: {skills: [a]}", "workflow.runtime.skills"],
+    ["runtime: {skill_injection: {max_bytes: 5}}", "workflow.runtime.skill_injection"],
+    ["runtime: {skill_discovery: {sources: [project]}}", "workflow.runtime.skill_discovery"],
+    ["runtime: {plugin_sources: {a: b}}", "workflow.runtime.plugin_sources"],
+    ["runtime: {plugins: [a]}", "workflow.runtime.plugins"],
+    ["runtime: {tool_output: {enabled: false}}", "workflow.runtime.tool_output"],
+    ["runtime: {checkpoint: {every_agent: true}}", "workflow.runtime.checkpoint.every_agent"],
+    ["runtime: {provider: {name: scripted, api_key: x}}", "workflow.runtime.provider"],
+  ])("D7: tell of %s in the header", async (keys, key) => {
+    expect(await keysOf(`workflow: {name: t, ${keys}}\n${STEP}`)).toEqual([key]);
+  });
+
+  it.each([
+    ["tools: [search]", "tools"],
+    ["store: 'file:elsewhere'", "store"],
+    ["keys: [{type: keyfile, path: k}]", "keys"],
+    ["checkpoint_config: {storage_path: elsewhere}", "checkpoint_config.storage_path"],
+    ["recovery_config: {auto_recovery: false}", "recovery_config.auto_recovery"],
+    ["checkpoint_config: {retention_days: 5}", "checkpoint_config.retention_days"],
+    ["checkpoint_config: {keep_successful: true}", "checkpoint_config.keep_successful"],
+    ["checkpoint_config: {cleanup_interval_minutes: 5}", "checkpoint_config.cleanup_interval_minutes"],
+    ["performance_config: {memory_mapped_threshold_mb: 5}", "performance_config.memory_mapped_threshold_mb"],
+  ])("D7: tell of %s beside the header", async (line, key) => {
+    expect(await keysOf(`workflow: {name: t}\n${line}\n${STEP}`)).toEqual([key]);
+  });
+
+  it("D7: tell of encryption, which is settled before the file is read", async () => {
+    const notes = await notesOf(`workflow: {name: t}\ncheckpoint_config: {encryption: false}\n${STEP}`);
+    expect(notes[0]).toContain("encryption is settled before the workflow is read");
+  });
+
+  it("D7: tell of the store in the short block, which names the same", async () => {
+    expect(await keysOf(`workflow: {name: t, checkpoint: {storage: sqlite, path: a.db}}\n${STEP}`)).toEqual([
+      "workflow.checkpoint.storage",
+      "workflow.checkpoint.path",
+    ]);
+  });
+
+  it.each([
+    ["tools: [search]", "tools"],
+    ["output_mode: envelope", "output_mode"],
+    ["context_tier: long_context", "context_tier"],
+    ["session_key: a", "session_key"],
+    ["reasoning: {effort: low}", "reasoning"],
+    ["skills: [a]", "skills"],
+    ["plugins: [a]", "plugins"],
+    ["max_session_seconds: 5", "max_session_seconds"],
+    ["max_agent_iterations: 5", "max_agent_iterations"],
+    ["retry: {retry_on: [timeout]}", "retry.retry_on"],
+    ["retry: {max_parse_recovery_attempts: 0}", "retry.max_parse_recovery_attempts"],
+    ["working_dir: /tmp", "working_dir"],
+    ["criticality: high", "criticality"],
+  ])("D7: tell of %s at a step", async (keys, key) => {
+    expect(await keysOf(`workflow: {name: t}\nsteps: [{name: a, prompt: x, ${keys}}]\n`)).toEqual([`steps[0].${key}`]);
+  });
+
+  it("D7: tell of a list of references, and of criteria that nobody judges by", async () => {
+    const listed = "agents:\n  - {name: a, prompt: x, input: [workflow.input.q], routes: [{to: $end}]}\n";
+    expect(await keysOf(`workflow: {name: t, input: {q: {type: string}}}\n${listed}`)).toEqual(["agents[0].input"]);
+    const judged = "phases: [{name: p, specialists: [{name: a, command: [x]}], evaluate: {criteria: good}}]\n";
+    expect(await keysOf(`workflow: {name: t}\n${judged}`)).toEqual(["phases[0].evaluate.criteria"]);
+  });
+
+  it("tell of a key once, with the number of steps that have it, however deep they are", async () => {
+    const text = `
+workflow: {name: t}
+steps:
+  - {name: a, command: [x]}
+  - name: group
+    phases:
+      - name: p
+        specialists: [{name: b, prompt: x, tools: [search]}, {name: c, prompt: x, tools: [search]}]
+        spawn: {name: d, prompt: x, tools: [search]}
+`;
+    expect(await keysOf(text)).toEqual(["steps[1].phases[0].specialists[0].tools (and 2 more)"]);
+  });
+
+  it("tell of keys that Conductor tolerates and nobody knows", async () => {
+    const header =
+      "workflow: {name: t, entry_point: a, runtime: {colour: red}, input: {q: {type: string, shape: round}}}\n";
+    expect(await notesOf(`${header}${AGENT}`)).toEqual([
+      "workflow.runtime.colour: unknown key, it has no effect; remove it",
+      "workflow.input.q.shape: unknown key, it has no effect; an input has type, required, default, description",
+    ]);
+  });
+});
