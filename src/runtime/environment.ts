@@ -33,7 +33,7 @@ export function readEnvironment(): Environment {
 
 /** An environment of given variables, for programs that run several side by side and for tests. */
 export function createEnvironment(all: Readonly<Record<string, string>>, workingFolder: string): Environment {
-  const home = all["HOME"] || homedir();
+  const home = all["HOME"] || readHome();
   return {
     get: (name) => (all[name] === "" ? undefined : all[name]),
     all,
@@ -51,6 +51,15 @@ export function createEnvironment(all: Readonly<Record<string, string>>, working
 export function childEnvironmentOf(environment: Environment, keyVariables: readonly string[]): Record<string, string> {
   const hidden = new Set([...OWN_KEY_VARIABLES, ...keyVariables]);
   return Object.fromEntries(Object.entries(environment.all).filter(([name]) => !hidden.has(name)));
+}
+
+/** A user of a container may have neither HOME nor an entry in the system's list; then it is what such containers set. */
+function readHome(): string {
+  try {
+    return homedir();
+  } catch {
+    return "/";
+  }
 }
 
 function readUserName(): string {

@@ -39,6 +39,7 @@ const PRODUCTS = new Set([
   ".next",
   ".nuxt",
   ".output",
+  ".splashdown",
   ".svelte-kit",
   ".turbo",
   ".parcel-cache",
