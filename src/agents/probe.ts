@@ -1,9 +1,9 @@
 /**
  * Asks a step's probe what became of an attempt of unknown outcome.
  *
- * Shape: exit 0 is done, with stdout as output; 3 is not done; anything else, and no answer in time, is not known. The
- * probe sees what the step saw: its environment with the same idempotency key, and in its templates `workflow.input`,
- * `input`, `step.idempotency_key` and the outputs it refers to.
+ * Shape: exit 0 is done, with the output on stdout, bare or in a report like the step's own; 3 is not done; anything
+ * else, and no answer in time, is not known. The probe sees what the step saw: its environment with the same idempotency
+ * key, and in its templates `workflow.input`, `input`, `step.idempotency_key` and the outputs it refers to.
  */
 import { isErrorCode, messageOf } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
@@ -12,6 +12,7 @@ import { renderValue } from "../definition/templates.js";
 import type { Performer, StepWork } from "../engine/ports.js";
 import { requireCommand, runChild } from "./child-run.js";
 import type { PerformerDeps } from "./contract.js";
+import { parseReport } from "./report.js";
 import { fillSecrets } from "./secrets.js";
 import { parseStdout } from "./specialist-protocol.js";
 
@@ -36,7 +37,7 @@ export async function askProbe(deps: PerformerDeps, work: StepWork, signal: Abor
     });
     if ("status" in result) return doesNotKnow(deps, work, "it did not end in time");
     if (result.exitCode === PROBE_NOT_DONE) return { done: false };
-    if (result.exitCode === PROBE_DONE) return { done: true, output: parseStdout(result.stdout) };
+    if (result.exitCode === PROBE_DONE) return { done: true, output: parseReport(parseStdout(result.stdout)).output };
     return doesNotKnow(deps, work, `it ended with ${result.exitCode ?? result.signal ?? ""}`);
   } catch (error) {
     if (isErrorCode(error, "INTERNAL")) throw error;

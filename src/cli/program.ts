@@ -3,7 +3,11 @@ import { Command, Option } from "commander";
 import { registerAnswer, registerRequests } from "./answer.js";
 import { registerCheckpoints, registerDebug } from "./checkpoints.js";
 import type { CliDeps } from "./deps.js";
+import { registerCompletion } from "./completion.js";
+import { registerGraph } from "./graph.js";
+import { registerInit } from "./init.js";
 import { registerKeys } from "./keys.js";
+import { registerMetrics } from "./metrics.js";
 import { registerRecover } from "./recover.js";
 import { registerResume } from "./resume.js";
 import { registerRun } from "./run.js";
@@ -50,6 +54,10 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerDebug(program, deps);
   registerKeys(program, deps);
   registerWorkplace(program, deps);
+  registerGraph(program, deps);
+  registerInit(program, deps);
+  registerMetrics(program, deps);
+  registerCompletion(program, deps);
   for (const command of allCommands(program)) command.exitOverride().configureOutput(program.configureOutput());
   return program;
 }

@@ -7,6 +7,9 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
+import type { GraphFormat, GraphView, MetricsReport, TimelineView } from "./face-views.js";
+
+export type * from "./face-views.js";
 
 export type { OnUnknown };
 
@@ -349,6 +352,11 @@ export interface Splashdown {
     verify(task?: string): Promise<JsonObject>;
   };
   validate(file: string): Promise<ValidateView>;
+  /** A workflow file as a drawing. */
+  graph(file: string, format?: GraphFormat): Promise<GraphView>;
+  /** The figures of seed 003, of one task or over all. */
+  metrics(task?: string): Promise<MetricsReport>;
+  timeline(task: string): Promise<TimelineView>;
   doctor(): Promise<{ readonly checks: readonly CheckView[] }>;
   config(): Promise<ConfigView>;
   on<E extends keyof SplashdownEvents>(event: E, listener: SplashdownEvents[E]): () => void;

@@ -11,14 +11,17 @@ import {
   showCheckpoint,
   validateCheckpointFile,
 } from "./inspection.js";
+import { graphWorkflow } from "./graph-verb.js";
 import { acknowledgeKeys, initKeys, showKeys, verifyKeys, type KeysDeps } from "./keys-verbs.js";
 import { answerQuestion, requestOfTask } from "./messages.js";
+import { reportMetrics } from "./metrics-verb.js";
 import { viewTask, whileOpen } from "./reading.js";
 import { recoverTasks, resumeTask } from "./resume-verb.js";
 import { runWorkflow } from "./run-verb.js";
 import type { Services } from "./services.js";
 import { viewConfig, type LoadedSettings } from "./settings-loading.js";
 import { listSummaries } from "./summaries.js";
+import { readTimeline } from "./timeline.js";
 import { validateWorkflow } from "./workflow-loading.js";
 
 export interface VerbParts {
@@ -59,6 +62,9 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
       verify: (task) => verifyKeys(keys, task),
     },
     validate: (file) => validateWorkflow(services, file),
+    graph: (file, format = "mermaid") => graphWorkflow(services, file, format),
+    metrics: (task) => reportMetrics(services, task),
+    timeline: (task) => readTimeline(services, task),
     doctor: () => runDoctor(services, parts.storeFolder),
     config: async () => viewConfig(parts.config),
     on: (event, listener) => services.emitter.on(event, listener),

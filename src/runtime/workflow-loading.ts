@@ -191,6 +191,11 @@ function describeChanges(comparison: DefinitionComparison): { path: string; how:
   ];
 }
 
+/** The definition in a file, checked as for a run. Errors: WORKFLOW_NOT_FOUND, WORKFLOW_INVALID. */
+export async function loadDefinition(services: Services, file: string): Promise<WorkflowDefinition> {
+  return (await load(services, sourceOf(services, file))).definition;
+}
+
 /** Shape: a file with faults is an answer, with every fault placed. Errors: WORKFLOW_NOT_FOUND. */
 export async function validateWorkflow(services: Services, file: string): Promise<ValidateView> {
   try {

@@ -384,6 +384,11 @@ describe("a probe", () => {
     expect(await script("echo '{\"paid\": true}'")).toEqual({ done: true, output: { paid: true } });
   });
 
+  it("may say it as the step does, in a report", async () => {
+    const report = '{"output": {"paid": true}, "confidence": 0.9}';
+    expect(await script(`echo '${report}'`)).toEqual({ done: true, output: { paid: true } });
+  });
+
   it("says not done with 3", async () => {
     expect(await script("exit 3")).toEqual({ done: false });
   });

@@ -1,0 +1,27 @@
+/** `splashdown graph`: a workflow file as a drawing, for Mermaid or Graphviz. */
+import type { Command } from "commander";
+import type { CliDeps } from "./deps.js";
+import { cleanForTerminal } from "./output.js";
+import { describeStatuses, withSplashdown } from "./verb.js";
+
+export function registerGraph(program: Command, deps: CliDeps): void {
+  program
+    .command("graph")
+    .description("draw a workflow file: phases, dependencies, routes with their conditions, parallel groups")
+    .argument("<file>", "workflow file")
+    .option("--dot", "DOT for Graphviz instead of Mermaid")
+    .addHelpText(
+      "after",
+      describeStatuses([
+        [0, "drawn"],
+        [2, "the file is not valid; each fault is named"],
+        [10, "no such file"],
+      ]),
+    )
+    .action(async (file: string, flags: { dot?: boolean }, command: Command) => {
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        const view = await splashdown.graph(file, flags.dot === true ? "dot" : "mermaid");
+        print(view, ({ text }) => cleanForTerminal(text));
+      });
+    });
+}

@@ -1,0 +1,198 @@
+/**
+ * A workflow as a drawing: boxes inside boxes and arrows between them, without a format. Pure.
+ *
+ * Owns: what is drawn for each kind of scope. `mermaid-text.ts` and `dot-text.ts` write it down. Ids are short and made
+ * here, so that no name of a workflow can break a format; names appear in labels only.
+ */
+import { unreachable } from "../base/errors.js";
+import type {
+  DagScope,
+  MachineScope,
+  NodeDefinition,
+  PhaseScope,
+  PhasesScope,
+  ScopeDefinition,
+  StepDefinition,
+  WorkflowDefinition,
+} from "../definition/workflow.js";
+
+export type BoxShape = "step" | "model" | "choice" | "start" | "end";
+
+export interface Box {
+  readonly id: string;
+  readonly label: string;
+  readonly shape: BoxShape;
+}
+
+export interface Frame {
+  readonly id: string;
+  readonly label: string;
+  readonly boxes: readonly Box[];
+  readonly frames: readonly Frame[];
+  /** Between boxes and frames directly or indirectly inside. */
+  readonly arrows: readonly Arrow[];
+}
+
+export interface Arrow {
+  readonly from: string;
+  readonly to: string;
+  readonly label?: string;
+  /** The way of a failure. */
+  readonly dashed?: boolean;
+}
+
+/** The drawing of a whole workflow; the outermost frame is its root scope. */
+export function drawWorkflow(definition: WorkflowDefinition): Frame {
+  const pen = new Pen();
+  const root = pen.frame(definition.root);
+  return { ...root, label: `${definition.name}: ${root.label}` };
+}
+
+/** What a scope puts beside its children. */
+interface Extras {
+  readonly boxes: readonly Box[];
+  readonly arrows: readonly Arrow[];
+}
+
+class Pen {
+  #next = 0;
+
+  frame(scope: ScopeDefinition): Frame {
+    const id = this.#id();
+    const ids = new Map<string, string>();
+    const boxes: Box[] = [];
+    const frames: Frame[] = [];
+    for (const child of scope.children as readonly NodeDefinition[]) {
+      const drawn = child.node === "step" ? this.#box(child) : this.frame(child);
+      ids.set(child.name, drawn.id);
+      if ("shape" in drawn) boxes.push(drawn);
+      else frames.push(drawn);
+    }
+    const extras = this.#extras(scope, ids);
+    return { id, label: labelOf(scope), boxes: [...boxes, ...extras.boxes], frames, arrows: extras.arrows };
+  }
+
+  #box(step: StepDefinition): Box {
+    return { id: this.#id(), label: labelOfStep(step), shape: step.kind === "model" ? "model" : "step" };
+  }
+
+  #extras(scope: ScopeDefinition, ids: ReadonlyMap<string, string>): Extras {
+    switch (scope.scope) {
+      case "machine":
+        return this.#machine(scope, ids);
+      case "dag":
+        return { boxes: [], arrows: dependencies(scope, ids) };
+      case "parallel":
+        return { boxes: [], arrows: [] };
+      case "phases":
+        return { boxes: [], arrows: order(scope, ids) };
+      case "phase":
+        return this.#phase(scope, ids);
+      default:
+        return unreachable(scope);
+    }
+  }
+
+  #machine(scope: MachineScope, ids: ReadonlyMap<string, string>): Extras {
+    const start: Box = { id: this.#id(), label: "start", shape: "start" };
+    const end: Box = { id: this.#id(), label: "$end", shape: "end" };
+    const target = (name: string): string => (name === "$end" ? end.id : (ids.get(name) ?? end.id));
+    const arrows: Arrow[] = [{ from: start.id, to: target(scope.entry) }];
+    for (const child of scope.children) {
+      const from = target(child.name);
+      if (child.routes.length === 0) arrows.push({ from, to: end.id });
+      for (const { to, when } of child.routes) {
+        arrows.push({ from, to: target(to), ...(when === undefined ? {} : { label: when }) });
+      }
+      if (child.onError !== undefined)
+        arrows.push({ from, to: target(child.onError), label: "on error", dashed: true });
+    }
+    return { boxes: [start, end], arrows };
+  }
+
+  /** Specialists, then the evaluator where there is one, then the orchestrator's look at the confidence. */
+  #phase(scope: PhaseScope, ids: ReadonlyMap<string, string>): Extras {
+    const { evaluate, confidence } = scope;
+    const needed = new Set(scope.children.flatMap((child) => child.dependsOn));
+    const last = scope.children.filter((child) => !needed.has(child.name)).map((child) => ids.get(child.name) ?? "");
+    const atlas: Box = {
+      id: this.#id(),
+      label: `Atlas: confidence at least ${percent(confidence.minimum)}?`,
+      shape: "choice",
+    };
+    const arrows = dependencies(scope, ids);
+    if (evaluate === undefined)
+      return { boxes: [atlas], arrows: [...arrows, ...last.map((from) => ({ from, to: atlas.id }))] };
+    const apollo: Box = { id: this.#id(), label: labelOfEvaluation(evaluate), shape: "choice" };
+    const again = scope.children
+      .filter((child) => child.dependsOn.length === 0)
+      .map((child) => ids.get(child.name) ?? "");
+    return {
+      boxes: [apollo, atlas],
+      arrows: [
+        ...arrows,
+        ...last.map((from) => ({ from, to: apollo.id })),
+        { from: apollo.id, to: atlas.id, label: `approve at ${evaluate.approve}` },
+        ...(evaluate.maxIterations > 1
+          ? again.map((to) => ({ from: apollo.id, to, label: `again, at most ${evaluate.maxIterations} times` }))
+          : []),
+      ],
+    };
+  }
+
+  #id(): string {
+    this.#next += 1;
+    return `n${this.#next}`;
+  }
+}
+
+function dependencies({ children }: DagScope | PhaseScope, ids: ReadonlyMap<string, string>): Arrow[] {
+  const nodes: readonly NodeDefinition[] = children;
+  return nodes.flatMap((child) =>
+    child.dependsOn.map((name) => ({ from: ids.get(name) ?? "", to: ids.get(child.name) ?? "" })),
+  );
+}
+
+function order({ children }: PhasesScope, ids: ReadonlyMap<string, string>): Arrow[] {
+  return children.slice(1).map((phase, at) => ({
+    from: ids.get(children[at]?.name ?? "") ?? "",
+    to: ids.get(phase.name) ?? "",
+  }));
+}
+
+function labelOf(scope: ScopeDefinition): string {
+  const name = scope.path === "" ? "" : `${scope.name}, `;
+  switch (scope.scope) {
+    case "machine":
+      return `${name}steps and routes`;
+    case "dag":
+      return `${name}by dependencies${atMost(scope.maxConcurrent)}`;
+    case "parallel":
+      return `${name}parallel${atMost(scope.maxConcurrent)}, ${scope.failureMode}`;
+    case "phases":
+      return `${name}phases in order`;
+    case "phase":
+      return `phase ${scope.number}: ${scope.name}`;
+    default:
+      return unreachable(scope);
+  }
+}
+
+function atMost(count: number): string {
+  return Number.isFinite(count) ? `, at most ${count} at a time` : "";
+}
+
+function labelOfStep(step: StepDefinition): string {
+  const kind = step.kind === "model" && step.model !== undefined ? `model ${step.model}` : step.kind;
+  const effects = step.effects === "none" ? "" : `, effects: ${step.effects}`;
+  return `${step.name}\n${kind}${effects}${step.risky ? ", checkpoint before" : ""}`;
+}
+
+function labelOfEvaluation({ scorers }: NonNullable<PhaseScope["evaluate"]>): string {
+  const dimensions = scorers.map((scorer) => scorer.dimension);
+  return `Apollo scores${dimensions.length === 0 ? "" : ` ${dimensions.join(", ")}`}`;
+}
+
+function percent(value: number): string {
+  return `${Math.round(value * 100)} %`;
+}

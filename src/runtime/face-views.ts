@@ -1,0 +1,124 @@
+/** Views of the verbs that draw, measure and account: `graph`, `metrics`, `show --timeline` and `audit`. Plain JSON. */
+import type { JsonObject } from "../base/json.js";
+import type { CheckView } from "./contract.js";
+
+export type GraphFormat = "mermaid" | "dot";
+
+export interface GraphView {
+  readonly file: string;
+  readonly workflow: string;
+  readonly format: GraphFormat;
+  readonly text: string;
+}
+
+/** Of a set of measurements; all zero when there was none. */
+export interface Distribution {
+  readonly unit: "ms" | "bytes";
+  readonly count: number;
+  readonly mean: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly max: number;
+}
+
+/** Source: seed 003, metrics_to_track. */
+export interface CheckpointMetrics {
+  readonly checkpoint_write_duration: Distribution;
+  readonly checkpoint_size: Distribution;
+  /** How many takings-up after a crash came to their first record; `rate` is null where there was none. */
+  readonly recovery_success_rate: {
+    readonly attempts: number;
+    readonly succeeded: number;
+    readonly rate: number | null;
+  };
+  /** Over working time; null where nothing was measured yet. */
+  readonly checkpoint_frequency: {
+    readonly checkpoints: number;
+    readonly files: number;
+    readonly failed: number;
+    readonly per_hour: number | null;
+    readonly mean_interval_seconds: number | null;
+  };
+  readonly storage_usage: {
+    readonly total: number;
+    readonly journal: number;
+    readonly snapshots: number;
+    readonly blobs: number;
+    readonly other: number;
+    readonly deliverables: number;
+  };
+}
+
+export interface MetricsReport extends CheckpointMetrics {
+  readonly tasks: readonly (CheckpointMetrics & { readonly task: string })[];
+  /** Tasks that could not be read, and why. */
+  readonly passed_over: readonly { readonly task: string; readonly why: string }[];
+}
+
+export interface TimelineSpan {
+  readonly from: string;
+  readonly to: string;
+  readonly attempt: number;
+  /** completed, failed, cancelled, crashed (its owner died), open. */
+  readonly status: string;
+}
+
+export interface TimelineLane {
+  readonly step: string;
+  readonly path: string;
+  readonly phase: number;
+  readonly spans: readonly TimelineSpan[];
+}
+
+export type TimelineMarkKind = "checkpoint" | "decision" | "question" | "resumed" | "rolled_back";
+
+export interface TimelineMark {
+  readonly at: string;
+  readonly kind: TimelineMarkKind;
+  readonly text: string;
+}
+
+export interface TimelineView {
+  readonly task: string;
+  readonly workflow: string;
+  readonly from: string;
+  readonly to: string;
+  /** Stretches in which a process worked on the task. */
+  readonly working: readonly { readonly from: string; readonly to: string }[];
+  readonly phases: readonly {
+    readonly name: string;
+    readonly number: number;
+    readonly from: string;
+    readonly to: string;
+    readonly confidence?: number;
+  }[];
+  readonly lanes: readonly TimelineLane[];
+  readonly marks: readonly TimelineMark[];
+}
+
+export interface AuditEntryView {
+  readonly task: string;
+  readonly n: number;
+  readonly at: string;
+  readonly event: string;
+  readonly verb: string;
+  readonly by: string;
+  readonly host: string;
+  readonly pid: number;
+  /** Absent where no key opens it. */
+  readonly details?: JsonObject;
+}
+
+export interface AuditShowView {
+  readonly entries: readonly AuditEntryView[];
+  /** Files that could not be read as audit files; `audit verify` says more. */
+  readonly problems: readonly string[];
+}
+
+export interface AuditVerifyView {
+  readonly intact: boolean;
+  readonly exit_status: number;
+  readonly files: number;
+  readonly entries: number;
+  readonly checks: readonly CheckView[];
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { formatDot } from "../../../src/runtime/dot-text.js";
+import { drawWorkflow, type Frame } from "../../../src/runtime/drawing.js";
+import { collectArrows, formatMermaid } from "../../../src/runtime/mermaid-text.js";
+import { loadText } from "../../support/workflow-files.js";
+
+const draw = async (text: string): Promise<Frame> => drawWorkflow((await loadText(text)).definition);
+
+/** Arrows by the names in their labels: `a -> b [label]`. */
+function arrowsByName(root: Frame): string[] {
+  const names = new Map<string, string>();
+  const collect = (frame: Frame): void => {
+    names.set(frame.id, frame.label);
+    for (const box of frame.boxes) names.set(box.id, box.label.split("\n")[0] ?? "");
+    frame.frames.forEach(collect);
+  };
+  collect(root);
+  return collectArrows(root).map(
+    ({ from, to, label, dashed }) =>
+      `${names.get(from) ?? "?"} ${dashed === true ? "-.->" : "->"} ${names.get(to) ?? "?"}${label === undefined ? "" : ` [${label}]`}`,
+  );
+}
+
+const MACHINE = `
+workflow: {name: routes, entry_point: check}
+agents:
+  - name: check
+    type: script
+    command: "true"
+    on_error: mend
+    routes:
+      - {to: both, when: "{{ check.output.exit_code == 0 }}"}
+      - {to: $end}
+  - {name: mend, type: set, value: 1, routes: [{to: check}]}
+  - {name: left, type: set, value: 1}
+  - {name: right, type: set, value: 2}
+parallel:
+  - {name: both, agents: [left, right], failure_mode: continue_on_error, routes: [{to: $end}]}
+`;
+
+const PHASES = `
+workflow: {name: report}
+phases:
+  - name: research
+    specialists:
+      - {name: a, command: [node, a.mjs], effects: none}
+      - {name: b, command: [node, b.mjs], depends_on: [a], risky: true}
+    evaluate: {approve: 90, max_iterations: 3, weights: {quality: 1}, scorers: [{dimension: quality, expression: "100"}]}
+  - name: write
+    specialists: [{name: author, prompt: hello}]
+    confidence: {minimum: 0.7}
+`;
+
+describe("drawWorkflow", () => {
+  it("draws the routes of a machine with their conditions, the way of failure, start and end", async () => {
+    const root = await draw(MACHINE);
+    expect(arrowsByName(root)).toEqual([
+      "start -> check",
+      "check -> both, parallel, at most 10 at a time, continue_on_error [{{ check.output.exit_code == 0 }}]",
+      "check -> $end",
+      "check -.-> mend [on error]",
+      "mend -> check",
+      "both, parallel, at most 10 at a time, continue_on_error -> $end",
+    ]);
+    expect(root.label).toBe("routes: main, steps and routes");
+    expect(root.frames.map(({ boxes }) => boxes.map(({ label }) => label))).toEqual([["left\nset", "right\nset"]]);
+  });
+
+  it("draws phases in order, dependencies inside, the evaluator with its way back, and Atlas", async () => {
+    const root = await draw(PHASES);
+    expect(arrowsByName(root)).toEqual([
+      "phase 1: research -> phase 2: write",
+      "a -> b",
+      "b -> Apollo scores quality",
+      "Apollo scores quality -> Atlas: confidence at least 85 %? [approve at 90]",
+      "Apollo scores quality -> a [again, at most 3 times]",
+      "author -> Atlas: confidence at least 70 %?",
+    ]);
+    expect(root.frames[0]?.boxes[1]?.label).toBe("b\ncommand, effects: external, checkpoint before");
+    expect(root.frames[1]?.boxes[0]?.shape).toBe("model");
+  });
+
+  it("draws a dag by its dependencies", async () => {
+    const root = await draw(`
+workflow: {name: dag}
+steps:
+  - {name: a, type: set, value: 1}
+  - {name: b, type: set, value: 1, depends_on: [a]}
+  - {name: c, type: set, value: 1, depends_on: [a, b]}
+`);
+    expect(arrowsByName(root)).toEqual(["a -> b", "a -> c", "b -> c"]);
+    expect(root.label).toContain("by dependencies");
+  });
+});
+
+const HOSTILE: Frame = {
+  id: "n1",
+  label: `a"]\n--> <b> \\ #quot; end`,
+  boxes: [],
+  frames: [{ id: "n2", label: "empty", boxes: [], frames: [], arrows: [] }],
+  arrows: [{ from: "n2", to: "n2", label: 'x|"y" & z' }],
+};
+
+describe("formatMermaid", () => {
+  it("opens and closes a subgraph per scope and names each box once", async () => {
+    const text = formatMermaid(await draw(PHASES));
+    const lines = text.trimEnd().split("\n");
+    expect(lines[0]).toBe("flowchart TB");
+    expect(lines.filter((line) => /^\s*subgraph /.test(line))).toHaveLength(3);
+    expect(lines.filter((line) => /^\s*end$/.test(line))).toHaveLength(3);
+    expect(text).toContain('(["author<br/>model"])');
+    expect(text).toContain('-->|"approve at 90"|');
+  });
+
+  it("lets no label break out of its quotes", () => {
+    const lines = formatMermaid(HOSTILE).split("\n");
+    expect(lines[1]).toBe(`  subgraph n1["a#34;#93;<br/>--#62; #60;b#62; #92; #35;quot#59; end"]`.replace("#59;", ";"));
+    expect(lines.at(-2)).toBe('  n2 -->|"x#124;#34;y#34; #38; z"| n2');
+  });
+});
+
+describe("formatDot", () => {
+  it("ends arrows between scopes at their frames", async () => {
+    const text = formatDot(await draw(PHASES));
+    expect(text).toMatch(/n\d+ -> n\d+ \[ltail=cluster_n\d+, lhead=cluster_n\d+\];/);
+    expect(text.split("{").length).toBe(text.split("}").length);
+    expect(formatDot(await draw(MACHINE))).toContain('[label="on error", style=dashed]');
+  });
+
+  it("escapes labels and gives an empty scope something to point at", () => {
+    const text = formatDot(HOSTILE);
+    expect(text).toContain('label="a\\"]\\n--> <b> \\\\ #quot; end"');
+    expect(text).toContain("n2_empty [style=invis];");
+    expect(text).toContain('n2_empty -> n2_empty [label="x|\\"y\\" & z", ltail=cluster_n2, lhead=cluster_n2];');
+  });
+});
