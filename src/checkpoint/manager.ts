@@ -178,6 +178,8 @@ class SnapshotQueue implements CheckpointManager {
     const { journal, writer } = this.#options;
     const ledger = this.#ledger;
     await journal.durable();
+    // A superseded owner's file would be off the chain: it is not written at all.
+    await journal.confirm();
     const position = journal.positionAt(taken.position);
     if (position === undefined || ledger === undefined) {
       throw new SplashdownError(

@@ -3,7 +3,7 @@ import type { JsonValue } from "../base/json.js";
 import type { Choice } from "./choice.js";
 import type { EngineEvent, QuestionOption } from "./events.js";
 import { openQuestion } from "./questions.js";
-import type { StepEntry } from "./state.js";
+import type { QuestionEntry, StepEntry } from "./state.js";
 
 export const OUTCOME_OPTIONS: readonly QuestionOption[] = [
   { value: "rerun", label: "run it again, with the same idempotency key" },
@@ -23,23 +23,34 @@ export interface OutcomeDoubt {
 }
 
 export function askOutcome(choice: Choice, step: AskedStep, doubt: OutcomeDoubt): EngineEvent {
-  const found =
-    doubt.offered === undefined
-      ? ""
-      : "; a result of it was found outside the history and is offered as the answer to done";
   const text =
     doubt.isLost === true
       ? `records of this task are lost: ${step.path} may have been run before`
-      : `${step.path} was started and its end was not recorded: it may or may not have acted${found}`;
+      : `${step.path} was started and its end was not recorded: it may or may not have acted`;
   return openQuestion(choice, {
     kind: "unknown_outcome",
     subject: step.id,
     step: step.id,
-    text,
+    text: doubt.offered === undefined ? text : `${text}${FOUND}`,
     options: OUTCOME_OPTIONS,
     offered: doubt.offered,
     facts: factsOf(step),
   });
+}
+
+const FOUND = "; a result of it was found outside the history and is offered as the answer to done";
+
+/** The same question once more, with a result that came to light after it was asked. */
+export function offerLater(
+  choice: Choice,
+  { status: _open, ...asked }: QuestionEntry,
+  offered: JsonValue,
+): EngineEvent {
+  return {
+    type: "question_opened",
+    atMs: choice.nowMs,
+    question: { ...asked, text: `${asked.text}${FOUND}`, offered },
+  };
 }
 
 /** After a roll-back: the step was done before, what it did to the world was not undone. */

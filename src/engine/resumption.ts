@@ -12,8 +12,9 @@ import { collectFeedback } from "./evaluation.js";
 import { findEvaluation } from "./evolve-evaluation.js";
 import type { EngineInput } from "./input.js";
 import { childPath, findScopeDefinition, indexDefinition } from "./lookup.js";
+import { offerLater } from "./outcome-question.js";
 import { chooseRoute } from "./routes.js";
-import type { ScopeEntry, StepEntry } from "./state.js";
+import type { QuestionEntry, ScopeEntry, StepEntry } from "./state.js";
 import { findFlagPolicy, judgeOpenStep } from "./unknown-outcome.js";
 
 type ResumedInput = Extract<EngineInput, { kind: "resumed" }>;
@@ -74,7 +75,18 @@ function judgeBlocked(choice: Choice, step: StepEntry, input: ResumedInput): rea
   const { questionId: question } = step;
   if (question === undefined) return judgeOpenStep(choice, { step, crashes: 0 }, input);
   const given = isStillOpen(choice, step) ? answerOfResume(step, input) : undefined;
-  return given === undefined ? [] : [{ type: "question_answered", atMs: nowMs, question, ...given }];
+  if (given !== undefined) return [{ type: "question_answered", atMs: nowMs, question, ...given }];
+  return offerOrphan(choice, choice.state.questions.get(question), input.orphans.get(step.id));
+}
+
+/** A superseded owner may write the step's result after a person was asked about it. */
+function offerOrphan(
+  choice: Choice,
+  asked: QuestionEntry | undefined,
+  orphan: JsonValue | undefined,
+): readonly EngineEvent[] {
+  const isNews = asked?.status === "open" && asked.kind === "unknown_outcome" && asked.offered === undefined;
+  return isNews && orphan !== undefined ? [offerLater(choice, asked, orphan)] : [];
 }
 
 /** A flag answers what an earlier owner asked; a person's resume gives a parked step another chance. */

@@ -46,6 +46,10 @@ export interface RestoreOptions {
   /** `recovery_timeout_seconds`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** The last look before the claim, at the state as it is now; throws to leave the task alone. */
+  readonly beforeClaim?: (state: TaskState) => Promise<void>;
+  /** The task is ours: called before anything else is done with it. */
+  readonly afterClaim?: (epoch: number) => Promise<void>;
 }
 
 export interface Restored {
@@ -72,7 +76,8 @@ export interface Restored {
  * Restores a task for a new owner.
  *
  * Errors: KEY_MISSING, KEY_WRONG, SEAL_MISSING, TASK_SWAPPED, JOURNAL_TAMPERED, FORMAT_*, STORE_*; JOURNAL_CORRUPT for
- * loss and TASK_ROLLED_BACK, both only without `acceptLoss`; RECOVERY_TIMEOUT; CANCELLED.
+ * loss and TASK_ROLLED_BACK, both only without `acceptLoss`; OWNER_SUPERSEDED when somebody claimed it meanwhile;
+ * RECOVERY_TIMEOUT; CANCELLED.
  */
 export async function restoreTask(options: RestoreOptions): Promise<Restored> {
   const { task, vault, clock, snapshots, signal } = options;
@@ -90,7 +95,9 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
   const before = await readTask(reading);
   judge(before, options);
   deadline.check();
-  const epoch = await task.claim();
+  await options.beforeClaim?.(before.state);
+  const epoch = await task.claim(before.history.claimedEpoch);
+  await options.afterClaim?.(epoch);
   const folded = await readAgain(before, reading);
   const { isRolledBack: wasRolledBack } = judge(folded, options);
   const ended = await deadline.race(endProcesses(folded, options));
@@ -229,7 +236,7 @@ function decodeOrphans(history: History) {
 function findOrphans({ state, history }: FoldedTask): ReadonlyMap<StepId, EventOf<"step_completed">> {
   const found = new Map<StepId, EventOf<"step_completed">>();
   for (const event of decodeOrphans(history)) {
-    if (event.type !== "step_completed" || !state.open.has(event.step)) continue;
+    if (event.type !== "step_completed" || !(state.open.has(event.step) || state.blocked.has(event.step))) continue;
     if (state.steps.get(event.step)?.attempt === event.attempt) found.set(event.step, event);
   }
   return found;

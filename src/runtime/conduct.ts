@@ -5,12 +5,13 @@
  * (keys, roll-back, damage judged; then claimed) → journal.
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
+import { SplashdownError } from "../base/errors.js";
 import { createUuid, type StepId, type TaskId } from "../base/ids.js";
 import { LIMITS } from "../base/limits.js";
 import type { EffectiveSettings } from "../definition/settings.js";
 import type { LoadedWorkflow, OnUnknown } from "../definition/workflow.js";
 import type { EngineInput } from "../engine/input.js";
-import { createState } from "../engine/state.js";
+import { createState, type TaskState } from "../engine/state.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
 import { restoreTask, type Restored } from "../recovery/restore.js";
 import type { TaskStore } from "../store/contract.js";
@@ -18,6 +19,7 @@ import { replaceAnchor } from "../vault/anchor.js";
 import type { RunView } from "./contract.js";
 import { policiesOf, type UnknownAnswer } from "./given-answers.js";
 import { notStarted } from "./key-access.js";
+import { whileOwning, type Presence, type PresenceDeps } from "./presence.js";
 import { openWith, readAnchor, resolveValue, type OpenedTask } from "./reading.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
@@ -43,24 +45,27 @@ export async function conductNew(services: Services, options: NewTask): Promise<
   const taskId = createUuid(services.random);
   const vault = await services.keys.create(task, taskId);
   const opened = openWith(services, task, vault);
-  const epoch = await task.claim();
   const state = createState();
-  const session = {
-    services,
-    task,
-    vault,
-    epoch,
-    prev: undefined,
-    base: undefined,
-    journalBytes: 0,
-    state,
-    workflow,
-    settings,
-    unknown,
-    wait,
-    signal,
-  };
-  await runSession({ ...session, templates: await services.templates() }, startInput(opened, options));
+  await whileOwning(presenceDeps(services, task), async (presence) => {
+    const epoch = await task.claim();
+    await presence.show(epoch);
+    const session = {
+      services,
+      task,
+      vault,
+      epoch,
+      prev: undefined,
+      base: undefined,
+      journalBytes: 0,
+      state,
+      workflow,
+      settings,
+      unknown,
+      wait,
+      signal,
+    };
+    await runSession({ ...session, templates: await services.templates() }, startInput(opened, options));
+  });
   return viewRun(services, { opened, state, how: "started" });
 }
 
@@ -84,6 +89,8 @@ function startInput(
 export interface GoOn extends ConductOptions {
   readonly opened: OpenedTask;
   readonly by: "run" | "resume" | "recover" | "library";
+  /** Asked again right before the claim: somebody else may have gone on with the task and even ended it. */
+  readonly isToGoOn: (state: TaskState) => boolean;
   readonly byPerson: boolean;
   readonly onUnknown?: OnUnknown;
   readonly takeOver: boolean;
@@ -98,12 +105,28 @@ export interface GoOn extends ConductOptions {
 /**
  * Goes on with a task.
  *
- * Errors: OWNER_ALIVE, OWNER_UNCLEAR; those of `restoreTask`; those of `runSession`.
+ * Errors: OWNER_ALIVE, OWNER_UNCLEAR, OWNER_SUPERSEDED; those of `restoreTask`; those of `runSession`.
  */
 export async function conductOn(services: Services, options: GoOn): Promise<RunView> {
-  const { opened, workflow, settings, unknown, wait, signal, by, notices } = options;
-  const { task, vault } = opened;
-  const restored = await takeOver(services, options);
+  const { opened, by, notices } = options;
+  const restored = await whileOwning(presenceDeps(services, opened.task), async (presence) => {
+    const taken = await takeOver(services, options, presence);
+    await runOn(services, options, taken);
+    return taken;
+  });
+  const how = by === "run" || by === "recover" ? "taken_up" : "resumed";
+  return viewRun(services, {
+    opened,
+    state: restored.state,
+    how,
+    recovery: restored.report,
+    ...(notices === undefined ? {} : { notices }),
+  });
+}
+
+async function runOn(services: Services, options: GoOn, restored: Restored): Promise<void> {
+  const { workflow, settings, unknown, wait, signal } = options;
+  const { task, vault } = options.opened;
   const { state, epoch, prev, base, journalBytes } = restored;
   const session = {
     services,
@@ -122,14 +145,16 @@ export async function conductOn(services: Services, options: GoOn): Promise<RunV
     checkpointFirst: restored.uncertain ? "loss accepted: nothing is read over the gap again" : undefined,
   };
   await runSession({ ...session, templates: await services.templates() }, await resumedInput(restored, options));
-  const how = by === "run" || by === "recover" ? "taken_up" : "resumed";
-  return viewRun(services, {
-    opened,
-    state,
-    how,
-    recovery: restored.report,
-    ...(notices === undefined ? {} : { notices }),
+}
+
+function leftByAnother(task: string): SplashdownError {
+  return new SplashdownError("OWNER_SUPERSEDED", `another process went on with task ${task} meanwhile, and left it`, {
+    details: { task },
   });
+}
+
+function presenceDeps({ clock, environment, processes }: Services, task: TaskStore): PresenceDeps {
+  return { task, clock, environment, self: processes().self };
 }
 
 async function resumedInput(
@@ -158,7 +183,7 @@ async function resumedInput(
   };
 }
 
-async function takeOver(services: Services, options: GoOn): Promise<Restored> {
+async function takeOver(services: Services, options: GoOn, presence: Presence): Promise<Restored> {
   const { opened, settings, signal, acceptLoss } = options;
   const { task, vault, snapshots } = opened;
   const { clock, log } = services;
@@ -176,6 +201,12 @@ async function takeOver(services: Services, options: GoOn): Promise<Restored> {
     anchor: anchor.state === "known" ? anchor.anchor : undefined,
     acceptLoss,
     timeoutMs: settings.recovery_config.recovery_timeout_seconds * 1000,
+    // Whoever took it since the first look has shown itself by now.
+    beforeClaim: async (state) => {
+      await requireOwnerGone({ ...waiting, takeOver: true });
+      if (!options.isToGoOn(state)) throw leftByAnother(task.name);
+    },
+    afterClaim: (epoch) => presence.show(epoch),
   });
   if (acceptLoss && restored.prev !== undefined) await lowerAnchor(services, vault.taskId, restored);
   return restored;

@@ -17,7 +17,7 @@ import { conductOn, type GoOn } from "./conduct.js";
 import type { PlanView, RecoverView, ResumeOptions, RunView } from "./contract.js";
 import { findTask, findTaskOfCheckpoint } from "./finding.js";
 import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
-import { findBlocking } from "./interrupted.js";
+import { findBlocking, isInterrupted } from "./interrupted.js";
 import { notStarted } from "./key-access.js";
 import { planResume } from "./plan.js";
 import { readState, whileOpen, type OpenedTask } from "./reading.js";
@@ -107,6 +107,7 @@ function goOn(
     opened,
     by,
     byPerson,
+    isToGoOn: (now) => (byPerson ? isOpenEnded(now) : isInterrupted(now, services.clock.nowMs())),
     workflow: now.workflow,
     settings: sealedSettings(state, services.settings),
     unknown: parseUnknownFlags(options.unknown),
@@ -182,6 +183,8 @@ async function recoverOne(
     if (task === undefined) return { task: name, action: "left", why: "it is not there any more" };
     try {
       const standing = await readStanding(services, task);
+      if (!isInterrupted(standing.state, services.clock.nowMs()))
+        return { task: name, action: "left", why: "another process went on with it meanwhile, and left it" };
       if (standing.now.isChanged)
         return { task: name, action: "left", why: `its definition has changed; see: splashdown resume ${name} --plan` };
       const result = await goOn(services, standing, { by: "recover", byPerson: false, options });

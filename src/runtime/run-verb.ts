@@ -129,6 +129,7 @@ async function takeUp(services: Services, candidate: Candidate, prepared: Prepar
       opened,
       settings: state.task === undefined ? prepared.settings : sealedSettings(state, prepared.settings),
       by: "run",
+      isToGoOn: (now) => isInterrupted(now, services.clock.nowMs()),
       byPerson: false,
       takeOver: false,
       acceptLoss: false,

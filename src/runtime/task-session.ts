@@ -30,7 +30,6 @@ import { createDeliverableWriter } from "./deliverables.js";
 import type { UnknownAnswer } from "./given-answers.js";
 import { observeInto } from "./observer.js";
 import { createPerformerDeps } from "./performer-deps.js";
-import { showPresence } from "./presence.js";
 import { createSanitiser } from "./sanitiser.js";
 import type { Services } from "./services.js";
 
@@ -72,20 +71,13 @@ export async function runSession(
   options: SessionOptions,
   first: Extract<EngineInput, { kind: "start" | "resumed" }>,
 ): Promise<SessionEnd> {
-  const { services, task, state } = options;
-  const self = services.processes().self;
-  const hidePresence = await showPresence({ task, clock: services.clock, environment: services.environment, self });
+  const journal = await openJournal(options);
+  const session = new TaskSession(options, journal);
   try {
-    const journal = await openJournal(options);
-    const session = new TaskSession(options, journal);
-    try {
-      const closed = await session.run(first);
-      return { closed, state };
-    } finally {
-      await session.close();
-    }
+    const closed = await session.run(first);
+    return { closed, state: options.state };
   } finally {
-    await hidePresence();
+    await session.close();
   }
 }
 

@@ -90,8 +90,11 @@ export interface TaskStore {
   readonly deliverablesFolder: string;
 
   // Log
-  /** Takes the next epoch, exclusively and durably. Two callers never get the same. */
-  claim(): Promise<number>;
+  /**
+   * Takes the next epoch, exclusively and durably. Two callers never get the same. With `after`, the highest epoch the
+   * caller has seen, it is that very next one or OWNER_SUPERSEDED: of those who saw the same, one gets it.
+   */
+  claim(after?: number): Promise<number>;
   /** Opens the next segment of an epoch this process claimed and writes its header line durably. */
   openSegment(epoch: number, header: Uint8Array): Promise<SegmentWriter>;
   /** The look: false when a higher epoch exists. Cheap enough for every step. */

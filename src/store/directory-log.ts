@@ -34,6 +34,12 @@ export interface DirectoryLogParts {
   readonly isWindows: boolean;
 }
 
+function superseded(folder: string, epoch: number): SplashdownError {
+  return new SplashdownError("OWNER_SUPERSEDED", `another process has claimed epoch ${epoch} meanwhile`, {
+    details: { path: folder, epoch },
+  });
+}
+
 interface Claim {
   readonly epoch: number;
   nextIndex: number;
@@ -49,13 +55,15 @@ export class DirectoryLog {
     this.#parts = parts;
   }
 
-  claim(): Promise<number> {
+  claim(after?: number): Promise<number> {
     const { folder, folders, path } = this.#parts;
     return withStoreErrors({ action: "claiming", path: folder }, async () => {
       for (const level of path) await folders.requireFolder(level);
       await folders.settle(folder);
       for (let tries = 0; tries < CLAIM_TRIES_MAX; tries += 1) {
-        const epoch = (await this.#highestEpoch()) + 1;
+        const highest = await this.#highestEpoch();
+        if (after !== undefined && highest > after) throw superseded(folder, highest);
+        const epoch = highest + 1;
         if (epoch > EPOCH_MAX) throw unsafePlace(folder, "has no epoch left");
         if (await this.#tryClaim(epoch)) return epoch;
       }

@@ -77,8 +77,8 @@ export class DirectoryTask implements TaskStore {
     this.#presence = new OwnerPresence({ ...shared, machine, presence });
   }
 
-  claim(): Promise<number> {
-    return this.#log.claim();
+  claim(after?: number): Promise<number> {
+    return this.#log.claim(after);
   }
 
   openSegment(epoch: number, header: Uint8Array): Promise<SegmentWriter> {

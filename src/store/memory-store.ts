@@ -127,7 +127,13 @@ class MemoryTask implements TaskStore {
     this.#data = parts.data;
   }
 
-  async claim(): Promise<number> {
+  async claim(after = this.#data.highestEpoch): Promise<number> {
+    const { highestEpoch } = this.#data;
+    if (highestEpoch > after) {
+      throw new SplashdownError("OWNER_SUPERSEDED", `another process has claimed epoch ${highestEpoch} meanwhile`, {
+        details: { task: this.name, epoch: highestEpoch },
+      });
+    }
     this.#data.highestEpoch += 1;
     const epoch = this.#data.highestEpoch;
     this.#nextIndex.set(epoch, 0);

@@ -49,6 +49,23 @@ export const CLAIM_CASES: readonly StoreCase[] = [
     },
   },
   {
+    name: "S1: of those who claim after the same epoch one gets the next, and the others are refused",
+    run: async ({ store, openAgain }) => {
+      const first = await createTask(store);
+      const second = await requireTask(await openAgain());
+      assert.equal(await first.claim(0), 1);
+      const claimers = [first, second, first, second];
+      const outcomes = await Promise.allSettled(claimers.map((task) => task.claim(1)));
+      const won = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+      assert.deepEqual(won, [2]);
+      for (const outcome of outcomes) {
+        if (outcome.status === "rejected") assert.equal((outcome.reason as { code: string }).code, "OWNER_SUPERSEDED");
+      }
+      assert.equal(await second.claim(), 3);
+      assert.equal(await first.claim(7), 4);
+    },
+  },
+  {
     name: "S1: the claimer sees what the old owner made durable, or the old owner's look says false",
     run: async ({ store, openAgain }) => {
       for (let round = 0; round < 10; round += 1) {

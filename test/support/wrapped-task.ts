@@ -5,7 +5,7 @@ export function wrapTask(task: TaskStore, replaced: Partial<TaskStore>): TaskSto
   return {
     name: task.name,
     deliverablesFolder: task.deliverablesFolder,
-    claim: () => task.claim(),
+    claim: (after) => task.claim(after),
     openSegment: (epoch, header) => task.openSegment(epoch, header),
     confirm: (epoch) => task.confirm(epoch),
     segments: () => task.segments(),

@@ -16,7 +16,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { runCommand, startCommand, type CommandResult, type RunningCommand } from "../../support/built-program.js";
+import {
+  PROGRAM,
+  runCommand,
+  startCommand,
+  type CommandResult,
+  type RunningCommand,
+} from "../../support/built-program.js";
 import { until } from "../../support/real-clock.js";
 
 export interface ErrorReport {
@@ -38,6 +44,8 @@ export function removePlaces(): void {
 
 export class Place {
   readonly folder: string;
+  /** The built command, for those who start it by themselves. */
+  readonly program = PROGRAM;
   readonly environment: Readonly<Record<string, string>>;
 
   constructor(folder = mkdtempSync(join(tmpdir(), "splashdown-trust-"))) {
@@ -159,6 +167,7 @@ if (mode === "fail" && !existsSync(join(folder, "go"))) {
   console.error("the file go is not there");
   process.exit(1);
 }
+appendFileSync(join(folder, "ended.txt"), name + "\\n");
 process.stdout.write(JSON.stringify({ output: { name, text: "output-canary-" + name }, confidence: 0.95 }));
 `;
 
