@@ -95,7 +95,7 @@ function isTexts(value: JsonValue | undefined): value is readonly string[] {
 
 /** `{name}` is a detail or, without it, its name in capitals; ` {name?}` is a detail or nothing. */
 function fillHint(hint: string, details: JsonObject): string {
-  return hint.replace(/( ?)\{(\w+)(\??)\}/g, (_whole, space: string, name: string, optional: string) => {
+  return hint.replace(/( ?)\{(\w+)(\??)\}/g, (_whole, ...[space = "", name = "", optional = ""]: string[]) => {
     const value = details[name];
     if (value === undefined || value === null) return optional === "?" ? "" : `${space}${name.toUpperCase()}`;
     return `${space}${typeof value === "string" ? value : JSON.stringify(value)}`;

@@ -64,7 +64,8 @@ export async function ensureDefaultKeyFile(options: DefaultKeyOptions): Promise<
   if (objection !== undefined) throw await refuse(objection);
   const made = await createKeyFile({ fileSystem, path, random }).catch(async (error: unknown) => {
     if (!(error instanceof SplashdownError)) throw error;
-    throw await refuse(String(error.details["reason"]), error);
+    const { reason } = error.details;
+    throw await refuse(typeof reason === "string" ? reason : error.message, error);
   });
   if (made !== undefined) return { ...made, created: true };
   const theirs = await loadKeyFile(fileSystem, path);

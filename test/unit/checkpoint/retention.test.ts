@@ -22,8 +22,14 @@ function filesOf(
     const seq = index + 1;
     const phase = Math.ceil(seq / perPhase);
     return {
-      ...{ file: nameOf(seq, phase), seq, phase, atMs: FAKE_START_MS + seq, sizeBytes: 100 },
-      ...{ isVerified: true, isPinned: false, ...extra(seq) },
+      file: nameOf(seq, phase),
+      seq,
+      phase,
+      atMs: FAKE_START_MS + seq,
+      sizeBytes: 100,
+      isVerified: true,
+      isPinned: false,
+      ...extra(seq),
     };
   });
 }
