@@ -6,7 +6,7 @@
  */
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { SplashdownError, messageOf } from "../base/errors.js";
+import { messageOf, SplashdownError } from "../base/errors.js";
 import { encodeValue } from "../base/json.js";
 import type { FunctionStep } from "../definition/workflow.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
@@ -27,6 +27,7 @@ export async function performFunction(
   const open = openFunctionContext(work, sink, signal);
   const running = Promise.resolve().then(() => run(open.context));
   const ended = await untilAborted(signal, running, (error) => {
+    if (isRefusal(error, signal)) return;
     deps.log.warn(`the function of step ${work.step.path} failed after its end: ${messageOf(error)}`);
   });
   open.close();
@@ -37,6 +38,11 @@ export async function performFunction(
   const outcome = parseReport(encodeValue(ended.value ?? null));
   await requireDeclaredOutput(deps, work, outcome.output);
   return outcome;
+}
+
+/** A function that passes on why it was ended has said nothing new. */
+function isRefusal(error: unknown, { reason }: AbortSignal): boolean {
+  return error === reason || (error instanceof Error && error.name === "AbortError");
 }
 
 const ABORTED = Symbol("aborted");

@@ -124,8 +124,7 @@ export type ControlMessage =
       readonly by: string;
     }
   | { readonly kind: "checkpoint"; readonly note?: string; readonly by: string }
-  | { readonly kind: "pause"; readonly by: string }
-  | { readonly kind: "stop"; readonly by: string };
+  | { readonly kind: "pause" | "stop"; readonly note?: string; readonly by: string };
 
 export interface ControlInbox {
   /** Calls back for every message in order, each once; the answer stops listening. */

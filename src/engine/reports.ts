@@ -83,18 +83,20 @@ export function decideMessage(choice: Choice, message: ControlMessage): readonly
       ];
     case "pause":
     case "stop":
-      return [requestBy(choice, message.kind, message.by)];
+      return [requestBy(choice, message)];
     default:
       return unreachable(message);
   }
 }
 
-function requestBy(choice: Choice, request: "pause" | "stop", by: string): EngineEvent {
+type LeaveMessage = Extract<ControlMessage, { readonly kind: "pause" | "stop" }>;
+
+function requestBy(choice: Choice, { kind: request, by, note }: LeaveMessage): EngineEvent {
   return decideThat(choice, {
     agent: `person:${by}`,
     type: `${request}_requested`,
     description: `${request} requested by ${by}`,
-    rationale: `requested while the task ran`,
+    rationale: note ?? "requested while the task ran",
     facts: { request },
   });
 }

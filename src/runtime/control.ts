@@ -144,16 +144,17 @@ export class FolderInbox implements ControlInbox {
 
 function parseMessage(body: JsonObject): ControlMessage | undefined {
   const by = typeof body["by"] === "string" ? body["by"] : "unknown";
+  const note = typeof body["note"] === "string" ? { note: body["note"] } : {};
   switch (body["kind"]) {
     case "answer": {
       const answer = parseAnswer(body);
       return answer === undefined ? undefined : { kind: "answer", ...answer };
     }
     case "checkpoint":
-      return { kind: "checkpoint", by, ...(typeof body["note"] === "string" ? { note: body["note"] } : {}) };
+      return { kind: "checkpoint", by, ...note };
     case "pause":
     case "stop":
-      return { kind: body["kind"], by };
+      return { kind: body["kind"], by, ...note };
     default:
       return undefined;
   }

@@ -171,10 +171,15 @@ export class TaskRunner {
   #receive(message: ControlMessage): void {
     void this.#post({ kind: "message", message });
     if (message.kind === "pause") {
-      this.leave({ end: "paused", reason: `paused by ${message.by}`, exitStatus: 20, cancel: false });
+      this.leave({ end: "paused", reason: `paused by ${message.by}${noteOf(message)}`, exitStatus: 20, cancel: false });
     }
     if (message.kind === "stop") {
-      this.leave({ end: "stopped", reason: `stopped by ${message.by}`, exitStatus: 143, cancel: true });
+      this.leave({
+        end: "stopped",
+        reason: `stopped by ${message.by}${noteOf(message)}`,
+        exitStatus: 143,
+        cancel: true,
+      });
     }
   }
 
@@ -270,6 +275,10 @@ export class TaskRunner {
     this.#probing.abort();
     this.#attempts.closeAll("leaving");
   }
+}
+
+function noteOf({ note }: { readonly note?: string }): string {
+  return note === undefined ? "" : `: ${note}`;
 }
 
 function closingInput(leaving: LeaveRequest | undefined): EngineInput {
