@@ -83,15 +83,24 @@ const SIGNS: readonly (readonly [StepKey, NodeKind])[] = [
   ["provider", "model"],
 ];
 
-/** Kinds of the language that this version does not run, and the keys that show them. */
-const LATER: Readonly<Record<string, readonly StepKey[]>> = {
-  human_gate: ["options"],
-  questions: ["questions", "source", "allow_back", "allow_skip", "allow_skip_all", "allow_abort", "abort_route"],
-  workflow: ["workflow", "input_mapping", "max_depth"],
-  terminate: ["status", "output_template"],
-  for_each: ["for_each"],
-  http: ["url", "method"],
-  mcp: ["server", "tool"],
+interface LaterKind {
+  /** Keys that show it. */
+  readonly keys: readonly StepKey[];
+  readonly instead: string;
+}
+
+/** Kinds of the language that this version does not run. */
+const LATER: Readonly<Record<string, LaterKind>> = {
+  human_gate: { keys: ["options"], instead: "let an input of the workflow decide, and route by it" },
+  questions: {
+    keys: ["questions", "source", "allow_back", "allow_skip", "allow_skip_all", "allow_abort", "abort_route"],
+    instead: "take the answers as inputs of the workflow",
+  },
+  workflow: { keys: ["workflow", "input_mapping", "max_depth"], instead: "write its steps into this file, as a group" },
+  terminate: { keys: ["status", "output_template"], instead: "route to $end, or to a command that fails" },
+  for_each: { keys: ["for_each"], instead: "list the steps, or go over the items in one command or function" },
+  http: { keys: ["url", "method"], instead: "call it from a command or function step" },
+  mcp: { keys: ["server", "tool"], instead: "call it from a command or function step" },
 };
 /** Keys of model steps that would change what happens and are not there yet. */
 const LATER_KEYS: readonly StepKey[] = ["dialog", "validator", "sandbox"];
@@ -117,7 +126,7 @@ export function findKind(question: KindQuestion): NodeKind | undefined {
     faults.add({
       path: [...path, later.key],
       message: describeLater(`a step of type ${later.kind}`),
-      suggestion: "use a command, function, script, set, wait or model step",
+      suggestion: later.instead,
       atKey: true,
     });
     return undefined;
@@ -130,11 +139,11 @@ export function findKind(question: KindQuestion): NodeKind | undefined {
   return kind;
 }
 
-function findLater(step: Step): { kind: string; key: string } | undefined {
-  if (step.type !== undefined) return Object.hasOwn(LATER, step.type) ? { kind: step.type, key: "type" } : undefined;
-  for (const [kind, keys] of Object.entries(LATER)) {
-    const key = keys.find((one) => step[one] !== undefined);
-    if (key !== undefined) return { kind, key };
+function findLater(step: Step): { kind: string; key: string; instead: string } | undefined {
+  const { type } = step;
+  for (const [kind, { keys, instead }] of Object.entries(LATER)) {
+    const key = type === undefined ? keys.find((one) => step[one] !== undefined) : type === kind ? "type" : undefined;
+    if (key !== undefined) return { kind, key, instead };
   }
   return undefined;
 }

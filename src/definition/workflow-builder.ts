@@ -107,7 +107,11 @@ function noteLater(file: WorkflowFile, faults: FaultList): void {
   const isLooping = file.for_each !== undefined && (!Array.isArray(file.for_each) || file.for_each.length > 0);
   const later = [
     { path: ["goal"], isThere: file.goal !== undefined, suggestion: "write phases" },
-    { path: ["for_each"], isThere: isLooping, suggestion: "list the steps" },
+    {
+      path: ["for_each"],
+      isThere: isLooping,
+      suggestion: "list the steps, or go over the items in one command or function",
+    },
     { path: ["atlas", "mode"], isThere: file.atlas?.mode === "model", suggestion: "write rules" },
   ];
   for (const { path, isThere, suggestion } of later) {

@@ -211,6 +211,8 @@ function explainSteps(file: JsonObject): string[] {
       matches: ({ step }) => holds(valueAt(step, path), asks),
     })),
     ...SPECIAL_RULES,
+    // Where the mode is explicit, that it is not is told already.
+    ...(valueAt(file, ["workflow", "context", "mode"]) === "explicit" ? [] : [REFERENCES_RULE]),
   ];
   return rules.flatMap((rule) => {
     const [first, ...others] = places.filter(rule.matches);
@@ -234,14 +236,15 @@ const SPECIAL_RULES: readonly StepRule[] = [
     matches: ({ step }) => step["working_dir"] !== undefined && step["command"] === undefined,
   },
   {
-    path: ["input"],
-    text: "a list of references hides nothing in this version: every step sees all earlier outputs; a command gets input: {name: template}",
-    matches: ({ step }) => Array.isArray(step["input"]) && step["input"].length > 0,
-  },
-  {
     path: ["criticality"],
     text: "it weighs only among the specialists of a phase",
     matches: ({ step, path }) =>
       step["criticality"] !== undefined && !path.includes("specialists") && !path.includes("spawn"),
   },
 ];
+
+const REFERENCES_RULE: StepRule = {
+  path: ["input"],
+  text: "a list of references hides nothing in this version: every step sees all earlier outputs; a command gets input: {name: template}",
+  matches: ({ step }) => Array.isArray(step["input"]) && step["input"].length > 0,
+};

@@ -183,7 +183,7 @@ const CASES: readonly {
     line: 3,
     column: 15,
     message: "a step of type human_gate is not in this version",
-    suggestion: "use a command, function, script, set, wait or model step",
+    suggestion: "let an input of the workflow decide, and route by it",
   },
   {
     title: "two names alike",

@@ -120,6 +120,8 @@ phases:
   it("D7: tell of a list of references, and of criteria that nobody judges by", async () => {
     const listed = "agents:\n  - {name: a, prompt: x, input: [workflow.input.q], routes: [{to: $end}]}\n";
     expect(await keysOf(`workflow: {name: t, input: {q: {type: string}}}\n${listed}`)).toEqual(["agents[0].input"]);
+    const header = "workflow: {name: t, context: {mode: explicit}, input: {q: {type: string}}}";
+    expect(await keysOf(`${header}\n${listed}`)).toEqual(["workflow.context.mode"]);
     const judged = "phases: [{name: p, specialists: [{name: a, command: [x]}], evaluate: {criteria: good}}]\n";
     expect(await keysOf(`workflow: {name: t}\n${judged}`)).toEqual(["phases[0].evaluate.criteria"]);
   });
