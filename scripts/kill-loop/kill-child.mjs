@@ -3,6 +3,7 @@
 //   half-snapshot:N               when half of the N-th snapshot's bytes are written
 //   operation:N                   right before the N-th file operation that changes something
 // usage: node kill-child.mjs PROGRAM POINT run FILE TASK [NAME=VALUE…] | PROGRAM POINT resume TASK
+//        | PROGRAM POINT call VERB ARGUMENTS-AS-JSON   e.g. call checkpoints.prune '[{"task":"t"}]'; prints its view
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -90,6 +91,12 @@ function createKillingFileSystem() {
 
 const log = { info: () => undefined, warn: () => undefined, debug: () => undefined };
 const splashdown = await openSplashdown({ fileSystem: createKillingFileSystem(), log });
+if (verb === "call") {
+  const act = rest[0].split(".").reduce((place, name) => place[name], splashdown);
+  console.log(JSON.stringify(await act(...JSON.parse(rest[1]))));
+  await splashdown.close();
+  process.exit(0);
+}
 const view =
   verb === "run"
     ? await splashdown.run({

@@ -4,12 +4,13 @@ import type { JsonObject } from "../base/json.js";
 import type { CheckpointView, ReplayView, ValidateCheckpointView } from "../runtime/contract.js";
 import type { CliDeps, Streams } from "./deps.js";
 import { cleanForTerminal, coloursOf, formatSize, formatTable } from "./output.js";
+import { registerRetention } from "./retention.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
 
 const REFERENCE = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
 
 export function registerCheckpoints(program: Command, deps: CliDeps): void {
-  const group = program.command("checkpoints").description("look at checkpoints");
+  const group = program.command("checkpoints").description("look at checkpoints, keep them, and remove their files");
   group
     .command("list")
     .description("the checkpoints of a task, or of all tasks")
@@ -31,6 +32,7 @@ export function registerCheckpoints(program: Command, deps: CliDeps): void {
         print(await splashdown.checkpoints.show(reference), formatDocument);
       });
     });
+  registerRetention(group, deps);
 }
 
 export function registerDebug(program: Command, deps: CliDeps): void {
@@ -101,10 +103,15 @@ function formatCheckpoints(checkpoints: readonly CheckpointView[]): string {
     checkpoint.trigger,
     checkpoint.status,
     checkpoint.timestamp,
-    checkpoint.size === undefined ? "journal" : formatSize(checkpoint.size),
+    placeOf(checkpoint),
     checkpoint.note ?? "",
   ]);
   return formatTable(["TASK", "SEQ", "CHECKPOINT", "PHASE", "TRIGGER", "STATUS", "TIME", "FILE", ""], rows);
+}
+
+function placeOf({ size, reachable, pinned }: CheckpointView): string {
+  if (reachable === false) return "unreachable";
+  return `${size === undefined ? "journal" : formatSize(size)}${pinned === true ? ", pinned" : ""}`;
 }
 
 function formatDocument(view: JsonObject): string {

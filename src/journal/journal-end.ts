@@ -1,7 +1,8 @@
 /**
  * The end of a history, without reading the rest: enough to say how a task stands, cheap for a thousand tasks.
  *
- * Reads the highest segment that has records, nothing before it; what is damaged elsewhere does not show here.
+ * Reads the highest segment that has records, and those before it only as long as the caller has not seen enough; what is
+ * damaged elsewhere does not show here.
  */
 import type { SegmentId, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
@@ -10,7 +11,7 @@ import { openSegmentRecords, type HistoryRecord, type SegmentRecords } from "./s
 import { scanSegment, type SegmentScan } from "./segment-scan.js";
 
 export interface JournalEnd {
-  /** The last records that count, oldest first; all of one segment. */
+  /** The last records that count, oldest first; of as many whole segments as were read. */
   readonly records: readonly HistoryRecord[];
   /** Highest epoch with a durable header; 0 when there is none. */
   readonly epoch: number;
@@ -19,15 +20,23 @@ export interface JournalEnd {
   readonly sizeBytes: number;
 }
 
+export interface JournalEndOptions {
+  readonly task: TaskStore;
+  readonly vault: TaskVault;
+  /** Whether these last records tell what is wanted; absent: any do. Shape: not empty, oldest first. */
+  readonly isEnough?: (records: readonly HistoryRecord[]) => boolean;
+}
+
 /**
  * Reads the end.
  *
  * Errors: those of `readHistory`.
  */
-export async function readJournalEnd({ task, vault }: { task: TaskStore; vault: TaskVault }): Promise<JournalEnd> {
+export async function readJournalEnd({ task, vault, isEnough }: JournalEndOptions): Promise<JournalEnd> {
   const entries = (await task.segments()).toReversed();
   const sizeBytes = entries.reduce((sum, entry) => sum + entry.sizeBytes, 0);
   const search: Search = { epoch: 0, isDamaged: false, cut: undefined };
+  let records: readonly HistoryRecord[] = [];
   for (const entry of entries) {
     if (entry.sizeBytes === 0 || (search.cut !== undefined && isAbove(entry, search.cut))) continue;
     const segment = look(
@@ -37,11 +46,11 @@ export async function readJournalEnd({ task, vault }: { task: TaskStore; vault: 
     );
     if (segment === undefined) continue;
     const last = search.cut?.n ?? Infinity;
-    const records = segment.records.filter((record) => record.n <= last);
+    records = [...segment.records.filter((record) => record.n <= last), ...records];
     search.cut = segment.header.prev;
-    if (records.length > 0 || search.cut === undefined) return { ...search, records, sizeBytes };
+    if (search.cut === undefined || (records.length > 0 && isEnough?.(records) !== false)) break;
   }
-  return { ...search, records: [], sizeBytes };
+  return { ...search, records, sizeBytes };
 }
 
 interface Search {

@@ -91,6 +91,12 @@ export async function foldHistory(history: History, options: ReadTaskOptions): P
 export async function foldUntil(options: ReadTaskOptions & { readonly until: number }): Promise<FoldedTask> {
   const folded = await readTask(options);
   const { until, task } = options;
+  if (folded.base === undefined && until < folded.history.prunedBefore)
+    throw new SplashdownError(
+      "CHECKPOINT_NOT_FOUND",
+      `records before ${folded.history.prunedBefore} of ${task.name} were removed by prune --history: record ${until} cannot be reached`,
+      { details: { task: task.name, n: until } },
+    );
   if (folded.lost.length > 0) throw lossError(task.name, folded);
   if (folded.position?.n === until) return folded;
   throw new SplashdownError("CHECKPOINT_NOT_FOUND", `the history of ${task.name} has no record ${until}`, {

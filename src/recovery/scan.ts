@@ -10,6 +10,7 @@ import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import type { ErrorCode } from "../base/error-table.js";
 import type { EngineEvent, EventOf } from "../engine/events.js";
 import { readJournalEnd, type JournalEnd } from "../journal/journal-end.js";
+import type { HistoryRecord } from "../journal/segment-records.js";
 import type { OwnerFacts, OwnerState, Store, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 
@@ -97,7 +98,7 @@ export async function scanTask(
 async function inspect(task: TaskStore, openVault: ScanOptions["openVault"]): Promise<ScannedTask> {
   const ownership = await task.ownerState();
   const vault = await openVault(task);
-  const end = await readJournalEnd({ task, vault });
+  const end = await readJournalEnd({ task, vault, isEnough: (records) => !records.every(isAfterwards) });
   const { closed, lastAtMs } = readClosing(end);
   return {
     name: task.name,
@@ -117,6 +118,11 @@ async function inspect(task: TaskStore, openVault: ScanOptions["openVault"]): Pr
 function statusOfOpen({ state }: OwnerState): TaskStatus {
   if (state === "alive") return "running";
   return state === "unclear" ? "unclear" : "crashed";
+}
+
+/** Such records say nothing of how the task stands: what was before them does. */
+function isAfterwards(record: HistoryRecord): boolean {
+  return AFTERWARDS.has(record.decode().type);
 }
 
 function readClosing({ records }: JournalEnd): {

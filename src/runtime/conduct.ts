@@ -153,7 +153,7 @@ function leftByAnother(task: string): SplashdownError {
   });
 }
 
-function presenceDeps({ clock, environment, processes }: Services, task: TaskStore): PresenceDeps {
+export function presenceDeps({ clock, environment, processes }: Services, task: TaskStore): PresenceDeps {
   return { task, clock, environment, self: processes().self };
 }
 
@@ -183,7 +183,10 @@ async function resumedInput(
   };
 }
 
-async function takeOver(services: Services, options: GoOn, presence: Presence): Promise<Restored> {
+export type TakeOverOptions = Pick<GoOn, "opened" | "settings" | "signal" | "takeOver" | "acceptLoss" | "isToGoOn">;
+
+/** Makes sure that nobody owns the task, restores it and claims it. */
+export async function takeOver(services: Services, options: TakeOverOptions, presence: Presence): Promise<Restored> {
   const { opened, settings, signal, acceptLoss } = options;
   const { task, vault, snapshots } = opened;
   const { clock, log } = services;

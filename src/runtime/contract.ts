@@ -8,10 +8,12 @@
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
 import type { GraphFormat, GraphView, MetricsReport, TimelineView } from "./face-views.js";
+import type { ClearOptions, PinView, PruneOptions, PruneView } from "./retention-views.js";
 
 export type * from "./face-views.js";
 
 export type { OnUnknown };
+export type { ClearOptions, PinView, PruneOptions, PruneView } from "./retention-views.js";
 
 /** How a task ended or paused in this process. */
 export interface RunView {
@@ -147,6 +149,10 @@ export interface CheckpointView {
   /** Absent when there is no snapshot file; the checkpoint can still be replayed and forked. */
   readonly file?: string;
   readonly size?: number;
+  /** A person pinned it: its file, and the history that leads to it, stay. */
+  readonly pinned?: true;
+  /** The history was shortened: nothing leads to it any more. */
+  readonly reachable?: false;
 }
 
 export interface RunOptions {
@@ -333,6 +339,11 @@ export interface Splashdown {
   readonly checkpoints: {
     list(task?: string): Promise<readonly CheckpointView[]>;
     show(reference: string): Promise<JsonObject>;
+    /** Removes snapshot files by the rules; see `PruneOptions`. Without `confirm` nobody is asked. */
+    prune(options?: PruneOptions): Promise<PruneView>;
+    clear(task: string, options?: ClearOptions): Promise<PruneView>;
+    pin(reference: string, options?: { readonly note?: string }): Promise<PinView>;
+    unpin(reference: string): Promise<PinView>;
   };
   readonly debug: {
     listCheckpoints(task: string): Promise<readonly CheckpointView[]>;

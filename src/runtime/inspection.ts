@@ -7,10 +7,12 @@ import type { JsonObject } from "../base/json.js";
 import { createBlobShelf } from "../checkpoint/blobs.js";
 import { formatDiff } from "../checkpoint/diff-text.js";
 import { validateFile, type FileReport } from "../checkpoint/file-report.js";
-import { listCheckpoints } from "../checkpoint/listing.js";
+import { findUnreachable } from "../checkpoint/history-cut.js";
+import { listCheckpoints, type ListedCheckpoint } from "../checkpoint/listing.js";
+import { listPinned } from "../checkpoint/pins.js";
 import { diffStates, type LoadBlob } from "../checkpoint/state-diff.js";
-import type { TaskState } from "../engine/state.js";
-import { foldUntil } from "../recovery/fold.js";
+import type { CheckpointEntry, TaskState } from "../engine/state.js";
+import { foldUntil, type FoldedTask } from "../recovery/fold.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { CheckpointView, CheckView, ReplayView, ValidateCheckpointView } from "./contract.js";
@@ -51,11 +53,23 @@ async function viewOf(services: Services, task: TaskStore): Promise<CheckpointVi
   const present = new Set(
     checkpoints.filter(({ file }) => file !== undefined).map(({ entry }) => entry.checkpointId as string),
   );
+  const pinned: ReadonlySet<string> = await listPinned(task);
+  const lost = new Set(findLost(folded, checkpoints).map(({ checkpointId }) => checkpointId as string));
   return viewCheckpoints(task.name, folded.state).map((view) => {
-    if (present.has(view.checkpoint_id)) return view;
+    const marks = {
+      ...(pinned.has(view.checkpoint_id) ? { pinned: true as const } : {}),
+      ...(lost.has(view.checkpoint_id) ? { reachable: false as const } : {}),
+    };
+    if (present.has(view.checkpoint_id)) return { ...view, ...marks };
     const { file: _file, size: _size, ...rest } = view;
-    return rest;
+    return { ...rest, ...marks };
   });
+}
+
+/** Checkpoints that a shortened history does not lead to any more. */
+function findLost({ state, history }: FoldedTask, listed: readonly ListedCheckpoint[]): readonly CheckpointEntry[] {
+  const files = listed.flatMap(({ entry, file }) => (file === undefined ? [] : [entry.position]));
+  return findUnreachable({ checkpoints: state.checkpoints, before: history.records[0]?.n ?? 1, files });
 }
 
 /** One checkpoint in full: what the seeds name, from its file when there is one, and the story's state at its position. */
@@ -229,8 +243,8 @@ function labelOf({ task, checkpoint }: FoundCheckpoint): string {
 export async function replayCheckpoint(services: Services, reference: string): Promise<ReplayView> {
   const found = await findCheckpoint(services, reference);
   try {
-    const { task, vault, checkpoint } = found;
-    const replay = await replayEvents(services, { task, vault, until: checkpoint.position });
+    const { task, vault, snapshots, checkpoint } = found;
+    const replay = await replayEvents(services, { task, vault, snapshots, until: checkpoint.position });
     return { task: task.name, checkpoint_id: checkpoint.checkpointId, from: 1, to: checkpoint.position, ...replay };
   } finally {
     await found.task.close();

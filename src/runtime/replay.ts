@@ -5,14 +5,16 @@
  * What is asked: at every recorded start, end of a scope, iteration and verdict, what `advance` would choose from the
  * state just before; at every completion, which target would follow. Times, ids and random numbers are not compared.
  */
+import { SplashdownError } from "../base/errors.js";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
 import { createBlobShelf } from "../checkpoint/blobs.js";
+import type { SnapshotSource } from "../checkpoint/contract.js";
 import { decide } from "../engine/decide.js";
 import { evolve } from "../engine/evolve.js";
 import type { BlobRef, EngineEvent, EngineEventType } from "../engine/events.js";
 import type { DecideContext, EngineInput } from "../engine/input.js";
 import { createState, type TaskState } from "../engine/state.js";
-import { readHistory } from "../journal/history.js";
+import { readHistory, type History } from "../journal/history.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { EventView, ReplayView } from "./contract.js";
@@ -22,6 +24,7 @@ import { viewEvent } from "./views.js";
 export interface ReplayOptions {
   readonly task: TaskStore;
   readonly vault: TaskVault;
+  readonly snapshots: SnapshotSource;
   readonly until: number;
 }
 
@@ -40,11 +43,11 @@ export async function replayEvents(
   const { task, vault, until } = options;
   const asker = new Asker(services, await services.templates(), createBlobShelf({ store: task, vault }));
   const history = await readHistory({ task, vault });
-  const state = createState();
+  const { state, from } = await beginOf(history, options);
   const story: EventView[] = [];
   const differences: JsonObject[] = [];
-  for (const record of history.records) {
-    const { n } = record.position;
+  for (const record of history.recordsFrom(from)) {
+    const { n } = record;
     if (n > until) break;
     const event = record.decode();
     const difference = await asker.compare(state, event);
@@ -53,6 +56,25 @@ export async function replayEvents(
     evolve(state, event);
   }
   return { story, differences };
+}
+
+/** From the first record; of a shortened history, from the oldest file that its records follow. */
+async function beginOf(
+  history: History,
+  { snapshots, until, task }: ReplayOptions,
+): Promise<{ state: TaskState; from: number }> {
+  const first = history.records[0]?.n ?? 1;
+  if (first === 1) return { state: createState(), from: 1 };
+  for (const { file } of (await snapshots.list()).toReversed()) {
+    const { state, position } = await snapshots.load(file);
+    if (position.n >= first - 1 && position.n <= until && history.covers(position))
+      return { state, from: position.n + 1 };
+  }
+  throw new SplashdownError(
+    "CHECKPOINT_NOT_FOUND",
+    `records before ${first} of ${task.name} were removed by prune --history: record ${until} cannot be reached`,
+    { details: { task: task.name, n: until } },
+  );
 }
 
 class Asker {

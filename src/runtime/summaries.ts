@@ -8,6 +8,7 @@ import type { TaskStore } from "../store/contract.js";
 import type { TaskSummaryView } from "./contract.js";
 import { openTask, readAnchor, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
+import { measureTask } from "./prune-plan.js";
 import { formatTime } from "./views.js";
 
 /** Shape: in the order of names. A task that cannot be read is one entry with its problem. */
@@ -76,7 +77,7 @@ async function readHistoryDetails(services: Services, task: TaskStore): Promise<
       ? await findLoss(opened, history)
       : findRollback({ task: task.name, history, anchor: anchor.state === "known" ? anchor.anchor : undefined });
   const first = history.records[0]?.decode();
-  if (first?.type !== "task_started") return { problem };
+  if (first?.type !== "task_started") return { problem, ...(await describeFolded(opened, history)) };
   const stepsDone = history.records.filter((record) => record.kind === "completion").length;
   return { workflow: first.definition.name, startedAt: formatTime(first.atMs), stepsDone, problem };
 }
@@ -87,8 +88,10 @@ async function findLoss(opened: OpenedTask, history: History): Promise<Splashdow
   return folded.lost.length > 0 ? lossError(opened.task.name, folded) : undefined;
 }
 
-/** Bytes of a task's journal and objects. */
-async function measureTask(task: TaskStore): Promise<number> {
-  const [segments, objects] = await Promise.all([task.segments(), task.list("")]);
-  return [...segments, ...objects].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+/** The same from the state, where the history does not begin with a start. */
+async function describeFolded(opened: OpenedTask, history: History): Promise<Omit<Details, "size">> {
+  const { state } = await foldHistory(history, opened);
+  if (state.task === undefined) return {};
+  const { definition, startedAtMs } = state.task;
+  return { workflow: definition.name, startedAt: formatTime(startedAtMs), stepsDone: state.totals.steps };
 }

@@ -10,6 +10,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createPerformer } from "../agents/performer.js";
 import { createBlobShelf, type RangedBlobShelf } from "../checkpoint/blobs.js";
 import { createCheckpointManager, type CheckpointManager } from "../checkpoint/manager.js";
+import { listPinned } from "../checkpoint/pins.js";
 import { createVerify, SnapshotRetention } from "../checkpoint/retention.js";
 import { createSnapshotSource, listSnapshotFiles, type PictureSource } from "../checkpoint/source.js";
 import { defaultSettings, type EffectiveSettings } from "../definition/settings.js";
@@ -141,9 +142,11 @@ class TaskSession {
     const leave = (): void => this.#leave(signal?.reason);
     if (signal?.aborted === true) leave();
     signal?.addEventListener("abort", leave, { once: true });
+    const stopCleaning = this.#cleanNowAndThen();
     try {
       return await this.#runner.run(first);
     } finally {
+      stopCleaning();
       signal?.removeEventListener("abort", leave);
     }
   }
@@ -160,6 +163,13 @@ class TaskSession {
     const { task } = this.#options;
     await this.#journal.confirm();
     for (const { entry } of await listSnapshotFiles(task)) await task.remove(entry.key);
+  }
+
+  /** Retention every `cleanup_interval_minutes`; at the start it follows the first event. */
+  #cleanNowAndThen(): () => void {
+    const { services, settings, state } = this.#options;
+    const everyMs = settings.checkpoint_config.cleanup_interval_minutes * 60_000;
+    return services.clock.every(everyMs, () => this.#manager.retain(state));
   }
 
   #leave(reason: unknown): void {
@@ -184,6 +194,7 @@ class TaskSession {
       memory: services.memory,
       observe: (event, state, n) => {
         this.#observe(event, state, n);
+        if (event.type === "task_resumed") this.#manager.retain(state);
         if (event.type === "question_opened") this.#desk.opened(event, state);
         if (event.type === "noted" && event.facts?.["discard_checkpoints"] === true) this.#isDiscarding = true;
         if (event.type === "snapshot_written" || event.type === "task_closed") this.#raiseAnchor();
@@ -226,6 +237,7 @@ class TaskSession {
         journal,
         log,
         rules: { perPhaseMax: config.max_checkpoints_per_phase, perTaskMax: config.max_checkpoints },
+        pins: () => listPinned(task),
         verify: createVerify((file) => snapshots.load(file), log),
         onPruned: record,
         nowMs: () => clock.nowMs(),

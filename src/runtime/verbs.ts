@@ -15,6 +15,8 @@ import { graphWorkflow } from "./graph-verb.js";
 import { acknowledgeKeys, initKeys, showKeys, verifyKeys, type KeysDeps } from "./keys-verbs.js";
 import { answerQuestion, requestOfTask } from "./messages.js";
 import { reportMetrics } from "./metrics-verb.js";
+import { pinCheckpoint, unpinCheckpoint } from "./pin-verbs.js";
+import { clearCheckpoints, pruneCheckpoints } from "./prune-verb.js";
 import { viewTask, whileOpen } from "./reading.js";
 import { recoverTasks, resumeTask } from "./resume-verb.js";
 import { runWorkflow } from "./run-verb.js";
@@ -48,6 +50,10 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
     checkpoints: {
       list: (task) => listTaskCheckpoints(services, task),
       show: (reference) => showCheckpoint(services, reference),
+      prune: (options) => pruneCheckpoints(services, options),
+      clear: (task, options) => clearCheckpoints(services, task, options),
+      pin: (reference, options) => pinCheckpoint(services, reference, options),
+      unpin: (reference) => unpinCheckpoint(services, reference),
     },
     debug: {
       listCheckpoints: (task) => listTaskCheckpoints(services, task),

@@ -34,6 +34,11 @@ export interface Store {
   task(name: string): Promise<TaskStore | undefined>;
   /** Creates the task's place durably; `undefined` when the name is taken. */
   createTask(name: string): Promise<TaskStore | undefined>;
+  /**
+   * Removes a task with its log and objects, for good; absent is fine. It leaves every list at once and durably, whatever
+   * interrupts the rest. Deliverables are people's files and stay. Whoever calls it has claimed the task.
+   */
+  removeTask(name: string): Promise<void>;
   /** Proves that the store can be written, with a real create, sync and remove. */
   probe(): Promise<void>;
   close(): Promise<void>;

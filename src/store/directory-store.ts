@@ -16,11 +16,13 @@ import { computeTaskFolders, DirectoryTask, type TaskFolders } from "./directory
 import { isTaskName } from "./object-key.js";
 import { PatientFileSystem } from "./patient-file-system.js";
 import { isAbsent, SafeFolders, writeWhole } from "./safe-folders.js";
-import { withStoreErrors } from "./store-failure.js";
+import { hasErrno, withStoreErrors } from "./store-failure.js";
 import type { StoreParts } from "./store-parts.js";
-import { createTempName } from "./temp-name.js";
+import { createTempName, isTempName } from "./temp-name.js";
 
 const PROBE_TEXT = "splashdown probe\n";
+/** Of a folder that still holds something. */
+const STILL_USED = new Set(["ENOTEMPTY", "EEXIST"]);
 
 export interface DirectoryStoreOptions {
   /** Absolute path of the root; made when the first task is. */
@@ -100,6 +102,21 @@ export class DirectoryStore implements Store {
     });
   }
 
+  async removeTask(name: string): Promise<void> {
+    if (!isTaskName(name)) return;
+    const { task, checkpoints } = computeTaskFolders(this.#root, name);
+    await withStoreErrors({ action: "removing", path: task }, async () => {
+      await this.#takeAway(task, checkpoints);
+      for (const left of await this.#readRoot()) if (isTempName(left)) await this.#removeFolder(join(this.#root, left));
+      try {
+        await this.#fileSystem.rmdir(task);
+      } catch (error) {
+        if (!hasErrno(error, STILL_USED) && !isAbsent(error)) throw error;
+      }
+      await this.#syncRoot();
+    });
+  }
+
   probe(): Promise<void> {
     return withStoreErrors({ action: "probing", path: this.#root }, async () => {
       await this.#ensureRoot(this.#root);
@@ -118,6 +135,29 @@ export class DirectoryStore implements Store {
 
   async close(): Promise<void> {
     for (const task of this.#open) await task.close();
+  }
+
+  /** One change of name takes the task out of every list; what it held is then swept, also after a crash. */
+  async #takeAway(task: string, checkpoints: string): Promise<void> {
+    if (!(await this.#folders.isFolder(checkpoints))) return;
+    await this.#fileSystem.rename(checkpoints, join(this.#root, createTempName(this.#parts.random)));
+    await this.#syncRoot();
+    await this.#fileSystem.syncFolder(task);
+  }
+
+  /** What is no folder stays: a probe of somebody else. Links are removed, never followed. */
+  async #removeFolder(path: string): Promise<void> {
+    try {
+      if ((await this.#fileSystem.lstat(path)).kind !== "folder") return;
+      for (const name of await this.#fileSystem.readdir(path)) {
+        const inner = join(path, name);
+        if ((await this.#fileSystem.lstat(inner)).kind === "folder") await this.#removeFolder(inner);
+        else await this.#fileSystem.unlink(inner);
+      }
+      await this.#fileSystem.rmdir(path);
+    } catch (error) {
+      if (!isAbsent(error)) throw error;
+    }
   }
 
   #openTask(name: string, paths: TaskFolders): TaskStore {

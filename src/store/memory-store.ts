@@ -94,6 +94,10 @@ export class MemoryStore implements Store {
     return this.#open(name, data);
   }
 
+  async removeTask(name: string): Promise<void> {
+    this.#options.space.tasks.delete(name);
+  }
+
   async probe(): Promise<void> {
     // Memory can always be written.
   }

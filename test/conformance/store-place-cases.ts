@@ -35,6 +35,25 @@ export const TASK_CASES: readonly StoreCase[] = [
     },
   },
   {
+    name: "a removed task is gone with all it held, its name is free again, and removing it twice is fine",
+    run: async ({ store, openAgain }) => {
+      const task = await createTask(store, "task-a");
+      await task.putOnce("blobs/aa/x.bin", toBytes("mine"));
+      await task.claim();
+      await createTask(store, "task-b");
+      await task.close();
+      await store.removeTask("task-a");
+      await store.removeTask("task-a");
+      await store.removeTask("never-there");
+      const again = await openAgain();
+      assert.equal(await again.task("task-a"), undefined);
+      assert.notEqual(await again.task("task-b"), undefined);
+      const fresh = await createTask(again, "task-a");
+      assert.deepEqual(await fresh.list(""), []);
+      assert.equal(await fresh.claim(), 1);
+    },
+  },
+  {
     name: "S3: a taken name is not given again, and what is in it stays",
     run: async ({ store, openAgain }) => {
       await (await createTask(store)).putOnce("note", toBytes("mine"));

@@ -27,6 +27,7 @@ export const STORE_METHODS = Object.keys({
   tasks: true,
   task: true,
   createTask: true,
+  removeTask: true,
   probe: true,
   close: true,
 } satisfies Record<MethodOf<Store>, true>);

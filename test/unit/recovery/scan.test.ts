@@ -24,6 +24,7 @@ const store: Store = {
   address: memory.address,
   tasks: () => memory.tasks(),
   createTask: (name) => memory.createTask(name),
+  removeTask: (name) => memory.removeTask(name),
   probe: () => memory.probe(),
   close: () => memory.close(),
   task: async (name) => {
@@ -125,6 +126,21 @@ describe("scanTasks", () => {
       ["forged", "damaged", "FORMAT_VERSION"],
       ["crashed", "crashed", undefined],
     ]);
+  });
+
+  it("looks behind epochs that only removed files: an ended task stays ended", async () => {
+    await make("pruned-twice", [...openEnd, closed("done")]);
+    const task = await memory.task("pruned-twice");
+    if (task === undefined) throw new Error("the task is gone");
+    const vault = createTestVault("pruner");
+    for (let times = 1; times <= 2; times += 1) {
+      const { head } = await readHistory({ task, vault });
+      const journal = await openJournalWriter({ task, vault, epoch: await task.claim(), prev: head, clock });
+      journal.append([{ type: "pruned", atMs: FAKE_START_MS + 20, files: ["x"], reason: "many" }]);
+      await journal.close();
+    }
+    const [scanned] = await scanTasks({ store, openVault, names: ["pruned-twice"] });
+    expect(scanned).toMatchObject({ status: "done", records: 6, epoch: 3, lastAtMs: FAKE_START_MS + 20 });
   });
 
   it("looks through epochs that wrote nothing", async () => {

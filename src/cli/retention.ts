@@ -1,0 +1,158 @@
+/**
+ * `splashdown checkpoints prune|clear|pin|unpin`.
+ *
+ * What removes shows its plan first; a person is asked in the terminal, and without one `--yes` is needed.
+ */
+import type { Command } from "commander";
+import { SplashdownError } from "../base/errors.js";
+import type { PinView, PruneView } from "../runtime/contract.js";
+import type { CliDeps } from "./deps.js";
+import { cleanForTerminal, formatSize } from "./output.js";
+import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
+
+const REFERENCE = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
+
+const REMOVING_STATUSES: readonly (readonly [number, string])[] = [
+  [0, "done, or nothing to do, or only planned"],
+  [2, "a flag is not valid, or --yes is missing without a terminal"],
+  [4, "the store cannot be written"],
+  [10, "not found"],
+  [11, "owned by a living process, which removes by itself"],
+  ...READING_STATUSES.slice(3),
+];
+
+interface RemovalFlags {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+interface PruneFlags extends RemovalFlags {
+  readonly olderThan?: string;
+  readonly keep?: number;
+  readonly history?: boolean;
+}
+
+export function registerRetention(group: Command, deps: CliDeps): void {
+  addRemovalFlags(
+    group
+      .command("prune")
+      .description("remove snapshot files by the rules; the checkpoints stay listed, replayable and forkable")
+      .argument("[task]", "task name, id or workflow name (default: all tasks)")
+      .option("--older-than <age>", "files of checkpoints older than 7d, 12h, 30m")
+      .option("--keep <n>", "files kept per task; two verified ones always stay", Number)
+      .option("--history", "shorten the journal as well; says which checkpoints become unreachable"),
+  ).action((task: string | undefined, flags: PruneFlags, command: Command) => {
+    const { yes: _yes, ...options } = flags;
+    return withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+      const confirm = confirmIn(deps, flags);
+      print(
+        await splashdown.checkpoints.prune({ ...options, ...(task === undefined ? {} : { task }), confirm }),
+        formatPrune,
+      );
+    });
+  });
+  addRemovalFlags(
+    group
+      .command("clear")
+      .description("remove all snapshot files of a task but pinned ones; of an unfinished task two stay")
+      .argument("<task>", "task name, id or workflow name"),
+  ).action((task: string, flags: RemovalFlags, command: Command) =>
+    withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+      const confirm = confirmIn(deps, flags);
+      print(await splashdown.checkpoints.clear(task, { ...dryRunOf(flags), confirm }), formatPrune);
+    }),
+  );
+  registerPins(group, deps);
+}
+
+function addRemovalFlags(command: Command): Command {
+  return command
+    .option("--dry-run", "show the plan and change nothing")
+    .option("--yes", "remove without asking")
+    .addHelpText("after", describeStatuses(REMOVING_STATUSES));
+}
+
+function dryRunOf({ dryRun }: RemovalFlags): { dryRun?: boolean } {
+  return dryRun === undefined ? {} : { dryRun };
+}
+
+function registerPins(group: Command, deps: CliDeps): void {
+  group
+    .command("pin")
+    .description("keep a checkpoint's file, and the history that leads to it")
+    .argument("<checkpoint>", REFERENCE)
+    .option("--note <text>", "why")
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (reference: string, flags: { note?: string }, command: Command) => {
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.checkpoints.pin(reference, flags), formatPin);
+      });
+    });
+  group
+    .command("unpin")
+    .description("let retention remove a checkpoint's file again")
+    .argument("<checkpoint>", REFERENCE)
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (reference: string, _flags: object, command: Command) => {
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.checkpoints.unpin(reference), formatPin);
+      });
+    });
+}
+
+/** Shows the plan on stderr; then `--yes`, the person in the terminal, or a refusal. */
+function confirmIn({ streams }: CliDeps, { yes }: RemovalFlags): (plan: PruneView) => Promise<boolean> {
+  return async (plan) => {
+    if (yes === true) return true;
+    streams.error(`${formatPrune(plan)}\n`);
+    if (!streams.interactive) {
+      throw new SplashdownError(
+        "USAGE_INVALID",
+        "nothing was removed: without a terminal --yes is needed; --dry-run only shows the plan",
+      );
+    }
+    const { confirm, isCancel } = await import("@clack/prompts");
+    const answer = await confirm({ message: "remove this for good?", initialValue: false, output: process.stderr });
+    return !isCancel(answer) && answer;
+  };
+}
+
+export function formatPrune(view: PruneView): string {
+  const verb = view.dry_run ? "would remove" : "removed";
+  const lines = view.tasks.flatMap((task) => {
+    const head = `${cleanForTerminal(task.task)}  ${task.status}, ${formatSize(task.size)}`;
+    const why = task.why === "" ? "" : `  (${cleanForTerminal(task.why)})`;
+    if (task.action === "keep") return [`${head}: nothing goes${why}`];
+    if (task.action === "remove") return [`${head}: ${verb} the whole task${why}`];
+    return [
+      `${head}: ${verb} ${task.files.length} files${why}`,
+      ...task.files.map(({ file, size, reason }) => `  ${file}  ${formatSize(size)}  ${reason}`),
+      ...formatHistory(task.history, verb),
+    ];
+  });
+  const total = view.dry_run
+    ? `${formatSize(view.freed)} would be freed; nothing was removed`
+    : `${formatSize(view.freed)} freed`;
+  return [...(lines.length === 0 ? ["no tasks"] : lines), total].join("\n");
+}
+
+function formatHistory(history: PruneView["tasks"][number]["history"], verb: string): string[] {
+  if (history === undefined) return [];
+  const { before, segments, segments_size, blobs, blobs_size, unreachable } = history;
+  const seqs = unreachable.map(({ seq }) => seq).join(", ");
+  return [
+    `  ${verb} ${segments} journal segments, ${formatSize(segments_size)}: records before ${before}`,
+    ...(blobs === 0 ? [] : [`  ${verb} ${blobs} large values, ${formatSize(blobs_size)}`]),
+    unreachable.length === 0
+      ? "  every checkpoint stays reachable"
+      : `  unreachable from then on, though still listed: checkpoints ${seqs}`,
+  ];
+}
+
+function formatPin(view: PinView): string {
+  const what = `checkpoint ${view.seq} of ${cleanForTerminal(view.task)} (${view.checkpoint_id})`;
+  const since = view.by === undefined ? "" : ` by ${cleanForTerminal(view.by)} at ${view.at ?? "?"}`;
+  if (!view.pinned) return `${what} is ${view.changed ? "no longer" : "not"} pinned`;
+  const file = view.file === undefined ? "it has no file; the journal that leads to it stays" : view.file;
+  return `${what} is pinned${since}: ${file}`;
+}

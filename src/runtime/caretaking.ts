@@ -1,0 +1,73 @@
+/**
+ * Owns a task for a moment without running it: to remove what retention lets go, to write a fact into its history.
+ *
+ * The order is that of every owner: nobody else lives → restored and claimed → journal opened → act → anchor raised. A
+ * task that crashed stays crashed: nothing here says that it was resumed.
+ */
+import type { EffectiveSettings } from "../definition/settings.js";
+import type { EngineEvent } from "../engine/events.js";
+import { evolve } from "../engine/evolve.js";
+import { openJournalWriter, type JournalWriter } from "../journal/writer.js";
+import type { Restored } from "../recovery/restore.js";
+import { raiseAnchor } from "../vault/anchor.js";
+import { presenceDeps, takeOver } from "./conduct.js";
+import { whileOwning } from "./presence.js";
+import type { OpenedTask } from "./reading.js";
+import type { Services } from "./services.js";
+
+export interface Care {
+  readonly restored: Restored;
+  readonly journal: JournalWriter;
+  /** Takes an event into the history; durable on return. */
+  readonly record: (event: EngineEvent) => Promise<void>;
+  /** Never before the last event. */
+  readonly nowMs: () => number;
+}
+
+/** Errors: OWNER_ALIVE, OWNER_UNCLEAR, those of `restoreTask` and of the act. */
+export function takeCare<T>(
+  services: Services,
+  { opened, settings }: { readonly opened: OpenedTask; readonly settings: EffectiveSettings },
+  act: (care: Care) => Promise<T>,
+): Promise<T> {
+  const taking = { opened, settings, signal: undefined, takeOver: false, acceptLoss: false, isToGoOn: () => true };
+  return whileOwning(presenceDeps(services, opened.task), async (presence) => {
+    const restored = await takeOver(services, taking, presence);
+    return withJournal(services, { opened, restored }, act);
+  });
+}
+
+async function withJournal<T>(
+  services: Services,
+  { opened, restored }: { readonly opened: OpenedTask; readonly restored: Restored },
+  act: (care: Care) => Promise<T>,
+): Promise<T> {
+  const { task, vault } = opened;
+  const { clock, log } = services;
+  const { state, epoch, prev, base, journalBytes } = restored;
+  const journal = await openJournalWriter({ task, vault, epoch, prev, base, sizeBytes: journalBytes, clock, log });
+  const record = async (event: EngineEvent): Promise<void> => {
+    evolve(state, event);
+    journal.append([event]);
+    await journal.durable();
+  };
+  try {
+    return await act({ restored, journal, record, nowMs: () => Math.max(clock.nowMs(), state.atMs) });
+  } finally {
+    await raise(services, opened, journal);
+    await journal.close();
+  }
+}
+
+/** Remembers outside the folder how far the task came. */
+async function raise(services: Services, { vault }: OpenedTask, { position }: JournalWriter): Promise<void> {
+  if (position === undefined || !services.store.manifest.durable) return;
+  const { fileSystem, random, environment } = services;
+  await raiseAnchor({
+    fileSystem,
+    random,
+    stateFolder: environment.stateFolder,
+    taskId: vault.taskId,
+    position: { epoch: position.epoch, n: position.n, hash: position.h },
+  });
+}
