@@ -1,5 +1,9 @@
 /** The library: what the command gives, for programs. */
 export { openSplashdown, type OpenOptions } from "./runtime/open.js";
+export { defineWorkflow, type StepFunction, type Workflow } from "./runtime/define-workflow.js";
+export type { FunctionContext, SubstepContext } from "./agents/function-context.js";
 export type * from "./runtime/contract.js";
-export { SplashdownError } from "./base/errors.js";
+export { errorCodeOf, isErrorCode, SplashdownError } from "./base/errors.js";
 export type { ErrorCode } from "./base/error-table.js";
+export type { JsonObject, JsonValue } from "./base/json.js";
+export type { Log } from "./base/log.js";

@@ -10,25 +10,31 @@ import type { ParallelGroup, Phase, Step, WorkflowFile } from "../schema/generat
 /** Code of a step; the runtime exports the type of its context. */
 export type StepFunction = (context: never) => unknown;
 
-/** A step of a program: as in a file, or with a function of the program. */
-export interface StepInput extends Omit<Step, "function" | "steps" | "agents" | "parallel" | "phases"> {
-  readonly function?: string | StepFunction;
-  readonly steps?: readonly StepInput[];
-  readonly agents?: readonly StepInput[];
-  readonly parallel?: readonly StepInput[];
-  readonly phases?: readonly PhaseInput[];
+/** A step of a program: as in a file, or with a function of the program. `F` is what its functions look like. */
+export interface StepInput<F = StepFunction> extends Omit<
+  Step,
+  "function" | "steps" | "agents" | "parallel" | "phases"
+> {
+  readonly function?: string | F;
+  readonly steps?: readonly StepInput<F>[];
+  readonly agents?: readonly StepInput<F>[];
+  readonly parallel?: readonly StepInput<F>[];
+  readonly phases?: readonly PhaseInput<F>[];
 }
 
-export interface PhaseInput extends Omit<Phase, "specialists" | "spawn"> {
-  readonly specialists: readonly StepInput[];
-  readonly spawn?: StepInput;
+export interface PhaseInput<F = StepFunction> extends Omit<Phase, "specialists" | "spawn"> {
+  readonly specialists: readonly StepInput<F>[];
+  readonly spawn?: StepInput<F>;
 }
 
 /** What `defineWorkflow` takes: a workflow file as an object. Keys are those of the file. */
-export interface WorkflowInput extends Omit<WorkflowFile, "phases" | "steps" | "agents" | "parallel"> {
-  readonly phases?: readonly PhaseInput[];
-  readonly steps?: readonly StepInput[];
-  readonly agents?: readonly StepInput[];
+export interface WorkflowInput<F = StepFunction> extends Omit<
+  WorkflowFile,
+  "phases" | "steps" | "agents" | "parallel"
+> {
+  readonly phases?: readonly PhaseInput<F>[];
+  readonly steps?: readonly StepInput<F>[];
+  readonly agents?: readonly StepInput<F>[];
   readonly parallel?: readonly ParallelGroup[];
 }
 

@@ -186,11 +186,20 @@ export interface ResumeOptions {
   readonly acceptLoss?: boolean;
   readonly takeOver?: boolean;
   readonly wait?: boolean;
+  /** The workflow of this program, for a task that was started by another one: its functions are taken from here. */
+  readonly workflow?: object;
   /** Compute and return the plan only. */
   readonly planOnly?: boolean;
   /** Told what will be done, before anything is. */
   readonly onPlan?: (plan: PlanView) => void;
   readonly signal?: AbortSignal;
+}
+
+export interface RecoverOptions {
+  readonly wait?: boolean;
+  readonly signal?: AbortSignal;
+  /** Workflows of this program: functions of tasks that another process started are taken from here. */
+  readonly workflows?: readonly object[];
 }
 
 export interface PlanView {
@@ -322,7 +331,8 @@ export interface Splashdown {
     checkpointId: string,
     options?: Omit<ResumeOptions, "checkpointId">,
   ): Promise<RunView | PlanView>;
-  recover(options?: { readonly wait?: boolean; readonly signal?: AbortSignal }): Promise<RecoverView>;
+  /** `workflows`: those of this program, whose functions are nowhere else. */
+  recover(options?: RecoverOptions): Promise<RecoverView>;
   answer(options: AnswerOptions): Promise<AnswerView>;
   request(
     task: string,

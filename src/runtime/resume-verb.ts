@@ -14,7 +14,7 @@ import { requireOwnerGone } from "../recovery/liveness.js";
 import { planRecovery } from "../recovery/supervise.js";
 import type { TaskStore } from "../store/contract.js";
 import { conductOn, type GoOn } from "./conduct.js";
-import type { PlanView, RecoverView, ResumeOptions, RunView } from "./contract.js";
+import type { PlanView, RecoverOptions, RecoverView, ResumeOptions, RunView } from "./contract.js";
 import { findTask, findTaskOfCheckpoint } from "./finding.js";
 import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
 import { findBlocking, isInterrupted } from "./interrupted.js";
@@ -24,7 +24,7 @@ import { readState, whileOpen, type OpenedTask } from "./reading.js";
 import { sealedSettings } from "./run-verb.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
-import { reloadWorkflow, type ReloadedWorkflow } from "./workflow-loading.js";
+import { loadGiven, reloadWorkflow, type ReloadedWorkflow } from "./workflow-loading.js";
 
 interface Standing {
   readonly opened: OpenedTask;
@@ -37,6 +37,7 @@ interface Standing {
 export async function resumeTask(services: Services, options: ResumeOptions): Promise<RunView | PlanView> {
   return whileOpen(await findResumable(services, options), async (task) => {
     await requireNotAlive(services, task);
+    if (options.workflow !== undefined) await loadGiven(services, options.workflow);
     const standing = await readStanding(services, task);
     if (options.planOnly === true) return standing.plan;
     if (!isOpenEnded(standing.state)) return viewEnded(services, standing);
@@ -126,10 +127,8 @@ const TASKS_AT_ONCE = 4;
 type RecoveredTask = RecoverView["tasks"][number];
 
 /** Takes up what crashed and what has fallen due; each task by itself, so that a bad one stops no other. */
-export async function recoverTasks(
-  services: Services,
-  options: { wait?: boolean; signal?: AbortSignal },
-): Promise<RecoverView> {
+export async function recoverTasks(services: Services, options: RecoverOptions): Promise<RecoverView> {
+  for (const workflow of options.workflows ?? []) await loadGiven(services, workflow);
   const scanned = await scanTasks({ store: services.store, openVault: (task) => services.keys.open(task) });
   const plan = planRecovery(scanned, services.clock.nowMs());
   const results = new Map<string, RecoveredTask>();
@@ -175,7 +174,7 @@ function computeRecoverStatus(tasks: readonly RecoveredTask[]): number {
 async function recoverOne(
   services: Services,
   { name, why }: { name: string; why: "crashed" | "due" },
-  options: { wait?: boolean; signal?: AbortSignal },
+  options: RecoverOptions,
 ): Promise<RecoveredTask> {
   const reason = why === "crashed" ? "its owner is gone" : "its time has come";
   try {

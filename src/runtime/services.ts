@@ -4,7 +4,7 @@ import type { FileSystem } from "../base/file-system.js";
 import type { Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import type { EffectiveSettings } from "../definition/settings.js";
-import type { WorkflowDefinition } from "../definition/workflow.js";
+import type { LoadedWorkflow, WorkflowDefinition } from "../definition/workflow.js";
 import type { TemplateEngine } from "../engine/input.js";
 import type { MemoryGauge } from "../engine/ports.js";
 import type { ProcessHost } from "../process/contract.js";
@@ -32,4 +32,6 @@ export interface Services {
   readonly processes: () => ProcessHost;
   readonly templates: () => Promise<TemplateEngine>;
   readonly version: string;
+  /** Workflows of this program, by name: their functions are nowhere else. */
+  readonly programs: Map<string, LoadedWorkflow>;
 }

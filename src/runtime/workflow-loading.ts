@@ -26,7 +26,7 @@ export interface PreparedWorkflow {
 
 /** Errors: WORKFLOW_NOT_FOUND, WORKFLOW_INVALID, INPUT_INVALID, SETTING_INVALID. Nothing was started. */
 export async function prepareWorkflow(services: Services, options: RunOptions): Promise<PreparedWorkflow> {
-  const workflow = await load(services, sourceOf(services, options.workflow));
+  const workflow = await loadGiven(services, options.workflow);
   const definition = applyModelFlags(workflow.definition, options);
   const texts = Object.entries(options.inputTexts ?? {}).map(([name, text]): [string, GivenInput] => [name, { text }]);
   const given = { ...givenValues(options.inputs ?? {}), ...Object.fromEntries(texts) };
@@ -43,6 +43,13 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
   }
   for (const note of workflow.notes) services.log.warn(note);
   return { workflow: { ...workflow, definition }, settings, inputs };
+}
+
+/** Loads a file, or an object of this program, which is remembered for those who go on with its tasks. */
+export async function loadGiven(services: Services, workflow: string | object): Promise<LoadedWorkflow> {
+  const loaded = await load(services, sourceOf(services, workflow));
+  if (typeof workflow !== "string") services.programs.set(loaded.definition.name, loaded);
+  return loaded;
 }
 
 /** Errors: INPUT_INVALID, which names the file whose inputs they are. */
@@ -145,8 +152,8 @@ export interface ReloadedWorkflow {
 /**
  * Loads a task's workflow as it is now and compares it with the sealed one.
  *
- * Shape: a file that is gone or has faults is a notice, and the sealed definition is used, unless functions are needed.
- * Errors: FUNCTION_NOT_FOUND when the functions of a program's workflow cannot be had again.
+ * Shape: a file that is gone or has faults is a notice, and the sealed definition is used. One of a program is taken
+ * from what this program has run or given; without it, steps that need its functions fail with FUNCTION_NOT_FOUND.
  */
 export async function reloadWorkflow(services: Services, task: TaskEntry): Promise<ReloadedWorkflow> {
   const { definitionFile: file, definition, folder } = task;
@@ -157,9 +164,9 @@ export async function reloadWorkflow(services: Services, task: TaskEntry): Promi
     notes: [],
     ...(file === undefined ? {} : { file }),
   };
-  if (file === undefined) return { workflow: sealed, file, isChanged: false, changes: [], notices: [] };
   try {
-    const now = await load(services, { file });
+    const now = file === undefined ? services.programs.get(definition.name) : await load(services, { file });
+    if (now === undefined) return { workflow: sealed, file, isChanged: false, changes: [], notices: [] };
     const comparison = compareDefinitions(definition, now.definition);
     if (comparison.equal) {
       return { workflow: { ...sealed, functions: now.functions }, file, isChanged: false, changes: [], notices: [] };
