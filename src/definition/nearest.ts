@@ -13,10 +13,16 @@ export function findNearest(name: string, candidates: Iterable<string>): string 
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of candidates) {
-    const distance = normalise(candidate) === wanted ? 0 : computeDistance(wanted, normalise(candidate));
+    const distance = computeNearness(wanted, normalise(candidate));
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
+}
+
+/** A name without its unit or qualifier (`timeout` for `timeout_seconds`) is as near as one edit. */
+function computeNearness(wanted: string, candidate: string): number {
+  if (candidate === wanted) return 0;
+  return wanted !== "" && candidate.startsWith(`${wanted}_`) ? 1 : computeDistance(wanted, candidate);
 }
 
 function normalise(name: string): string {

@@ -160,13 +160,17 @@ function describeDefect(defect: SchemaDefect, path: FaultPath, { schema, root }:
   const name = lastName(path);
   switch (defect.keyword) {
     case "type":
-      return describeType(name, value, listTypesAt(schema, path));
+      return describeType(name, value, { types: listTypesAt(schema, path), keys: listKeysAt(schema, path) });
     case "enum":
       return describeEnum(name, value, defect.params["allowedValues"]);
     case "maximum":
     case "minimum":
     case "exclusiveMinimum":
       return describeRange(name, value, defect);
+    case "minLength":
+      return { message: `${name} is empty` };
+    case "minItems":
+      return { message: `${name} is empty`, suggestion: "add at least one" };
     case "pattern":
       return describePattern(name, value, describeAt(schema, path));
     default:
@@ -174,7 +178,16 @@ function describeDefect(defect: SchemaDefect, path: FaultPath, { schema, root }:
   }
 }
 
+/** Words for a time, with a space or without, and what is written for them. */
+const TIME_WORDS = /^\s*(\d+(?:\.\d+)?)\s*(milliseconds?|msecs?|seconds?|secs?|minutes?|mins?|hours?|hrs?)\s*$/i;
+
 function describePattern(name: string, value: JsonValue | undefined, description: string | undefined): Words {
+  const time = typeof value === "string" ? TIME_WORDS.exec(value) : null;
+  if (time !== null) {
+    const unit = (time[2] ?? "").toLowerCase();
+    const suggestion = `write ${time[1]}${unit.startsWith("mil") || unit.startsWith("ms") ? "ms" : unit.slice(0, 1)}`;
+    return { message: `${name} ${JSON.stringify(value)} does not fit`, suggestion };
+  }
   if (name.endsWith("name"))
     return {
       message: `${name} ${JSON.stringify(value)} is not a usable name`,
@@ -203,9 +216,15 @@ function typeName(value: JsonValue | undefined): string {
   return `${typeof value === "string" ? "the text" : typeof value === "number" ? "the number" : ""} ${JSON.stringify(value)}`.trim();
 }
 
-function describeType(name: string, value: JsonValue | undefined, types: readonly string[]): Words {
+interface Allowed {
+  readonly types: readonly string[];
+  /** Of the map that may stand here. */
+  readonly keys: readonly string[];
+}
+
+function describeType(name: string, value: JsonValue | undefined, { types, keys }: Allowed): Words {
   const expected = types.map((type) => TYPE_NAMES[type] ?? type).join(" or ");
-  const suggestion = suggestValue(value, types);
+  const suggestion = suggestValue(value, types) ?? suggestMap(types, keys);
   return {
     message: `${name} must be ${expected === "" ? "something else" : expected}, it is ${typeName(value)}`,
     ...(suggestion === undefined ? {} : { suggestion }),
@@ -217,6 +236,10 @@ function suggestValue(value: JsonValue | undefined, types: readonly string[]): s
   const isPlain = typeof value === "number" || typeof value === "boolean";
   if (isPlain && types.includes("string")) return `write "${value}" in quotes`;
   return types.includes("array") && value !== null && !Array.isArray(value) ? BEGIN_WITH_DASH : undefined;
+}
+
+function suggestMap(types: readonly string[], [first]: readonly string[]): string | undefined {
+  return types.includes("object") && first !== undefined ? `write {${first}: …}` : undefined;
 }
 
 const BEGIN_WITH_DASH = "begin each item with a dash";
@@ -254,7 +277,7 @@ function describeRange(name: string, value: JsonValue | undefined, defect: Schem
   const number = Number(value);
   if (defect.keyword === "maximum" && limit === 1 && number > 1 && number <= 100) {
     return {
-      message: `${name} is ${number}, but confidence is counted from 0 to 1`,
+      message: `${name} is ${number}, but it is counted from 0 to 1`,
       suggestion: `write ${Number((number / 100).toFixed(4))}`,
     };
   }

@@ -97,7 +97,7 @@ const RUNTIME_TEXTS: Readonly<Record<string, string>> = {
   tool_output: NO_TOOLS,
 };
 
-/** Keys of steps, scorers' phases and groups, wherever they stand. */
+/** Keys of steps, wherever they stand. */
 const STEP_RULES: readonly NoteRule[] = [
   { path: ["tools"], text: NO_TOOLS },
   {
@@ -117,7 +117,6 @@ const STEP_RULES: readonly NoteRule[] = [
     path: ["retry", "max_parse_recovery_attempts"],
     text: "an answer that is not JSON is a failed attempt in this version; raise max_attempts",
   },
-  { path: ["evaluate", "criteria"], text: "kept for people; a scorer judges: write the criteria as the rubric of one" },
 ];
 
 /**
@@ -234,6 +233,11 @@ const SPECIAL_RULES: readonly StepRule[] = [
     path: ["working_dir"],
     text: "a model step has no folder in this version; command and script steps take working_dir",
     matches: ({ step }) => step["working_dir"] !== undefined && step["command"] === undefined,
+  },
+  {
+    path: ["evaluate", "criteria"],
+    text: "kept for people, as the scorers judge; write it as the rubric of one",
+    matches: ({ step }) => ["criteria", "scorers"].every((key) => holds(valueAt(step, ["evaluate", key]), isAsking)),
   },
   {
     path: ["criticality"],

@@ -9,6 +9,7 @@ describe("findNearest", () => {
     ["max-iterations", "max_iterations"],
     ["promt", "prompt"],
     ["rotues", "routes"],
+    ["max", "max_iterations"],
     ["zebra", undefined],
     ["", undefined],
   ])("finds for %s %s", (name, expected) => {

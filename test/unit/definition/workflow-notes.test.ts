@@ -122,8 +122,14 @@ phases:
     expect(await keysOf(`workflow: {name: t, input: {q: {type: string}}}\n${listed}`)).toEqual(["agents[0].input"]);
     const header = "workflow: {name: t, context: {mode: explicit}, input: {q: {type: string}}}";
     expect(await keysOf(`${header}\n${listed}`)).toEqual(["workflow.context.mode"]);
-    const judged = "phases: [{name: p, specialists: [{name: a, command: [x]}], evaluate: {criteria: good}}]\n";
-    expect(await keysOf(`workflow: {name: t}\n${judged}`)).toEqual(["phases[0].evaluate.criteria"]);
+    const judgedBy = (evaluate: string) =>
+      keysOf(
+        `workflow: {name: t}\nphases: [{name: p, specialists: [{name: a, command: [x]}], evaluate: ${evaluate}}]\n`,
+      );
+    expect(await judgedBy("{criteria: good}")).toEqual([]);
+    expect(await judgedBy("{criteria: good, scorers: {quality: {expression: '90'}}}")).toEqual([
+      "phases[0].evaluate.criteria",
+    ]);
   });
 
   it("tell of a key once, with the number of steps that have it, however deep they are", async () => {
