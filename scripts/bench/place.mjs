@@ -1,0 +1,46 @@
+// A folder of its own for each measurement, and Splashdown opened in it with the built program.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openSplashdown } from "../../dist/index.js";
+import { createEnvironment } from "../../dist/runtime/environment.js";
+
+/** Calls `act` with a fresh place on the disk that the temporary folder lies on, and removes it afterwards. */
+export async function inPlace(act) {
+  const folder = mkdtempSync(join(tmpdir(), "splashdown-bench-"));
+  const open = async () => {
+    const variables = { PATH: process.env.PATH, HOME: join(folder, "home") };
+    return openSplashdown({ environment: createEnvironment(variables, folder) });
+  };
+  try {
+    const first = await open();
+    await first.keys.init({ ifMissing: true });
+    await first.close();
+    return await act({ folder, open });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A chain of steps that carry a value of that many bytes each; no children are started. */
+export function chainOf(count, valueBytes = 16) {
+  const value = "v".repeat(valueBytes);
+  const steps = Array.from({ length: count }, (_item, index) => ({
+    name: `s${index}`,
+    type: "set",
+    value,
+    ...(index === 0 ? {} : { depends_on: [`s${index - 1}`] }),
+  }));
+  return { workflow: { name: `chain-${count}` }, steps };
+}
+
+/** Steps that all may run at once, in a window. */
+export function fanOf(count, window) {
+  const steps = Array.from({ length: count }, (_item, index) => ({ name: `s${index}`, type: "set", value: "v" }));
+  return { workflow: { name: `fan-${count}` }, steps: [{ name: "fan", max_concurrent: window, steps }] };
+}
+
+export const percentile = (values, share) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+};
