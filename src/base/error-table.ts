@@ -98,7 +98,6 @@ export const ERROR_TABLE = {
     "splashdown run {file} --task {task}",
   ),
   TASK_NOT_RUNNING: entry(S.usage, "the request needs a running task", "splashdown resume {task}"),
-  TASK_WAITING: entry(S.personNeeded, "the task waits for a person", "splashdown answer {task}"),
   CHECKPOINT_NOT_FOUND: entry(
     S.notFound,
     "no checkpoint has that id, sequence, phase or file name",
@@ -174,11 +173,11 @@ export const ERROR_TABLE = {
     "the file was written by a newer version or has no version",
     "update splashdown, then try again",
   ),
-  CHECKPOINT_TRUNCATED: entry(S.damaged, "the checkpoint file is shorter than its format", "splashdown recover {task}"),
+  CHECKPOINT_TRUNCATED: entry(S.damaged, "the checkpoint file is shorter than its format", "splashdown resume {task}"),
   CHECKPOINT_CORRUPT: entry(
     S.damaged,
     "the checkpoint file does not match its own checksum or form",
-    "splashdown recover {task}",
+    "splashdown resume {task}",
   ),
   CHECKPOINT_TAMPERED: entry(
     S.tampered,
@@ -203,11 +202,6 @@ export const ERROR_TABLE = {
     S.tampered,
     "a file belongs to another task or to another place in the chain",
     "splashdown checkpoints list {task?}",
-  ),
-  RECOVERY_EXHAUSTED: entry(
-    S.exhausted,
-    "a step crashed its process too often and is parked",
-    "splashdown resume {task}",
   ),
   RECOVERY_TIMEOUT: passing(
     S.exhausted,
@@ -234,7 +228,7 @@ export const ERROR_TABLE = {
     "a step's output is not what its definition or protocol demands",
     "splashdown show {task}",
   ),
-  STEP_UNKNOWN: entry(S.unknown, "it is unknown whether a step has acted", "splashdown answer {task}"),
+  STEP_UNKNOWN: entry(S.unknown, "it is unknown whether a step has acted", "splashdown show {task}"),
   PROGRAM_NOT_FOUND: entry(S.failed, "the program of a command step does not exist", "splashdown doctor"),
   FUNCTION_NOT_FOUND: entry(S.usage, "the function of a step cannot be loaded", "splashdown validate {file}"),
   MODEL_FAILED: passing(S.failed, "a model call failed", "splashdown show {task}"),
@@ -244,7 +238,6 @@ export const ERROR_TABLE = {
     "the provider named by a step is not available in this version",
     "use provider: scripted, or a command",
   ),
-  LIMIT_REACHED: entry(S.limit, "a limit of the workflow is reached", "splashdown show {task}"),
   CHECKPOINT_FAILED: passing(S.failed, "a checkpoint could not be saved", "splashdown doctor"),
 } as const satisfies Record<string, ErrorTableEntry>;
 

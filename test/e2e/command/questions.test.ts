@@ -109,7 +109,9 @@ describe("answer", () => {
     const bare = await place.run(["answer", "t", "done"]);
     expect(bare.stderr).toContain("done needs a value; give it with --output JSON [ANSWER_INVALID]");
     expect((await place.run(["answer", "t", "done", "--output", "{"])).code).toBe(2);
-    expect((await place.run(["answer", "t", "no-such", "rerun"])).code).toBe(10);
+    const absent = await place.run(["answer", "t", "no-such", "rerun"]);
+    expect(absent.code).toBe(10);
+    expect(absent.stderr).toContain("task t has no question no-such [QUESTION_NOT_FOUND]");
     expect((await place.run(["answer", "none", "rerun"])).code).toBe(10);
     expect((await place.run(["answer", "t"])).code).toBe(2);
     expect((await place.run(["show", "t", "--json"])).json<TaskView>().open_questions).toBe(1);

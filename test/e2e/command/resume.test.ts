@@ -143,6 +143,12 @@ describe("resume of a task with an unknown outcome", () => {
     expect({ code: second.code, ledger: asked.ledger() }).toEqual({ code: status, ledger });
   });
 
+  it("names what it fails with", async () => {
+    const place = await crashed();
+    const { stdout } = await place.run(["resume", "t", "--on-unknown", "fail"]);
+    expect(stdout).toContain("main/s2 failed: STEP_UNKNOWN: it is unknown whether attempt 1 has acted");
+  });
+
   it("takes --answer with its --output for the one open question", async () => {
     const place = await crashed();
     await place.run(["resume", "t"]);

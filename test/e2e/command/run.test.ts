@@ -159,7 +159,9 @@ describe("run --task with a name that exists", () => {
     writeHeldSteps(place, ["s1", "s2", "s3", "s4"]);
     const definition = await place.run(["run", file, "--task", "t"]);
     expect(definition.code).toBe(2);
-    expect(definition.stderr).toContain("task t was started with another definition");
+    expect(definition.stderr).toContain(
+      "task t was started with another definition; go on with: splashdown resume t, or choose another --task [WORKFLOW_MISMATCH]",
+    );
   });
 
   it("refuses a name that cannot be a folder with 2", async () => {

@@ -73,11 +73,13 @@ describe("SplashdownError", () => {
   });
 
   it("fills a hint from the details; what is not known stands there as a word to replace", () => {
-    expect(new SplashdownError("TASK_WAITING", "waits").hint).toBe("splashdown answer TASK");
-    expect(new SplashdownError("TASK_WAITING", "waits", { details: { task: null } }).hint).toBe(
-      "splashdown answer TASK",
+    expect(new SplashdownError("STEP_UNKNOWN", "it may have acted").hint).toBe("splashdown show TASK");
+    expect(new SplashdownError("STEP_UNKNOWN", "it may have acted", { details: { task: null } }).hint).toBe(
+      "splashdown show TASK",
     );
-    expect(new SplashdownError("TASK_WAITING", "waits", { details: { task: 7 } }).hint).toBe("splashdown answer 7");
+    expect(new SplashdownError("STEP_UNKNOWN", "it may have acted", { details: { task: 7 } }).hint).toBe(
+      "splashdown show 7",
+    );
   });
 
   it("is JSON of code, message, hint, retryable and details", () => {
