@@ -14,7 +14,7 @@ export interface DefinitionComparison {
   readonly unchanged: readonly string[];
   /** The tree, the order, routes, evaluation or confidence rules differ. */
   readonly structure: boolean;
-  /** Limits, inputs, final output, failure rules, settings or the patience of a step differ. */
+  /** Name, limits, inputs, final output, failure rules, settings, or the patience or concurrency of steps differ. */
   readonly policy: boolean;
 }
 
@@ -116,15 +116,25 @@ function byName(children: readonly NodeStructure[]): NodeStructure[] {
   return [...children].sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
+/** How many children of each scope run at a time. */
+function listConcurrency(node: NodeDefinition): (readonly [string, number])[] {
+  if (node.node === "step") return [];
+  const inner = node.children.flatMap(listConcurrency);
+  return "maxConcurrent" in node ? [[node.path, node.maxConcurrent], ...inner] : inner;
+}
+
 function policyOf(definition: WorkflowDefinition, steps: Steps): JsonObject {
-  const { limits, inputs, output, onFailure, onUnknown, settings, scriptedAnswers, atlas } = definition;
+  const { name, limits, output, onFailure, onUnknown, settings, scriptedAnswers, atlas } = definition;
+  const inputs = Object.entries(definition.inputs).map(([key, { description: _said, ...input }]) => [key, input]);
   const patience = [...steps].map(([path, step]) => {
     const { effects, onUnknown: own, probe, retry, timeoutMs, idleTimeoutMs, criticality, risky } = step;
     return [path, { effects, onUnknown: own, probe, retry, timeoutMs, idleTimeoutMs, criticality, risky }] as const;
   });
   return {
+    name,
     limits,
-    inputs,
+    inputs: Object.fromEntries(inputs) as JsonObject,
+    concurrency: Object.fromEntries(listConcurrency(definition.root)),
     output,
     onFailure,
     onUnknown,

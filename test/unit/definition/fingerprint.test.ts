@@ -61,6 +61,59 @@ describe("compareDefinitions", () => {
     expect(await edit((text) => text.replace(from, to))).toMatchObject(expected);
   });
 
+  const GROUPED = `workflow: {name: t, input: {q: {type: string, description: said}}}
+phases:
+  - name: p
+    specialists: [{name: a, value: 1}, {name: b, value: 2}]
+    spawn: {name: more, value: 3}
+    evaluate: {approve: 80, scorers: {quality: {expression: "90"}}}
+    confidence: {minimum: 0.7}
+    max_concurrent: 3
+  - name: q
+    specialists: [{name: c, value: 4}]
+`;
+  const NESTED = `workflow: {name: t}
+steps:
+  - name: m
+    agents: [{name: a, value: 1, routes: [{to: b}]}, {name: b, value: 2}]
+  - {name: g, parallel: [{name: c, value: 3}, {name: d, value: 4}], max_concurrent: 3}
+`;
+  const grouped: readonly (readonly [
+    string,
+    string,
+    string,
+    string,
+    Partial<ReturnType<typeof compareDefinitions>>,
+  ])[] = [
+    ["the name of the workflow", GROUPED, "name: t,", "name: u,", { structure: false, policy: true }],
+    ["what is said of an input", GROUPED, "said", "told", { equal: true, structure: false, policy: false }],
+    ["an input's type", GROUPED, "type: string", "type: number", { policy: true }],
+    ["the size of a phase", GROUPED, "max_concurrent: 3", "max_concurrent: 4", { structure: false, policy: true }],
+    ["a threshold", GROUPED, "approve: 80", "approve: 81", { changed: [], structure: true, policy: false }],
+    ["a confidence", GROUPED, "minimum: 0.7", "minimum: 0.6", { changed: [], structure: true, policy: false }],
+    ["a scorer", GROUPED, '"90"', '"91"', { changed: ["main/p/$evaluate/quality"], structure: false }],
+    ["an added specialist", GROUPED, "value: 3", "value: 5", { changed: ["main/p/more"], structure: false }],
+    ["a route", NESTED, "{to: b}", "{to: b, when: 'true'}", { changed: [], structure: true }],
+    ["the size of a group", NESTED, "max_concurrent: 3", "max_concurrent: 4", { structure: false, policy: true }],
+    [
+      "a way to fail",
+      NESTED,
+      "max_concurrent: 3",
+      "max_concurrent: 3, failure_mode: all_or_nothing",
+      { structure: true },
+    ],
+  ];
+  it.each(grouped)("finds %s in scopes", async (_title, base, from, to, expected) => {
+    const found = compareDefinitions(await load(base), await load(base.replace(from, to)));
+    expect(found).toMatchObject({ equal: false, ...expected });
+  });
+
+  it("finds phases in another order, for their order is what they do", async () => {
+    const [head = "", first = "", second = ""] = GROUPED.split(/(?=^  - name)/m);
+    const found = compareDefinitions(await load(GROUPED), await load(head + second + first));
+    expect(found).toMatchObject({ changed: [], structure: true });
+  });
+
   it("finds a renamed step by what it does", async () => {
     const found = await edit((text) => text.replace("name: d,", "name: e,"));
     expect(found).toMatchObject({ renamed: [{ from: "main/d", to: "main/e" }], added: [], removed: [], changed: [] });

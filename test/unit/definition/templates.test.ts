@@ -148,9 +148,37 @@ describe("filters", () => {
     ["{{ 'a b/c' | urlencode }}.", "a%20b/c."],
     ["{{ true | string }}.", "True."],
     ["{{ '' | default('x', true) }}.", "x."],
+    ["{{ 0 | default('x', boolean=true) }}.", "x."],
+    ["{{ none | default(default_value='y') }}.", "y."],
+    ["{{ gone | default }}.", "."],
+    ["{{ gone | default(boolean=true) }}.", "."],
+    ["{{ gone | default({'a': 1}) }}.", "{'a': 1}."],
+    ["{{ research.output.map | json(0) }}", '{"b": 1, "a": {"d": 1, "c": 2}}'],
+    ["{{ [1, {'a': 2}] | json(indent=1) }}", '[\n 1,\n {\n  "a": 2\n }\n]'],
+    ["{{ '%5s|%-5s|%05d|%%' | format('a', 'b', 7) }}", "    a|b    |00007|%"],
+    ["{{ '%x %r %f' | format(255, true, 1) }}", "ff True 1.000000"],
+    ["{{ 'onetwothree' | truncate(9, leeway=0) }}", "onetwo..."],
+    ["{{ 'one two three' | truncate(9, true, '!', leeway=0) }}", "one two !"],
+    ["{{ 'one two' | truncate(5) }}", "one two"],
+    ["{{ 'one two three' | truncate(length=9, killwords=true, end='', leeway=0) }}|", "one two t|"],
+    ["{{ 'abc' | join('-') }}", "a-b-c"],
+    ["{{ {'a': 1, 'b': 2} | join('-') }}", "a-b"],
+    ["{{ [{'n': 1}, {'n': 2}, 3] | join(', ', attribute='n') }}", "1, 2, 3"],
+    ["{{ [1, 2] | join(d=';') }}", "1;2"],
+    ["{{ '' | wordcount }}!", "0!"],
+    ["{{ '<&\\'>' | forceescape }}", "&#60;&#38;&#39;&#62;"],
   ];
   it.each(cases)("%s", (template, expected) => {
     expect(renderText(template, scope)).toBe(expected);
+  });
+});
+
+describe("a filter that cannot", () => {
+  it.each([
+    ["{{ '%d' | format('a') }}", "is not a number"],
+    ["{{ '%s %s' | format('a') }}", "fewer values than places"],
+  ])("fails in %s", (template, expected) => {
+    expect(messageOfFailure(() => renderText(template, scope))).toContain(expected);
   });
 });
 
@@ -204,6 +232,17 @@ describe("listReferences", () => {
       ["other", "", false],
       ["value", "", false],
     ]);
+  });
+
+  it.each([
+    ["{% with a = b, c = d.e %}{{ a }}{{ c }}{{ f }}{% endwith %}{{ a }}", ["b", "d", "f", "a"]],
+    ["{% macro m(x, y=z) %}{{ x }}{{ y }}{{ w }}{% endmacro %}{{ m(1) }}", ["z", "w"]],
+    ["{% call(user) run(list) %}{{ user }}{{ v }}{% endcall %}", ["list", "v"]],
+    ["{% for k, v in m.items() %}{{ k }}{{ v }}{% endfor %}{{ k }}", ["m", "k"]],
+    ["{% set a, b = pair %}{{ a }}{{ b }}", ["pair"]],
+    ["{% filter upper %}{{ x }}{% endfilter %}{# {{ not }} #}{% raw %}{{ nor }}{% endraw %}", ["x"]],
+  ])("keeps apart what a template names itself: %s", (template, roots) => {
+    expect(listReferences(template).map(({ root }) => root)).toEqual(roots);
   });
 
   it("takes a name that is tested anywhere in the template for guarded", () => {
