@@ -4,6 +4,7 @@ import { selectCheckpoint } from "../checkpoint/listing.js";
 import type { CheckpointEntry, TaskState } from "../engine/state.js";
 import type { TaskStore } from "../store/contract.js";
 import { selectTask } from "./locate.js";
+import { openReadable } from "./readable-tasks.js";
 import { readState, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
 import { listSummaries } from "./summaries.js";
@@ -81,10 +82,7 @@ export async function findTaskOfCheckpoint(services: Services, id: string): Prom
 
 async function openAll(services: Services): Promise<TaskStore[]> {
   const tasks: TaskStore[] = [];
-  for (const name of await services.store.tasks()) {
-    const task = await services.store.task(name);
-    if (task !== undefined) tasks.push(task);
-  }
+  for await (const task of openReadable(services)) tasks.push(task);
   return tasks;
 }
 

@@ -17,6 +17,7 @@ import type { TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { CheckpointView, CheckView, ReplayView, ValidateCheckpointView } from "./contract.js";
 import { findCheckpoint, findTask, type FoundCheckpoint } from "./finding.js";
+import { openReadable } from "./readable-tasks.js";
 import { openTask, readState, whileOpen } from "./reading.js";
 import { replayEvents } from "./replay.js";
 import type { Services } from "./services.js";
@@ -32,13 +33,11 @@ export async function listTaskCheckpoints(
     return whileOpen(task, () => viewOf(services, task));
   }
   const views: CheckpointView[] = [];
-  for (const name of await services.store.tasks()) {
-    const task = await services.store.task(name);
-    if (task === undefined) continue;
+  for await (const task of openReadable(services)) {
     try {
       views.push(...(await viewOf(services, task)));
     } catch (error) {
-      services.log.warn(`task ${name} was passed over: ${messageOf(error)}`);
+      services.log.warn(`task ${task.name} was passed over: ${messageOf(error)}`);
     } finally {
       await task.close();
     }

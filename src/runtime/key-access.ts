@@ -22,6 +22,7 @@ import { createPlainVault } from "../vault/sealing.js";
 import { inspectKeyring } from "../vault/keyring-view.js";
 import type { Environment } from "./environment.js";
 import { createKeyCommandRunner } from "./key-command-runner.js";
+import { openReadable } from "./readable-tasks.js";
 
 export interface KeyAccessDeps {
   readonly environment: Environment;
@@ -157,12 +158,9 @@ export class KeyAccess {
 
   /** Sealed data of another key beside which a new key would only hide that the right one is missing. */
   async #hasForeignSealedData(): Promise<boolean> {
-    const { store } = this.#deps;
-    for (const name of await store.tasks()) {
-      const task = await store.task(name);
-      if (task === undefined || (await task.list("keyring-")).length === 0) continue;
+    for await (const task of openReadable(this.#deps)) {
       try {
-        await this.open(task);
+        if ((await task.list("keyring-")).length > 0) await this.open(task);
       } catch (error) {
         if (isErrorCode(error, "KEY_MISSING", "KEY_WRONG", "KEY_SOURCE_INVALID")) return true;
       } finally {

@@ -18,7 +18,8 @@ export async function listSummaries(services: Services): Promise<TaskSummaryView
 }
 
 async function summarise(services: Services, entry: ScannedTask): Promise<TaskSummaryView> {
-  const task = await services.store.task(entry.name);
+  // One that the scan could not even open is not opened again.
+  const task = entry.problem?.code === "STORE_UNSAFE" ? undefined : await services.store.task(entry.name);
   const details = task === undefined ? NOTHING : await readDetails(services, task, entry);
   const { closed } = entry;
   const problem = entry.problem ?? details.problem;

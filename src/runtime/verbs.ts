@@ -17,6 +17,7 @@ import { answerQuestion, requestOfTask } from "./messages.js";
 import { reportMetrics } from "./metrics-verb.js";
 import { pinCheckpoint, unpinCheckpoint } from "./pin-verbs.js";
 import { clearCheckpoints, pruneCheckpoints } from "./prune-verb.js";
+import { openReadable } from "./readable-tasks.js";
 import { viewTask, whileOpen } from "./reading.js";
 import { recoverTasks, resumeTask } from "./resume-verb.js";
 import { runWorkflow } from "./run-verb.js";
@@ -94,9 +95,6 @@ async function openTasks(services: Services, name: string | undefined): Promise<
     return [await findTask(services, name, "read")];
   }
   const tasks: TaskStore[] = [];
-  for (const each of await services.store.tasks()) {
-    const task = await services.store.task(each);
-    if (task !== undefined) tasks.push(task);
-  }
+  for await (const task of openReadable(services)) tasks.push(task);
   return tasks;
 }

@@ -1,0 +1,21 @@
+/** Goes through the tasks of a store without letting one bad folder stand in the way of the others (R12). */
+import { messageOf, SplashdownError } from "../base/errors.js";
+import type { TaskStore } from "../store/contract.js";
+import type { Services } from "./services.js";
+
+/**
+ * Every task that can be opened, one after the other; one that cannot, because its folder is not safe, is said and
+ * passed over.
+ *
+ * Shape: in the order of names; the caller closes each.
+ */
+export async function* openReadable({ store, log }: Pick<Services, "store" | "log">): AsyncGenerator<TaskStore> {
+  for (const name of await store.tasks()) {
+    const task = await store.task(name).catch((error: unknown) => {
+      if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
+      log.warn(`task ${name} was passed over: ${messageOf(error)}`);
+      return undefined;
+    });
+    if (task !== undefined) yield task;
+  }
+}
