@@ -24,10 +24,10 @@ const HOLDING = new Set<QuestionKind>(["definition_changed", "loss", "gate"]);
 export function decideAdvance(choice: Choice): readonly EngineEvent[] {
   const { state } = choice;
   const task = state.task;
-  if (task?.status !== "running" || task.request !== undefined || task.root !== undefined) return [];
+  if (task?.status !== "running" || task.request !== undefined) return [];
   const budget = createBudget();
   const answered = followAnswers(choice, budget);
-  if (answered.length > 0) return answered;
+  if (answered.length > 0 || task.root !== undefined) return answered;
   if (isHeld(choice)) return [];
   if (state.scopes.size === 0) return [enterRoot(choice)];
   const due = startDue(choice, budget);

@@ -36,10 +36,18 @@ const QUESTION_STATUS: readonly (readonly [QuestionKind, number])[] = [
 export function decideQuiescent(choice: Choice): readonly EngineEvent[] {
   const { task } = choice.state;
   if (task?.status !== "running" || hasRunning(choice)) return [];
-  if (task.root !== undefined) return closeEnded(choice);
+  if (task.root !== undefined && !isAnyStepInQuestion(choice)) return closeEnded(choice);
   if (task.request === undefined && isWorthWaiting(choice)) return [];
   const closing = close(choice, closingOf(choice, earliestWaitAtMs(choice.state)));
   return closing.end === "failed" && isRollingBack(choice) ? [discardNote(choice), closing] : [closing];
+}
+
+/**
+ * After a loss of records a scope may have ended around a step whose own end is lost: the task is not over before a person
+ * has said what became of it.
+ */
+function isAnyStepInQuestion(choice: Choice): boolean {
+  return openQuestions(choice.state).some((question) => question.step !== undefined);
 }
 
 function isWorthWaiting(choice: Choice): boolean {
@@ -214,7 +222,8 @@ function renderFinalOutput(choice: Choice): { readonly output: ValueRef } | { re
 /** Leaves now: a shutdown checkpoint, then the end. What may have acted stays open and is unknown to the next owner. */
 export function decideClose(choice: Choice, input: CloseInput): readonly EngineEvent[] {
   if (choice.state.task?.status !== "running") return [];
-  if (choice.state.task.root !== undefined && !hasRunning(choice)) return closeEnded(choice);
+  if (choice.state.task.root !== undefined && !hasRunning(choice) && !isAnyStepInQuestion(choice))
+    return closeEnded(choice);
   const status = input.end === "failed" ? "failed" : "paused";
   const resumeAtMs = earliestWaitAtMs(choice.state);
   return [

@@ -210,7 +210,10 @@ async function endProcesses(folded: FoldedTask, { processes, log }: RestoreOptio
 async function setAside(folded: FoldedTask, { snapshots, log }: RestoreOptions): Promise<JsonObject[]> {
   const quarantined: JsonObject[] = [];
   for (const { file, code, reason, isBad } of folded.refused) {
-    if (!isBad) continue;
+    if (!isBad) {
+      if (code !== "OFF_CHAIN") log.warn(`${file} is left as it is and not used (${code}: ${reason})`);
+      continue;
+    }
     const movedTo = await snapshots.quarantine(file, `${code}: ${reason}`);
     log.warn(`${file} is not usable (${code}) and was moved to ${movedTo}; ${describeBase(folded)} is used instead`);
     quarantined.push({ file, code, moved_to: movedTo });
