@@ -7,17 +7,20 @@
  *   `continue_on_error` fails only when all failed.
  * phases: one after the other.
  * A scope that failed is left only where an outer one deals with it (see failure.ts); otherwise it stays open for a resume.
+ * No scope is left while it is unknown what a step in it has done.
  */
 import type { DagScope, MachineScope, ParallelScope, PhasesScope } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { CANCELLED_BY_SIBLING } from "./evolve-steps.js";
+import { isAbsorbed } from "./failure.js";
 import { describeGroup, leave, leaveFailed } from "./leaving.js";
 import { childPath } from "./lookup.js";
 import type { OpenScope } from "./open-scope.js";
 import { END } from "./routes.js";
 import { startChild } from "./start.js";
-import type { GroupCounts, ScopeData, ScopeFrontier } from "./state.js";
+import type { GroupCounts, ScopeData, ScopeFrontier, StepEntry, TaskState } from "./state.js";
+import { followPolicy } from "./unknown-outcome.js";
 
 type DataOf<K extends ScopeData["scope"]> = Extract<ScopeData, { scope: K }>;
 
@@ -50,7 +53,7 @@ export function advanceGroup(choice: Choice, open: OpenScope<ParallelScope | Dag
   if (frontier === undefined) return [];
   if (data.failing) {
     const cancelled = cancelBelow(choice, scope.path);
-    return cancelled.length > 0 ? cancelled : leaveFailed(choice, open, () => describeGroup(choice, open));
+    return cancelled.length > 0 ? cancelled : leaveFailing(choice, open);
   }
   if (frontier.ready.length > 0) return startReady(choice, open, node.maxConcurrent - data.running);
   if (data.running > 0 || data.blocked > 0) return [];
@@ -59,6 +62,23 @@ export function advanceGroup(choice: Choice, open: OpenScope<ParallelScope | Dag
   return [
     leave(choice, open, { outcome: isPartial ? "partial" : "done", output: { inline: describeGroup(choice, open) } }),
   ];
+}
+
+/** What a member may have done is settled first, where the group is to be left; else a resume asks about it. */
+function leaveFailing(choice: Choice, open: OpenScope<ParallelScope | DagScope>): readonly EngineEvent[] {
+  const { path } = open.scope;
+  const unsettled = isAbsorbed(choice, path) ? unknownBelow(choice.state, path) : [];
+  if (unsettled.length === 0) return leaveFailed(choice, open, () => describeGroup(choice, open));
+  return unsettled
+    .filter((step) => step.questionId === undefined)
+    .flatMap((step) => followPolicy(choice, step, { policy: step.onUnknown }));
+}
+
+function unknownBelow(state: TaskState, path: string): readonly StepEntry[] {
+  return [...state.blocked].flatMap((id) => {
+    const step = state.steps.get(id);
+    return step?.path.startsWith(`${path}/`) === true && step.status !== "failed" ? [step] : [];
+  });
 }
 
 /** A group that tolerates failures fails when nothing but failures is left. */

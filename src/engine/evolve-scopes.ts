@@ -144,10 +144,12 @@ function restoreBest(state: TaskState, scope: ScopeEntry): void {
   }
 }
 
+/** Failures below are dealt with; a step in question stays in question, whatever its scope came to. */
 function forgetBelow(state: TaskState, path: string): void {
   const prefix = `${path}/`;
   for (const id of state.blocked) {
-    if (state.steps.get(id)?.path.startsWith(prefix) === true) state.blocked.delete(id);
+    const step = state.steps.get(id);
+    if (step?.status === "failed" && step.path.startsWith(prefix)) state.blocked.delete(id);
   }
   for (const below of state.scopes.keys()) {
     if (!below.startsWith(prefix)) continue;

@@ -146,11 +146,13 @@ export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): 
   const mayHaveActed =
     event.reason === CANCELLED_BY_SIBLING && before.effects === "external" && before.status === "open";
   const isFreshChance = event.reason === CANCELLED_TO_RESUME;
+  if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
   replaceStep(state, {
     ...before,
     status: mayHaveActed ? "unknown" : "cancelled",
     endedAtMs: event.atMs,
     retryAtMs: undefined,
+    questionId: undefined,
     ...(isFreshChance ? { failures: 0, restarts: 0, crashes: 0 } : {}),
   });
 }

@@ -17,6 +17,7 @@ import type { JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
 import { decideThat, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
+import { isAbsorbed } from "./failure.js";
 import type { EngineInput } from "./input.js";
 import { findEarlierRound } from "./intent.js";
 import { findStepDefinition, isHalted } from "./lookup.js";
@@ -88,10 +89,11 @@ function again(choice: Choice, step: StepEntry, reason: string): EngineEvent {
 
 interface Policy {
   readonly policy: OnUnknown;
-  readonly offered: JsonValue | undefined;
+  readonly offered?: JsonValue;
 }
 
-function followPolicy(choice: Choice, step: StepEntry, { policy, offered }: Policy): readonly EngineEvent[] {
+/** Asks, or does what the policy says about a step of which it is unknown whether it has acted. */
+export function followPolicy(choice: Choice, step: StepEntry, { policy, offered }: Policy): readonly EngineEvent[] {
   if (policy === "ask") return [askOutcome(choice, step, { offered })];
   const decision = decideThat(choice, {
     agent: "engine",
@@ -119,14 +121,14 @@ function failUnknown(choice: Choice, step: StepEntry): readonly EngineEvent[] {
   return failAttempt(choice, { ...step, restarts: Infinity }, { error, durationMs: 0 });
 }
 
-/** Consumes the answer about a step. Empty while a failed sibling holds its group. */
+/** Consumes the answer about a step. Empty while a failed sibling holds its group for a resume. */
 export function followAnswer(choice: Choice, question: QuestionEntry, budget: StartBudget): readonly EngineEvent[] {
   const step = question.step === undefined ? undefined : choice.state.steps.get(question.step);
   if (step === undefined) return [];
   const node = findStepDefinition(choice.state, step);
   switch (question.answer) {
     case "rerun":
-      return isHeld(choice, step) ? [] : startStep(choice, { path: step.path, node, permittedBy: question.id }, budget);
+      return rerun(choice, step, () => startStep(choice, { path: step.path, node, permittedBy: question.id }, budget));
     case "done":
       return completeWith(choice, step, { value: question.value ?? question.offered ?? null, by: "answer" });
     case "skip":
@@ -136,8 +138,10 @@ export function followAnswer(choice: Choice, question: QuestionEntry, budget: St
   }
 }
 
-function isHeld(choice: Choice, step: StepEntry): boolean {
+/** In a group that has failed nothing starts: the answer is kept for a resume, or used up where the group is left. */
+function rerun(choice: Choice, step: StepEntry, start: () => readonly EngineEvent[]): readonly EngineEvent[] {
   const parent = step.path.slice(0, step.path.lastIndexOf("/"));
   const scope = choice.state.scopes.get(parent);
-  return scope !== undefined && isHalted(choice.state, scope);
+  if (scope === undefined || !isHalted(choice.state, scope)) return start();
+  return isAbsorbed(choice, parent) ? [again(choice, step, "group_failed")] : [];
 }

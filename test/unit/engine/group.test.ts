@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../src/base/json.js";
+import type { JsonObject, JsonValue } from "../../../src/base/json.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
+import { checkState } from "../../support/state-check.js";
 import { command, dag, machine, model, parallel, undeclared, workflow } from "../../support/workflow-builder.js";
 
 const abc = [model("a"), model("b"), model("c")];
@@ -90,6 +91,54 @@ describe("a parallel group", () => {
     const closed = next.finish();
     expect([closed.end, closed.exitStatus]).toEqual(["waiting", 22]);
     expect(next.performed).toEqual(["b#2"]);
+  });
+
+  describe("that fails fast into a route, with a member that may have acted", () => {
+    const flow = (pay: ReturnType<typeof undeclared>) =>
+      workflow(machine("main", [parallel("g", [pay, model("b")], { onError: "rescue" }), model("rescue")]));
+    /** Until b has failed while pay is under way. */
+    const run = (pay: ReturnType<typeof undeclared>) => {
+      const harness = new EngineHarness(flow(pay), {
+        perform: (step) => (step.name === "pay" ? undefined : step.name === "b" ? failed() : done("safe")),
+      });
+      harness.start();
+      while (harness.running.some((step) => step.name === "b")) harness.performOne();
+      return harness;
+    };
+
+    it("asks before the group is left", () => {
+      const harness = run(undeclared("pay"));
+      const closed = harness.finish();
+      expect([closed.end, closed.exitStatus]).toEqual(["waiting", 22]);
+      expect(harness.openQuestions.map((question) => [question.kind, question.step])).toEqual([
+        ["unknown_outcome", "main/g/pay@1.1"],
+      ]);
+      expect(harness.of("scope_left")).toEqual([]);
+      checkState(harness.state);
+    });
+
+    it.each([
+      ["rerun", undefined, "cancelled", { unreached: ["pay"] }],
+      ["done", "paid", "completed", { outputs: { pay: "paid" } }],
+      ["skip", undefined, "skipped", { skipped: ["pay"] }],
+      ["fail", undefined, "failed", { errors: { pay: { exception_type: "STEP_UNKNOWN" } } }],
+    ])("goes on after the answer %s, and starts nothing of the group", (answer, value, status, described) => {
+      const harness = run(undeclared("pay"));
+      harness.answer(harness.openQuestions[0]!, answer, value);
+      const closed = harness.finish();
+      expect([closed.end, closed.exitStatus, harness.output]).toEqual(["done", 0, "safe"]);
+      expect(harness.step("main/g/pay").status).toBe(status);
+      expect(harness.of("scope_left")[0]?.output).toMatchObject({ inline: described });
+      expect(harness.performed).toEqual(["b#1", "rescue#1"]);
+      expect(harness.state.unsettled.size).toBe(0);
+      checkState(harness.state);
+    });
+
+    it("asks nobody where the step says what to do", () => {
+      const harness = run({ ...undeclared("pay"), onUnknown: "skip" });
+      expect([harness.finish().end, harness.step("main/g/pay").status]).toEqual(["done", "skipped"]);
+      expect(harness.of("decision_made").map((event) => event.decision.description)).toContain("main/g/pay: skip");
+    });
   });
 
   it("continue_on_error fails only when all failed", () => {

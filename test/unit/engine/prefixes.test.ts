@@ -10,6 +10,9 @@ import { checkState } from "../../support/state-check.js";
 
 const SEEDS = Array.from({ length: 36 }, (_unused, at) => at + 1);
 
+/** In these a group fails fast into a route while it is unknown what another member has done. */
+const SEEDS_OF_UNSETTLED_MEMBERS = [115, 216, 372, 603, 12_896];
+
 function runSeed(seed: number): EngineHarness {
   const draw = createSeededNumbers(seed);
   const harness = new EngineHarness(drawWorkflow(seed), {
@@ -73,7 +76,7 @@ describe("random runs", () => {
   );
 
   it("E3: groups that fail fast have legal states at every prefix, and every prefix can be closed", () => {
-    for (const seed of SEEDS) {
+    for (const seed of [...SEEDS, ...SEEDS_OF_UNSETTLED_MEMBERS]) {
       const harness = new EngineHarness(drawWorkflow(seed, true), { perform: performRandomly(seed), seed });
       harness.start();
       settle(harness);

@@ -24,6 +24,7 @@ class Ledger {
 
 interface World {
   readonly seed: number;
+  readonly failsFast?: boolean;
   readonly ledger: Ledger;
   readonly order: { next(bound: number): number };
 }
@@ -40,7 +41,10 @@ async function act({ seed, ledger, order }: World, room: () => RunnerRoom, attem
 
 function createRoom(world: World, before?: RunnerRoom): RunnerRoom {
   const perform = (attempt: HandAttempt): Promise<StepOutcome> => act(world, () => room, attempt);
-  const room = before === undefined ? new RunnerRoom(drawWorkflow(world.seed), { perform }) : before.crash({ perform });
+  const room =
+    before === undefined
+      ? new RunnerRoom(drawWorkflow(world.seed, world.failsFast), { perform })
+      : before.crash({ perform });
   room.onObserved = (event) => {
     if (event.type === "question_opened" || event.type === "task_resumed") queueMicrotask(() => answerAll(room));
   };
@@ -137,6 +141,14 @@ describe("a run that crashes", () => {
       expect(ends).toEqual(new Set(["done", "partial"]));
     },
   );
+
+  it("E3: has a legal state after every crash where a group fails fast around a member that may have acted", async () => {
+    const world = { seed: 12_896, failsFast: true, ledger: new Ledger(), order: createSeededNumbers(-603_865_807) };
+    const { room, owners } = await runCrashing(world, [0, 6, 0]);
+    expect(owners).toBeGreaterThan(3);
+    checkState(room.state);
+    expect(countExcess(world.ledger, room)).toEqual([]);
+  });
 
   it("X3: the same ledger catches a runner that acts before its intent is durable", async () => {
     const world = { seed: 3, ledger: new Ledger(), order: createSeededNumbers(1) };
