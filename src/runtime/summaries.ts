@@ -18,9 +18,7 @@ export async function listSummaries(services: Services): Promise<TaskSummaryView
 }
 
 async function summarise(services: Services, entry: ScannedTask): Promise<TaskSummaryView> {
-  // One that the scan could not even open is not opened again.
-  const task = entry.problem?.code === "STORE_UNSAFE" ? undefined : await services.store.task(entry.name);
-  const details = task === undefined ? NOTHING : await readDetails(services, task, entry);
+  const details = await readDetails(services, entry);
   const { closed } = entry;
   const problem = entry.problem ?? details.problem;
   return {
@@ -53,9 +51,10 @@ interface Details {
   readonly problem?: SplashdownError;
 }
 
-const NOTHING: Details = { size: 0 };
-
-async function readDetails(services: Services, task: TaskStore, entry: ScannedTask): Promise<Details> {
+async function readDetails(services: Services, entry: ScannedTask): Promise<Details> {
+  // One that the scan could not even open is not opened again.
+  const task = entry.problem?.code === "STORE_UNSAFE" ? undefined : await services.store.task(entry.name);
+  if (task === undefined) return { size: 0 };
   const size = await measureTask(task);
   try {
     if (entry.taskId === undefined) return { size };

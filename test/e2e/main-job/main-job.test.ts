@@ -102,7 +102,7 @@ describe("the main job", () => {
 
       expect(view.deliverables.map(({ file }) => file.split("/").at(-1))).toEqual(["report.json", "report.md"]);
       for (const { file, sha256, size } of view.deliverables) {
-        const bytes = await readFile(file);
+        const bytes = await readFile(join(view.folder, file));
         expect([createHash("sha256").update(bytes).digest("hex"), bytes.length]).toEqual([sha256, size]);
       }
       const files = (await readdir(join(shop.outputs, "audit/checkpoints"))).filter((name) => name.endsWith(".json"));
