@@ -192,6 +192,11 @@ export const ERROR_TABLE = {
   JOURNAL_TAMPERED: entry(S.tampered, "a record's checksum fits but its seal does not", "splashdown doctor"),
   BLOB_CORRUPT: entry(S.damaged, "a large value's file is damaged or missing", "splashdown show {task}"),
   SEAL_BROKEN: entry(S.tampered, "a sealed file's tag does not fit: its content is not ours", "splashdown doctor"),
+  AUDIT_TAMPERED: entry(
+    S.tampered,
+    "a file of the audit trail was changed, removed or put in another place",
+    "splashdown audit verify {task?}",
+  ),
   SEAL_MISSING: entry(S.tampered, "plain data stands where sealed data is demanded", "splashdown config show"),
   TASK_ROLLED_BACK: entry(
     S.tampered,

@@ -58,5 +58,6 @@ export const LIMITS = {
   ownerWatchMs: 15_000,
   storeRetryMs: 5_000,
   killGraceMs: 5_000,
+  auditFileBytesMax: 1024 * 1024,
   controlFileBytesMax: 64 * 1024 * 1024,
 } as const;

@@ -1,6 +1,7 @@
 /** The command with all its verbs. One file per verb or family of verbs declares and runs them. */
 import { Command, Option } from "commander";
 import { registerAnswer, registerRequests } from "./answer.js";
+import { registerAudit } from "./audit.js";
 import { registerCheckpoints, registerDebug } from "./checkpoints.js";
 import type { CliDeps } from "./deps.js";
 import { registerCompletion } from "./completion.js";
@@ -54,6 +55,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerDebug(program, deps);
   registerKeys(program, deps);
   registerWorkplace(program, deps);
+  registerAudit(program, deps);
   registerGraph(program, deps);
   registerInit(program, deps);
   registerMetrics(program, deps);

@@ -16,6 +16,7 @@ import { requireOwnerGone } from "../recovery/liveness.js";
 import { restoreTask, type Restored } from "../recovery/restore.js";
 import type { TaskStore } from "../store/contract.js";
 import { replaceAnchor } from "../vault/anchor.js";
+import type { AuditNote } from "./audit-trail.js";
 import type { RunView } from "./contract.js";
 import { policiesOf, type UnknownAnswer } from "./given-answers.js";
 import { notStarted } from "./key-access.js";
@@ -49,6 +50,7 @@ export async function conductNew(services: Services, options: NewTask): Promise<
   await whileOwning(presenceDeps(services, task), async (presence) => {
     const epoch = await task.claim();
     await presence.show(epoch);
+    await services.audit.note(opened, { event: "started", verb: "run", details: { epoch } });
     const session = {
       services,
       task,
@@ -111,6 +113,7 @@ export async function conductOn(services: Services, options: GoOn): Promise<RunV
   const { opened, by, notices } = options;
   const restored = await whileOwning(presenceDeps(services, opened.task), async (presence) => {
     const taken = await takeOver(services, options, presence);
+    await services.audit.note(opened, ...describeTaking(taken, options));
     await runOn(services, options, taken);
     return taken;
   });
@@ -155,6 +158,24 @@ function leftByAnother(task: string): SplashdownError {
 
 export function presenceDeps({ clock, environment, processes }: Services, task: TaskStore): PresenceDeps {
   return { task, clock, environment, self: processes().self };
+}
+
+/** What the audit trail says of it: who takes the task up, what a person accepted, what was set aside. */
+function describeTaking({ crashed, epoch, report }: Restored, options: GoOn): AuditNote[] {
+  const { by, acceptLoss, acceptedDefinition, takeOver: isTakenOver, workflow } = options;
+  const verb = by === "library" ? "resume" : by;
+  const { quarantined } = report;
+  return [
+    { event: crashed ? "recovered" : "resumed", verb, details: { epoch } },
+    ...(acceptLoss ? [{ event: "loss_accepted" as const, verb, details: { report } }] : []),
+    ...(acceptedDefinition
+      ? [{ event: "changes_accepted" as const, verb, details: { fingerprint: workflow.definition.fingerprint } }]
+      : []),
+    ...(isTakenOver ? [{ event: "taken_over" as const, verb }] : []),
+    ...(Array.isArray(quarantined) && quarantined.length > 0
+      ? [{ event: "quarantined" as const, verb, details: { files: quarantined } }]
+      : []),
+  ];
 }
 
 async function resumedInput(

@@ -7,7 +7,14 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
-import type { GraphFormat, GraphView, MetricsReport, TimelineView } from "./face-views.js";
+import type {
+  AuditShowView,
+  AuditVerifyView,
+  GraphFormat,
+  GraphView,
+  MetricsReport,
+  TimelineView,
+} from "./face-views.js";
 import type { ClearOptions, PinView, PruneOptions, PruneView } from "./retention-views.js";
 
 export type * from "./face-views.js";
@@ -378,6 +385,11 @@ export interface Splashdown {
   /** The figures of seed 003, of one task or over all. */
   metrics(task?: string): Promise<MetricsReport>;
   timeline(task: string): Promise<TimelineView>;
+  /** Who did what to a task, or to all. */
+  readonly audit: {
+    show(task?: string): Promise<AuditShowView>;
+    verify(task?: string): Promise<AuditVerifyView>;
+  };
   doctor(): Promise<{ readonly checks: readonly CheckView[] }>;
   config(): Promise<ConfigView>;
   on<E extends keyof SplashdownEvents>(event: E, listener: SplashdownEvents[E]): () => void;

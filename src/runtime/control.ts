@@ -16,6 +16,7 @@ import type { RandomSource } from "../base/random.js";
 import type { ControlInbox, ControlMessage } from "../engine/ports.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
+import type { AuditTrail } from "./audit-trail.js";
 import { decodeControlFile, encodeControlFile } from "./control-file.js";
 import { formatTime } from "./views.js";
 
@@ -36,6 +37,7 @@ export interface ControlDeps {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly log: Log;
+  readonly audit: AuditTrail;
 }
 
 function answerKey(question: QuestionId): string {
@@ -51,7 +53,11 @@ export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">)
   const answer: Answer = { ...given, at: formatTime(deps.clock.nowMs()) };
   const key = answerKey(given.question);
   const outcome = await deps.task.putOnce(key, encodeControlFile(deps.vault, key, { kind: "answer", ...answer }));
-  if (outcome === "created") return answer;
+  if (outcome === "created") {
+    const details = { question: answer.question, answer: answer.answer, by: answer.by };
+    await deps.audit.note(deps, { event: "answered", verb: "answer", details });
+    return answer;
+  }
   const winner = await loadAnswer(deps, given.question);
   const who = winner === undefined ? "somebody else" : `${winner.by} at ${winner.at} with ${winner.answer}`;
   throw new SplashdownError("QUESTION_CLOSED", `question ${given.question} was answered by ${who}`, {

@@ -16,7 +16,8 @@ export async function* streamEvents(
 ): AsyncGenerator<EventView> {
   const task = await findTask(services, reference, "read");
   try {
-    const { vault } = await openTask(services, task);
+    const { vault } = await services.audit.watch({ task, verb: "events" }, openTask(services, task));
+    await services.audit.note({ task, vault }, { event: "read", verb: "events" });
     const cache: ScanCache = new Map();
     let next = Math.max(1, options.from ?? 1);
     for (;;) {

@@ -88,7 +88,7 @@ export async function answerOpenQuestions(
   { opened, state }: { readonly opened: OpenedTask; readonly state: TaskState },
   flags: AnswerFlags,
 ): Promise<void> {
-  const control: ControlDeps = { ...opened, clock: services.clock, random: services.random, log: services.log };
+  const control: ControlDeps = { ...services, ...opened };
   const desk: Desk = { services, control, state, open: await listUnanswered(control, state) };
   if (flags.answer !== undefined) await answerOnly(desk, flags.answer, flags.value);
   if (flags.extend !== undefined) await extendLimit(desk, flags.extend);

@@ -46,7 +46,11 @@ export async function listTaskCheckpoints(
 }
 
 async function viewOf(services: Services, task: TaskStore): Promise<CheckpointView[]> {
-  const { folded } = await readState(services, task);
+  const { folded, ...opened } = await services.audit.watch(
+    { task, verb: "checkpoints list" },
+    readState(services, task),
+  );
+  await services.audit.note(opened, { event: "read", verb: "checkpoints list" });
   const { checkpoints, strangers } = await listCheckpoints(folded.state.checkpoints, task);
   for (const file of strangers) services.log.warn(`${task.name}: ${file} belongs to no checkpoint of this history`);
   const present = new Set(
@@ -75,6 +79,7 @@ function findLost({ state, history }: FoldedTask, listed: readonly ListedCheckpo
 export async function showCheckpoint(services: Services, reference: string): Promise<JsonObject> {
   const found = await findCheckpoint(services, reference);
   try {
+    await noteRead(services, found, "checkpoints show");
     const state = await stateAt(found);
     const [view] = viewCheckpoints(found.task.name, { ...found.state, checkpoints: [found.checkpoint] });
     const file = found.checkpoint.snapshot?.file;
@@ -93,6 +98,11 @@ export async function showCheckpoint(services: Services, reference: string): Pro
   } finally {
     await found.task.close();
   }
+}
+
+function noteRead(services: Services, found: FoundCheckpoint, verb: string): Promise<void> {
+  const { seq, checkpointId } = found.checkpoint;
+  return services.audit.note(found, { event: "read", verb, details: { seq, checkpoint_id: checkpointId } });
 }
 
 async function stateAt(found: FoundCheckpoint): Promise<TaskState> {
@@ -205,6 +215,8 @@ export async function diffTwoCheckpoints(services: Services, request: DiffReques
       request.task ?? (request.to.includes(":") ? undefined : from.task.name),
     );
     try {
+      await noteRead(services, from, "debug diff-checkpoints");
+      await noteRead(services, to, "debug diff-checkpoints");
       const load = { from: loaderOf(from), to: loaderOf(to) };
       const diff = await diffStates(await stateAt(from), await stateAt(to), {
         load,
@@ -243,6 +255,7 @@ export async function replayCheckpoint(services: Services, reference: string): P
   const found = await findCheckpoint(services, reference);
   try {
     const { task, vault, snapshots, checkpoint } = found;
+    await noteRead(services, found, "debug replay");
     const replay = await replayEvents(services, { task, vault, snapshots, until: checkpoint.position });
     return { task: task.name, checkpoint_id: checkpoint.checkpointId, from: 1, to: checkpoint.position, ...replay };
   } finally {

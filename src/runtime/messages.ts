@@ -19,8 +19,8 @@ import type { Services } from "./services.js";
 export async function answerQuestion(services: Services, options: AnswerOptions): Promise<AnswerView> {
   const task = await findTask(services, options.task, "act");
   try {
-    const { folded, ...opened } = await readState(services, task);
-    const control: ControlDeps = { ...opened, clock: services.clock, random: services.random, log: services.log };
+    const { folded, ...opened } = await services.audit.watch({ task, verb: "answer" }, readState(services, task));
+    const control: ControlDeps = { ...services, ...opened };
     const question = await selectQuestion(control, [...folded.state.questions.values()], options.question);
     requireOption(task.name, question, options);
     const answer = await recordAnswer(control, {
@@ -96,7 +96,7 @@ export async function requestOfTask(
     const { state, owner } = await task.ownerState();
     if (state !== "alive") throw notRunning(task, "nobody runs it");
     const opened = await openTask(services, task);
-    const control: ControlDeps = { ...opened, clock: services.clock, random: services.random, log: services.log };
+    const control: ControlDeps = { ...services, ...opened };
     const note = request.note === undefined ? {} : { note: request.note };
     const key = await leaveRequest(control, {
       kind: request.kind,

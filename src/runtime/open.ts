@@ -13,6 +13,7 @@ import type { TemplateEngine } from "../engine/input.js";
 import { openProcessHost, type SystemProcessHost } from "../process/host.js";
 import { openStore } from "../store/open-store.js";
 import type { AskPerson } from "./answer-desk.js";
+import { AuditTrail } from "./audit-trail.js";
 import type { Splashdown } from "./contract.js";
 import { Emitter } from "./emitter.js";
 import { readBootId, readEnvironment, type Environment } from "./environment.js";
@@ -47,6 +48,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const loaded = await loadSettings(environment, { configFile: options.configFile, store: options.store });
   for (const note of loaded.notes) log.warn(note);
   const { settings } = loaded;
+  const version = readVersion();
   const store = openStore(loaded.store, {
     fileSystem,
     clock,
@@ -86,11 +88,12 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     settingsOf: loaded.forWorkflow,
     keys,
     emitter,
+    audit: new AuditTrail({ clock, random, log, fileSystem, environment, version, pid: process.pid, store }),
     memory: createMemoryGauge(clock),
     ask: options.ask,
     processes: () => processes.get(),
     templates: loadTemplates,
-    version: readVersion(),
+    version,
     programs: new Map(),
   };
   if (!settings.checkpoint_config.encryption) log.warn("encryption is off: what is written can be read by anybody");

@@ -87,7 +87,8 @@ export function deriveStatus(state: TaskState, owner: OwnerState["state"]): stri
 }
 
 export async function viewTask(services: Services, task: TaskStore): Promise<TaskView> {
-  const opened = await openTask(services, task);
+  const opened = await services.audit.watch({ task, verb: "show" }, openTask(services, task));
+  await services.audit.note(opened, { event: "read", verb: "show" });
   const { vault } = opened;
   // Before the history: a living owner goes on raising it.
   const anchor = await readAnchor(services, vault.taskId);

@@ -66,7 +66,7 @@ async function findResumable(services: Services, options: ResumeOptions): Promis
 }
 
 async function readStanding(services: Services, task: TaskStore): Promise<Standing> {
-  const { folded, ...opened } = await readState(services, task);
+  const { folded, ...opened } = await services.audit.watch({ task, verb: "resume" }, readState(services, task));
   const { state } = folded;
   if (state.task === undefined) throw notStarted(task.name);
   const now = await reloadWorkflow(services, state.task);

@@ -10,6 +10,7 @@ import type { MemoryGauge } from "../engine/ports.js";
 import type { ProcessHost } from "../process/contract.js";
 import type { Store } from "../store/contract.js";
 import type { AskPerson } from "./answer-desk.js";
+import type { AuditTrail } from "./audit-trail.js";
 import type { Emitter } from "./emitter.js";
 import type { Environment } from "./environment.js";
 import type { KeyAccess } from "./key-access.js";
@@ -26,6 +27,7 @@ export interface Services {
   readonly settingsOf: (definition: Pick<WorkflowDefinition, "settings" | "name">) => EffectiveSettings;
   readonly keys: KeyAccess;
   readonly emitter: Emitter;
+  readonly audit: AuditTrail;
   readonly memory: MemoryGauge;
   readonly ask: AskPerson | undefined;
   /** Opened on first use. */

@@ -112,7 +112,7 @@ class TaskSession {
     const { services, task, vault, unknown } = options;
     this.#options = options;
     this.#journal = journal;
-    const control: ControlDeps = { task, vault, clock: services.clock, random: services.random, log: services.log };
+    const control: ControlDeps = { ...services, task, vault };
     this.#inbox = new FolderInbox(control);
     this.#observe = observeInto(services.emitter, task.name);
     this.#blobs = createBlobShelf({ store: task, vault, pacing: { clock: services.clock, breathe: nextTurn } });
@@ -239,7 +239,11 @@ class TaskSession {
         rules: { perPhaseMax: config.max_checkpoints_per_phase, perTaskMax: config.max_checkpoints },
         pins: () => listPinned(task),
         verify: createVerify((file) => snapshots.load(file), log),
-        onPruned: record,
+        onPruned: async (event) => {
+          await record(event);
+          const details = { files: [...event.files], reason: event.reason };
+          await services.audit.note({ task, vault }, { event: "pruned", verb: "retention", details });
+        },
         nowMs: () => clock.nowMs(),
       }),
     });

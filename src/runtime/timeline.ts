@@ -16,7 +16,8 @@ import { describeEvent, formatTime } from "./views.js";
 export async function readTimeline(services: Services, reference: string): Promise<TimelineView> {
   const task = await findTask(services, reference, "read");
   return whileOpen(task, async () => {
-    const { vault } = await openTask(services, task);
+    const { vault } = await services.audit.watch({ task, verb: "show" }, openTask(services, task));
+    await services.audit.note({ task, vault }, { event: "read", verb: "show", details: { timeline: true } });
     const history = await readHistory({ task, vault });
     return { task: task.name, ...foldTimeline(history.records.map((record) => record.decode())) };
   });

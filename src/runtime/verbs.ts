@@ -1,5 +1,6 @@
 /** Binds the verbs to one opened Splashdown. */
 import type { TaskStore } from "../store/contract.js";
+import { showAudit, verifyAudit } from "./audit-verbs.js";
 import type { Splashdown } from "./contract.js";
 import { runDoctor } from "./doctor.js";
 import { streamEvents } from "./event-stream.js";
@@ -72,6 +73,10 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
     graph: (file, format = "mermaid") => graphWorkflow(services, file, format),
     metrics: (task) => reportMetrics(services, task),
     timeline: (task) => readTimeline(services, task),
+    audit: {
+      show: (task) => showAudit(services, task),
+      verify: (task) => verifyAudit(services, task),
+    },
     doctor: () => runDoctor(services, parts.storeFolder),
     config: async () => viewConfig(parts.config),
     on: (event, listener) => services.emitter.on(event, listener),
