@@ -12,7 +12,7 @@ const TREE: Readonly<Record<string, string | Uint8Array>> = {
   "package.json": JSON.stringify({ name: "shop", version: "1.0.0", license: "MIT", dependencies: { "left-pad": "*" } }),
   "src/pay.js":
     "// TODO round to cents\nexport function pay(amount) {\n  if (amount > 0) return amount;\n  return 0;\n}\n",
-  "src/config.py": ["KEY = \"AKIA", "Q3EGRBTEXAMPL7ZJ\"\n"].join(""),
+  "src/config.py": ['KEY = "AKIA', 'Q3EGRBTEXAMPL7ZJ"\n'].join(""),
   "src/one.js": copied("one"),
   "src/two.js": copied("two"),
   "logo.png": new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10]),
