@@ -7,21 +7,32 @@ import { isLimitOpen, timeLimitAtMs } from "./limits.js";
 import type { TaskState } from "./state.js";
 import { intervalAtMs } from "./triggers.js";
 
+/** Times up to `atMs` were fed and nothing came of them; they count as `againAtMs`. */
+export interface ToldInVain {
+  readonly atMs: number;
+  readonly againAtMs: number;
+}
+
 /** When `due` must be fed next. Units: milliseconds of wall time, possibly past. Errors: `undefined` when nothing waits. */
-export function nextDueAtMs(state: TaskState): number | undefined {
+export function nextDueAtMs(state: TaskState, told?: ToldInVain): number | undefined {
   if (state.task?.status !== "running" || state.task.request !== undefined) return undefined;
   const isLimited = isLimitOpen(state);
-  const times: (number | undefined)[] = [intervalAtMs(state), earliestWaitAtMs(state)];
+  const times: (number | undefined)[] = [intervalAtMs(state), ...waitTimes(state)];
   for (const id of state.unsettled) {
     const question = state.questions.get(id);
     if (question?.status === "open" && question.onExpire !== undefined) times.push(question.expiresAtMs);
   }
   if (!isLimited) times.push(timeLimitAtMs(state));
-  return earliest(times);
+  if (told === undefined) return earliest(times);
+  return earliest(times.map((atMs) => (atMs !== undefined && atMs <= told.atMs ? told.againAtMs : atMs)));
 }
 
 /** The next retry, pause or wait; a retry waits for nothing while a person is asked about a limit. */
 export function earliestWaitAtMs(state: TaskState): number | undefined {
+  return earliest(waitTimes(state));
+}
+
+function waitTimes(state: TaskState): readonly (number | undefined)[] {
   const isLimited = isLimitOpen(state);
   const times: (number | undefined)[] = [];
   for (const id of state.waiting) {
@@ -29,7 +40,7 @@ export function earliestWaitAtMs(state: TaskState): number | undefined {
     if (step?.status === "open") times.push(step.dueAtMs);
     else if (!isLimited) times.push(step?.retryAtMs);
   }
-  return earliest(times);
+  return times;
 }
 
 export function earliest(times: readonly (number | undefined)[]): number | undefined {

@@ -2,10 +2,10 @@
  * Wakes the task when something falls due: retries, waits, expiring questions, limits in time, the interval.
  *
  * Wall time may jump and timers have an upper bound, so it is looked at again at least once a minute. What was told and
- * changed nothing is told again only then.
+ * changed nothing is told again only then; it hides nothing that falls due later.
  */
 import type { Clock } from "../../base/clock.js";
-import { nextDueAtMs } from "../due.js";
+import { nextDueAtMs, type ToldInVain } from "../due.js";
 import type { TaskState } from "../state.js";
 
 const LOOK_MS = 60_000;
@@ -19,6 +19,8 @@ export interface DueTimerDeps {
 export class DueTimer {
   readonly #deps: DueTimerDeps;
   #dueAtMs: number | undefined;
+  #wokeAtMs = -Infinity;
+  #told: ToldInVain | undefined;
   #cancel: (() => void) | undefined;
 
   constructor(deps: DueTimerDeps) {
@@ -32,13 +34,13 @@ export class DueTimer {
 
   /** Sets itself to the state's next due time. `isTold`: what is due by now was told, and nothing came of it. */
   set(isTold: boolean): void {
-    const dueAtMs = nextDueAtMs(this.#deps.state);
+    if (isTold) this.#told = { atMs: this.#wokeAtMs, againAtMs: this.#wokeAtMs + LOOK_MS };
+    const dueAtMs = nextDueAtMs(this.#deps.state, this.#told);
     if (dueAtMs === this.#dueAtMs) return;
     this.stop();
     if (dueAtMs === undefined) return;
     this.#dueAtMs = dueAtMs;
-    const nowMs = this.#deps.clock.nowMs();
-    this.#sleepUntil(isTold && dueAtMs <= nowMs ? nowMs + LOOK_MS : dueAtMs);
+    this.#sleepUntil(dueAtMs);
   }
 
   stop(): void {
@@ -52,6 +54,7 @@ export class DueTimer {
     this.#cancel = this.#deps.clock.schedule(Math.min(leftMs, LOOK_MS), () => {
       if (this.#deps.clock.nowMs() < atMs) return this.#sleepUntil(atMs);
       this.stop();
+      this.#wokeAtMs = this.#deps.clock.nowMs();
       this.#deps.onDue();
     });
   }

@@ -125,6 +125,29 @@ describe("time in a run", () => {
     expect(room.closed.end).toBe("done");
   });
 
+  it("what is due and changes nothing hides nothing that falls due later", async () => {
+    const settings = {
+      checkpoint_config: { triggers: { interval: { min_interval_seconds: 10, when: "phase > 99" } } },
+    };
+    const naps = [wait("short", 25), wait("long", 31), command("a", { retry: { ...RETRY, delayMs: 4_000 } })];
+    const room = new RunnerRoom(workflow(parallel("main", naps)), { settings });
+    await room.start();
+    await room.clock.advance(24_999);
+    await room.flush();
+    expect(room.of("step_completed")).toEqual([]);
+    room.performer.of("a").end(broken);
+    await room.flush();
+    await room.clock.advance(1);
+    await room.flush();
+    expect(room.of("step_completed").map((event) => event.step)).toEqual(["main/short@1.1"]);
+    await room.clock.advance(3_999);
+    await room.flush();
+    expect(room.performer.attempts.map((attempt) => attempt.work.step.attempt)).toEqual([1, 2]);
+    await room.clock.advance(2_001);
+    await room.flush();
+    expect(room.of("step_completed").map((event) => event.step)).toEqual(["main/short@1.1", "main/long@1.1"]);
+  });
+
   it("takes checkpoints at the interval while steps run", async () => {
     const settings = { checkpoint_config: { triggers: { interval: { min_interval_seconds: 10 } } } };
     const room = new RunnerRoom(workflow(machine("main", [model("a")])), { settings });
