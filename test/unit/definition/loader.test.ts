@@ -301,6 +301,73 @@ steps: [{name: a, value: 1}]
   });
 });
 
+describe("the short checkpoint block", () => {
+  it.each([
+    ["{storage: memory}", { store: "memory:" }],
+    ["{storage: sqlite}", { store: "sqlite:.splashdown/checkpoints.db" }],
+    ["{storage: postgres}", { store: "postgres:" }],
+    ["{storage: postgres, path: 'postgres://h/d'}", { store: "postgres://h/d" }],
+    ["{storage: file, path: kept}", { checkpoint_config: { storage_path: "kept" } }],
+    ["{path: kept}", { checkpoint_config: { storage_path: "kept" } }],
+    ["{retention: {max_checkpoints: 1}}", { checkpoint_config: { max_checkpoints: 2 } }],
+  ])("names with %s a store or settings", async (block, settings) => {
+    const { definition } = await loadText(`workflow: {name: t, checkpoint: ${block}}\nsteps: [{name: a, value: 1}]\n`);
+    expect(definition.settings).toEqual(settings);
+  });
+
+  it("may name the same store as the file", async () => {
+    const text = "workflow: {name: t, checkpoint: {storage: memory}}\nstore: 'memory:'\nsteps: [{name: a, value: 1}]\n";
+    expect((await loadText(text)).definition.settings).toEqual({ store: "memory:" });
+  });
+});
+
+describe("what a file may say in several ways", () => {
+  it("builds groups with what groups have", async () => {
+    const { definition } = await loadText(`workflow: {name: t, on_unknown: fail}
+agents:
+  - {name: a, value: 1, routes: [{to: g}]}
+  - {name: b, prompt: x, description: second}
+  - {name: c, prompt: y}
+parallel:
+  - {name: g, description: both, agents: [b, c], failure_mode: continue_on_error, max_concurrent: 1, on_error: a}
+`);
+    expect(definition.onUnknown).toBe("fail");
+    expect(childOf(definition.root, "g")).toMatchObject({
+      description: "both",
+      failureMode: "continue_on_error",
+      maxConcurrent: 1,
+      onError: "a",
+      children: [{ name: "b", description: "second" }, { name: "c" }],
+    });
+  });
+
+  it("turns declared fields into a schema with their bounds", async () => {
+    const step = await stepOf(
+      "prompt: x, output: {kind: {type: string, enum: [a, b], nullable: true, description: which}, list: {type: array, items: {type: integer, minimum: 1}}, map: {type: object, properties: {in: {type: boolean, required: false}}}}",
+    );
+    expect(step.outputSchema).toEqual({
+      type: "object",
+      properties: {
+        kind: { type: ["string", "null"], enum: ["a", "b", null], description: "which" },
+        list: { type: "array", items: { type: "integer", minimum: 1 } },
+        map: { type: "object", properties: { in: { type: "boolean" } }, required: [] },
+      },
+      required: ["kind", "list", "map"],
+    });
+  });
+
+  it("takes a scorer's description, weight and booleans of JSON Schema", async () => {
+    const phase = await phaseOf(
+      "evaluate: {scorers: {yes: {schema: true, weight: 3, description: all}, no: {schema: false, weight: 1, on_unknown: skip}}}",
+    );
+    expect(phase.evaluate?.scorers).toMatchObject([
+      { dimension: "yes", description: "all", scorer: { by: "schema", schema: {} } },
+      { dimension: "no", onUnknown: "skip", scorer: { by: "schema", schema: { not: {} } } },
+    ]);
+    expect(phase.evaluate?.weights).toEqual({ yes: 0.75, no: 0.25 });
+  });
+});
+
 describe("loadWorkflow with a program's object", () => {
   const workflow = defineWorkflow({
     workflow: { name: "program" },

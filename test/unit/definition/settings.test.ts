@@ -148,6 +148,24 @@ describe("loadSettingsFile", () => {
     ]);
   });
 
+  it("D7: tells of key sources that lack something, have too much, or are none", async () => {
+    const error = await refusalOf(() =>
+      loadFile("keys: [5, {type: keyfile, path: k, variable: V}, {type: stone}, {type: command}]\n"),
+    );
+    const texts = error.message.split("\n").map((line) => line.replace(/^\S+ /, ""));
+    expect(texts).toEqual([
+      "keys[0]: keys[0] must be a map, it is the number 5 (write {type: …})",
+      "keys[1].variable: variable has no meaning for a key source of type keyfile (it needs path)",
+      'keys[2].type: type must be one of keyfile, passphrase, env, command, it is the text "stone"',
+      "keys[3]: a key source of type command needs command (add command)",
+    ]);
+  });
+
+  it("D7: names the triggers there are when one resembles none", async () => {
+    const error = await refusalOf(() => loadFile("checkpoint_config: {triggers: {zzzzzz: {}}}\n"));
+    expect(error.message).toContain("there is no trigger zzzzzz (triggers: ");
+  });
+
   it("refuses a file that is too large or broken", async () => {
     expect((await refusalOf(() => loadFile("x".repeat(2 * 1024 * 1024)))).message).toContain("larger than");
     expect((await refusalOf(() => loadFile("a: [1"))).code).toBe("SETTING_INVALID");
@@ -180,6 +198,10 @@ describe("readEnvironmentSettings", () => {
   it.each([
     [{ WORKFLOW_CHECKPOINT_BACKEND: "postgres", WORKFLOW_CHECKPOINT_DSN: "postgres://h/d" }, "postgres://h/d"],
     [{ WORKFLOW_CHECKPOINT_BACKEND: "memory" }, "memory:"],
+    [{ WORKFLOW_CHECKPOINT_BACKEND: "file" }, "file:outputs"],
+    [{ WORKFLOW_CHECKPOINT_BACKEND: "PostgreSQL" }, "postgres:"],
+    [{ WORKFLOW_CHECKPOINT_DSN: "postgres://h/d" }, "postgres://h/d"],
+    [{ WORKFLOW_CHECKPOINT_BACKEND: "sqlite" }, "sqlite:"],
     [{ WORKFLOW_CHECKPOINT_BACKEND: "sqlite", WORKFLOW_CHECKPOINT_DSN: "x.db" }, "sqlite:x.db"],
     [{ WORKFLOW_CHECKPOINT_BACKEND: "memory", SPLASHDOWN_STORE: "file:x" }, "file:x"],
   ])("takes %j for the store", (values, store) => {
@@ -190,6 +212,8 @@ describe("readEnvironmentSettings", () => {
     { SPLASHDOWN_CHECKPOINT_ENABLED: "maybe" },
     { SPLASHDOWN_PERFORMANCE_COMPRESSION_LEVEL: "much" },
     { SPLASHDOWN_CHECKPOINT_TRIGGERS: "{" },
+    { SPLASHDOWN_CHECKPOINT_TRIGGERS: "[]" },
+    { SPLASHDOWN_CHECKPOINT_AUTOMATIC_TRIGGERS: "[1" },
     { SPLASHDOWN_PERFORMANCE_COMPRESSION_LEVEL: "12" },
   ])("refuses %j", (values) => {
     expect(codeOf(() => readEnvironmentSettings(lookUp(values as unknown as Record<string, string>)))).toBe(
