@@ -36,9 +36,9 @@ export class AnswerDesk {
   opened(event: EventOf<"question_opened">, state: TaskState): void {
     const question = state.questions.get(event.question.id);
     if (question === undefined || question.status !== "open") return;
-    const given = this.#findGiven(event, state);
-    if (given !== undefined) {
-      this.#deps.holdOpen(this.#record(event, given));
+    const ahead = this.#findGiven(event, state);
+    if (ahead !== undefined) {
+      this.#deps.holdOpen(this.#record(event, ahead));
       return;
     }
     const { ask } = this.#deps;

@@ -108,7 +108,7 @@ function goOn(
     opened,
     by,
     byPerson,
-    isToGoOn: (now) => (byPerson ? isOpenEnded(now) : isInterrupted(now, services.clock.nowMs())),
+    isToGoOn: (found) => (byPerson ? isOpenEnded(found) : isInterrupted(found, services.clock.nowMs())),
     workflow: now.workflow,
     settings: sealedSettings(state, services.settings),
     unknown: parseUnknownFlags(options.unknown),
