@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { JsonObject } from "../base/json.js";
 import type { CheckpointView, ReplayView, ValidateCheckpointView } from "../runtime/contract.js";
 import type { CliDeps, Streams } from "./deps.js";
-import { cleanForTerminal, coloursOf, formatSize, formatTable } from "./output.js";
+import { cleanForTerminal, coloursOf, formatChecks, formatSize, formatTable } from "./output.js";
 import { registerRetention } from "./retention.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
 
@@ -120,13 +120,9 @@ function formatDocument(view: JsonObject): string {
 
 function formatValidation(view: ValidateCheckpointView, streams: Streams): string {
   const colours = coloursOf(streams);
-  const lines = view.checks.map((check) => {
-    const mark = check.ok ? colours.green("ok  ") : colours.red("FAIL");
-    return `${mark} ${check.name}: ${cleanForTerminal(check.text)}${check.hint === undefined ? "" : `\n     → ${check.hint}`}`;
-  });
   return [
     `${view.valid ? colours.green("valid") : colours.red("not valid")}  ${cleanForTerminal(view.file)}`,
-    ...lines,
+    ...formatChecks(view.checks, streams),
   ].join("\n");
 }
 

@@ -1,4 +1,5 @@
 /** What a verb is given, so that it can be tested without a process. */
+import { EXIT_STATUS } from "../base/error-table.js";
 import type { OpenOptions } from "../runtime/open.js";
 import type { Splashdown } from "../runtime/contract.js";
 
@@ -25,4 +26,10 @@ export interface CliDeps {
   readonly signal: AbortSignal;
   /** Sets the status the process ends with. */
   readonly exit: (status: number) => void;
+}
+
+/** The status that a fired signal ends the process with. */
+export function statusOfSignal({ reason }: AbortSignal): number {
+  const { exitStatus } = reason as { readonly exitStatus?: unknown };
+  return typeof exitStatus === "number" ? exitStatus : EXIT_STATUS.interrupted;
 }

@@ -40,6 +40,8 @@ async function main(args: readonly string[]): Promise<number> {
     return status;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_STATUS.done;
+    // Asked nothing, it has shown its help.
+    if (error instanceof CommanderError && error.code === "commander.help") return EXIT_STATUS.usage;
     return reportError(explain(error, findVerb(program, args)), streams, args);
   }
 }

@@ -4,6 +4,7 @@
  * Text that came from agents, files or people is shown as text: control characters are made visible, so it cannot move
  * the cursor, change colours or forge lines.
  */
+import type { CheckView } from "../runtime/contract.js";
 import type { Streams } from "./deps.js";
 
 /** Makes terminal control characters visible; newlines and tabs stay. */
@@ -76,6 +77,19 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
     .join("\n");
 }
 
+const CHECK_MARKS = { ok: "ok  ", failed: "FAIL", skipped: "–   " } as const;
+
+/** A line per check, with what to do about it below. */
+export function formatChecks(checks: readonly CheckView[], streams: Streams): string[] {
+  const colours = coloursOf(streams);
+  const paint = { ok: colours.green, failed: colours.red, skipped: colours.dim };
+  return checks.map((check) => {
+    const result = !check.ok ? "failed" : check.skipped === true ? "skipped" : "ok";
+    const hint = check.hint === undefined ? "" : `\n     → ${cleanForTerminal(check.hint)}`;
+    return `${paint[result](CHECK_MARKS[result])} ${check.name}: ${cleanForTerminal(check.text)}${hint}`;
+  });
+}
+
 /** Bytes with a binary unit, three significant digits at most. */
 export function formatSize(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -96,9 +110,11 @@ export function formatDuration(seconds: number): string {
   return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
 }
 
-/** A view as one JSON document, or as the text that `format` makes of it; with its last newline. */
+/** A view as one JSON document, in which control characters of any kind are escaped, or as the text that `format` makes of it; with its last newline. */
 export function formatView<T>(view: T, format: "json" | ((view: T) => string)): string {
-  return format === "json" ? `${JSON.stringify(view, undefined, 2)}\n` : `${format(view).trimEnd()}\n`;
+  return format === "json"
+    ? `${cleanForTerminal(JSON.stringify(view, undefined, 2))}\n`
+    : `${format(view).trimEnd()}\n`;
 }
 
 /** A field of a view as text; absent is empty. */

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { EventView, StepView, TaskSummaryView, TaskView } from "../runtime/contract.js";
-import type { CliDeps, Streams } from "./deps.js";
+import { statusOfSignal, type CliDeps, type Streams } from "./deps.js";
 import { formatQuestion } from "./run-text.js";
 import {
   cleanForTerminal,
@@ -46,6 +46,7 @@ export function registerTasks(program: Command, deps: CliDeps): void {
       await withSplashdown({ command, deps }, async ({ splashdown, options }) => {
         const events = splashdown.events(task, { ...flags, signal: deps.signal });
         await printEvents(events, { format: chooseFormat(options.json, flags.follow), out: deps.streams.out });
+        if (deps.signal.aborted) deps.exit(statusOfSignal(deps.signal));
       });
     });
 }
@@ -65,8 +66,8 @@ async function printEvents(
   let before = "[\n";
   for await (const event of events) {
     if (format === "text") out(`${formatEvent(event)}\n`);
-    else if (format === "lines") out(`${JSON.stringify(event)}\n`);
-    else out(`${before}${JSON.stringify(event)}`);
+    else if (format === "lines") out(`${cleanForTerminal(JSON.stringify(event))}\n`);
+    else out(`${before}${cleanForTerminal(JSON.stringify(event))}`);
     before = ",\n";
   }
   if (format === "list") out(before === "[\n" ? "[]\n" : "\n]\n");
@@ -102,7 +103,9 @@ function formatList(tasks: readonly TaskSummaryView[]): string {
 }
 
 function describeNeed(task: TaskSummaryView): string {
-  if (task.open_questions !== undefined && task.open_questions > 0) return `${task.open_questions} open questions`;
+  const { open_questions: open = 0 } = task;
+  if (open > 0) return open === 1 ? "1 open question" : `${open} open questions`;
+  if (task.status === "waiting") return `answered; splashdown resume ${task.task}`;
   return task.resume_at === undefined ? "" : `goes on at ${task.resume_at}`;
 }
 

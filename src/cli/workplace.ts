@@ -1,8 +1,8 @@
 /** `splashdown validate`, `doctor` and `config show`: is the file right, is this place right, what is in force. */
 import type { Command } from "commander";
-import type { CheckView, ConfigView, ValidateView } from "../runtime/contract.js";
-import type { CliDeps, Streams } from "./deps.js";
-import { cleanForTerminal, coloursOf, formatTable } from "./output.js";
+import type { ConfigView, ValidateView } from "../runtime/contract.js";
+import type { CliDeps } from "./deps.js";
+import { cleanForTerminal, formatChecks, formatTable } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
 export function registerWorkplace(program: Command, deps: CliDeps): void {
@@ -38,7 +38,7 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
     .action(async (_flags: object, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
         const view = await splashdown.doctor();
-        print(view, ({ checks }) => formatChecks(checks, deps.streams));
+        print(view, ({ checks }) => formatChecks(checks, deps.streams).join("\n"));
         deps.exit(view.checks.every((check) => check.ok) ? 0 : 4);
       });
     });
@@ -62,16 +62,6 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
 
 function formatValid({ text }: ValidateView): string {
   return cleanForTerminal(text);
-}
-
-function formatChecks(checks: readonly CheckView[], streams: Streams): string {
-  const colours = coloursOf(streams);
-  return checks
-    .map((check) => {
-      const mark = check.ok ? colours.green("ok  ") : colours.red("FAIL");
-      return `${mark} ${check.name}: ${cleanForTerminal(check.text)}${check.hint === undefined ? "" : `\n     → ${check.hint}`}`;
-    })
-    .join("\n");
 }
 
 function formatConfig(view: ConfigView): string {

@@ -262,6 +262,8 @@ export interface RequestView {
 export interface CheckView {
   readonly name: string;
   readonly ok: boolean;
+  /** Not looked at, for want of a key or because of what failed before. */
+  readonly skipped?: boolean;
   readonly text: string;
   readonly hint?: string;
 }

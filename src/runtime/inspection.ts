@@ -130,6 +130,8 @@ export async function validateCheckpointFile(services: Services, file: string): 
 
 interface LocatedFile {
   readonly path: string;
+  /** The task it lies in, where there is one. */
+  readonly task: string | undefined;
   readonly bytes: Uint8Array;
   readonly vault: TaskVault | undefined;
   readonly keyProblem: { readonly code: ErrorCode; readonly message: string; readonly hint: string } | undefined;
@@ -142,13 +144,18 @@ async function locateFile(services: Services, file: string): Promise<LocatedFile
   if (direct !== undefined) {
     const name = basename(dirname(dirname(path)));
     const task = await services.store.task(name).catch(() => undefined);
-    return { path: file, bytes: direct, ...(await openQuietly(services, task)) };
+    return { path: file, task: task?.name, bytes: direct, ...(await openQuietly(services, task)) };
   }
   for (const name of await services.store.tasks()) {
     const task = await services.store.task(name);
     const bytes = await task?.get(basename(file)).catch(() => undefined);
     if (bytes !== undefined)
-      return { path: `${name}/checkpoints/${basename(file)}`, bytes, ...(await openQuietly(services, task)) };
+      return {
+        path: `${name}/checkpoints/${basename(file)}`,
+        task: name,
+        bytes,
+        ...(await openQuietly(services, task)),
+      };
     await task?.close();
   }
   throw new SplashdownError("CHECKPOINT_NOT_FOUND", `no file and no checkpoint of that name: ${file}`, {
@@ -178,6 +185,14 @@ const CHECK_TEXT = {
   content: "it holds a state in its place in the chain",
 } as const;
 
+/** What is done about it; nothing for a file that is none of ours. */
+function hintOf(code: ErrorCode | undefined, { path, task }: LocatedFile): { readonly hint?: string } {
+  if (code === undefined || code === "FORMAT_NOT_OURS") return {};
+  return {
+    hint: new SplashdownError(code, "", { details: { file: path, ...(task === undefined ? {} : { task }) } }).hint,
+  };
+}
+
 function describeChecks(report: FileReport, located: LocatedFile): CheckView[] {
   return report.checks.map(({ check, result, code, message }) => {
     if (result === "ok") return { name: check, ok: true, text: CHECK_TEXT[check] };
@@ -186,12 +201,13 @@ function describeChecks(report: FileReport, located: LocatedFile): CheckView[] {
         name: check,
         ok: false,
         text: `${message ?? "failed"} [${code ?? "?"}]`,
-        ...(code === undefined ? {} : { hint: ERROR_TABLE[code].hint }),
+        ...hintOf(code, located),
       };
     const why = located.keyProblem === undefined ? "not checked" : `not checked: ${located.keyProblem.message}`;
     return {
       name: check,
       ok: true,
+      skipped: true,
       text: why,
       ...(located.keyProblem === undefined ? {} : { hint: located.keyProblem.hint }),
     };

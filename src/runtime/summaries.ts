@@ -1,11 +1,13 @@
 /** Short truths about all tasks: status from recovery's scan, name of the workflow and times from the journal's ends. */
 import { SplashdownError } from "../base/errors.js";
+import type { QuestionId } from "../base/ids.js";
 import { readHistory, type History } from "../journal/history.js";
 import { foldHistory, lossError } from "../recovery/fold.js";
 import { findRollback } from "../recovery/rollback-guard.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskSummaryView } from "./contract.js";
+import { loadAnswer } from "./control.js";
 import { openTask, readAnchor, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
 import { measureTask } from "./prune-plan.js";
@@ -30,6 +32,7 @@ async function summarise(services: Services, entry: ScannedTask): Promise<TaskSu
     ...(closed?.resumeAtMs === undefined ? {} : { resume_at: formatTime(closed.resumeAtMs) }),
     ...(details.workflow === undefined ? {} : { workflow: details.workflow, started_at: details.startedAt ?? "" }),
     ...(details.stepsDone === undefined ? {} : { steps_done: details.stepsDone }),
+    ...(details.openQuestions === undefined ? {} : { open_questions: details.openQuestions }),
     ...(problem === undefined
       ? {}
       : {
@@ -47,6 +50,7 @@ interface Details {
   readonly workflow?: string;
   readonly startedAt?: string;
   readonly stepsDone?: number;
+  readonly openQuestions?: number;
   /** What the scan, which looks at the journal's end only, does not see. */
   readonly problem?: SplashdownError;
 }
@@ -79,7 +83,21 @@ async function readHistoryDetails(services: Services, task: TaskStore): Promise<
   const first = history.records[0]?.decode();
   if (first?.type !== "task_started") return { problem, ...(await describeFolded(opened, history)) };
   const stepsDone = history.records.filter((record) => record.kind === "completion").length;
-  return { workflow: first.definition.name, startedAt: formatTime(first.atMs), stepsDone, problem };
+  const openQuestions = await countOpenQuestions(opened, history);
+  return { workflow: first.definition.name, startedAt: formatTime(first.atMs), stepsDone, openQuestions, problem };
+}
+
+/** Those that nobody has answered, not even for an owner to come. */
+async function countOpenQuestions(opened: OpenedTask, { records }: History): Promise<number> {
+  const open = new Set<QuestionId>();
+  for (const record of records) {
+    if (record.kind !== "question" && record.kind !== "answer") continue;
+    const event = record.decode();
+    if (event.type === "question_opened") open.add(event.question.id);
+    if (event.type === "question_answered") open.delete(event.question);
+  }
+  const answers = await Promise.all([...open].map((question) => loadAnswer(opened, question)));
+  return answers.filter((answer) => answer === undefined).length;
 }
 
 /** Damage that no snapshot covers. */

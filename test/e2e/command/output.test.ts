@@ -1,0 +1,146 @@
+/** What comes out: text that is only text, one JSON document, and no run that fails because nobody reads it. */
+import { spawn } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import type { RunView, TaskSummaryView } from "../../../src/runtime/contract.js";
+import { PROGRAM } from "../../support/built-program.js";
+import { openPlace, type CommandPlace } from "../../support/command-place.js";
+import { spoil, writeHeldSteps } from "../../support/held-steps.js";
+
+const STEPS = ["s1", "s2"];
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+
+/** A step whose output tries to move the cursor, forge a line and format. */
+const HOSTILE = `workflow: {name: hostile}
+steps:
+  - {name: s1, value: "\\e[31mred\\e[2J %s %d [/x] <script> \\a\\x9b1A \\u202eevil \\r\\e]0;title\\a"}
+output: {text: "{{ s1.output }}"}
+`;
+
+/** Runs through a shell, which arranges the streams. */
+async function shell(place: CommandPlace, script: string): Promise<string> {
+  const child = spawn("sh", ["-c", script.replaceAll("splashdown", `"${process.execPath}" "${PROGRAM}"`)], {
+    cwd: place.folder,
+    env: { PATH: process.env["PATH"] ?? "", ...place.env },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  await new Promise((resolve) => child.on("close", resolve));
+  return text;
+}
+
+describe("FAULTS 45: text of agents", () => {
+  it("is shown as text, never as control codes or formats", async () => {
+    const place = openPlace();
+    place.write("hostile.yaml", HOSTILE);
+    const run = await place.run(["run", "hostile.yaml", "--task", "t"]);
+    expect(run.code).toBe(0);
+    expect(run.stdout).toContain("\\u001b[31mred\\u001b[2J %s %d [/x] <script> \\u0007\\u009b1A \\u202eevil");
+    for (const args of [["show", "t"], ["events", "t"], ["list"], ["show", "t", "--json"], ["events", "t", "--json"]]) {
+      const { stdout, stderr } = await place.run(args);
+      expect(CONTROL.test(stdout + stderr), args.join(" ")).toBe(false);
+    }
+    expect(CONTROL.test(run.stdout + run.stderr)).toBe(false);
+  });
+
+  it("is the same value in JSON, control characters escaped", async () => {
+    const place = openPlace();
+    place.write("hostile.yaml", HOSTILE);
+    const view = (await place.run(["run", "hostile.yaml", "--json"])).json<RunView>();
+    expect(view.output).toEqual({
+      text: "\u001b[31mred\u001b[2J %s %d [/x] <script> \u0007\u009b1A \u202eevil \r\u001b]0;title\u0007",
+    });
+  });
+});
+
+describe("FAULTS 45: a reader that goes away", () => {
+  it("never fails a run: a closed pipe, closed streams, a full disk behind them", async () => {
+    const place = openPlace();
+    const file = writeHeldSteps(place, STEPS);
+    expect(await shell(place, `splashdown run ${file} --task head | head -c 1`)).toBe("d");
+    expect(await shell(place, `splashdown run ${file} --task closed >&- 2>&-; echo $?`)).toBe("0\n");
+    expect(await shell(place, `splashdown run ${file} --task full >/dev/full 2>/dev/full; echo $?`)).toBe("0\n");
+    const tasks = (await place.run(["list", "--json"])).json<TaskSummaryView[]>();
+    expect(tasks.map(({ task, status }) => [task, status])).toEqual([
+      ["closed", "done"],
+      ["full", "done"],
+      ["head", "done"],
+    ]);
+  });
+
+  it("ends a listing quietly", async () => {
+    const place = openPlace();
+    await place.run(["run", writeHeldSteps(place, STEPS), "--task", "t"]);
+    expect(
+      await shell(place, "splashdown events t | head -n 1 | cut -c 1-6; splashdown list | head -n 1 | cut -c 1-4"),
+    ).toBe("     1\nTASK\n");
+  });
+});
+
+describe("output into a pipe", () => {
+  it.each(["TERM=dumb", "TERM=xterm-256color", "NO_COLOR=1"])("has no colours with %s", async (variable) => {
+    const [name = "", value = ""] = variable.split("=");
+    const place = openPlace({ [name]: value });
+    const { stdout, stderr } = await place.run(["run", writeHeldSteps(place, STEPS), "--task", "t"]);
+    expect(stdout + stderr).not.toContain("\u001b");
+    expect(stderr).toContain("✓ main/s1@1.1 done\n");
+  });
+
+  it("is quiet but for the answer with --quiet", async () => {
+    const place = openPlace();
+    const { stdout, stderr } = await place.run(["run", writeHeldSteps(place, STEPS), "--task", "t", "--quiet"]);
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^done {2}t: all steps are done\n/);
+  });
+
+  it("ends no line with spaces", async () => {
+    const place = openPlace();
+    await place.run(["run", writeHeldSteps(place, STEPS), "--task", "t"]);
+    for (const args of [
+      ["list"],
+      ["show", "t"],
+      ["events", "t"],
+      ["checkpoints", "list"],
+      ["config", "show"],
+      ["doctor"],
+    ]) {
+      const { stdout } = await place.run(args);
+      expect(stdout).not.toMatch(/ \n/);
+      expect(stdout.endsWith("\n")).toBe(true);
+    }
+  });
+});
+
+describe("--json", () => {
+  it("is one document on stdout and nothing else there, for every verb that answers", async () => {
+    const place = openPlace();
+    const file = writeHeldSteps(place, STEPS);
+    spoil(place, "s2");
+    const id = (await place.run(["run", file, "--task", "t", "--json"])).json<RunView>().workflow_id;
+    const verbs: readonly (readonly string[])[] = [
+      ["resume", "t", "--plan"],
+      ["resume", id],
+      ["recover"],
+      ["list"],
+      ["show", "t"],
+      ["events", "t"],
+      ["checkpoints", "list"],
+      ["checkpoints", "show", "t:latest"],
+      ["debug", "list-checkpoints", "--task=t"],
+      ["debug", "replay", "--checkpoint=t:latest"],
+      ["debug", "diff-checkpoints", "--from=t:1", "--to=t:latest"],
+      ["keys", "show"],
+      ["keys", "show", "t"],
+      ["keys", "ack"],
+      ["keys", "verify"],
+      ["validate", file],
+      ["doctor"],
+      ["config", "show"],
+    ];
+    for (const verb of verbs) {
+      const result = await place.run([...verb, "--json"]);
+      expect(() => result.json(), verb.join(" ")).not.toThrow();
+      expect(result.stderr, verb.join(" ")).toBe("");
+    }
+  });
+});
