@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject, JsonValue } from "../../../src/base/json.js";
+import type { JsonObject } from "../../../src/base/json.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { checkState } from "../../support/state-check.js";
 import { command, dag, machine, model, parallel, undeclared, workflow } from "../../support/workflow-builder.js";
