@@ -5,6 +5,9 @@
  *      So every record from that file on is there, and no damage of newer files costs anything.
  * Owns: the choice. Removing is retention's and the verb's; the journal's room reads. Source: STORAGE section 1.12.
  */
+import type { JsonValue } from "../base/json.js";
+import type { BlobRef } from "../engine/events.js";
+import { carriedState, withInlineState } from "../engine/evolve-return.js";
 import { captureState, encodeCaptured } from "../engine/state-codec.js";
 import type { CheckpointEntry, TaskState } from "../engine/state.js";
 import type { History, HistorySegment } from "../journal/history.js";
@@ -91,7 +94,10 @@ export class NamedBlobs {
     for (const piece of encodeCaptured(captureState(state))) this.addText(piece);
   }
 
-  addRecord(record: HistoryRecord): void {
-    this.addText(JSON.stringify(record.decode()));
+  /** Also what a state that it carries in a blob names. Errors: those of `load`. */
+  async addRecord(record: HistoryRecord, load: (ref: BlobRef) => Promise<JsonValue>): Promise<void> {
+    const event = record.decode();
+    this.addText(JSON.stringify(event));
+    if (carriedState(event) !== undefined) this.addText(JSON.stringify(await withInlineState(event, load)));
   }
 }

@@ -12,6 +12,7 @@ import { describeStatuses, withSplashdown } from "./verb.js";
 
 interface ResumeFlags {
   readonly checkpointId?: string;
+  readonly from?: string;
   readonly answer?: string;
   readonly output?: string;
   readonly onUnknown?: OnUnknown;
@@ -30,6 +31,7 @@ export function registerResume(program: Command, deps: CliDeps): void {
     .description("go on with a task where it stopped; prints the plan first")
     .argument("[task]", "task name, id, or workflow name when only one task fits")
     .option("--checkpoint-id <id>", "find the task by one of its checkpoints")
+    .option("--from <checkpoint>", "go back to this checkpoint first: sequence, id, phaseN; nothing is deleted")
     .option("--answer <value>", "answer the task's one open question")
     .option("--output <json>", "the value that goes with --answer, e.g. the output of a step that is done")
     .option("--on-unknown <what>", "ask, rerun, skip or fail steps of unknown outcome", parseOnUnknown)

@@ -73,7 +73,8 @@ export function formatPlan(view: PlanView): string {
           ...(items.length > 20 ? [`  … ${items.length - 20} more`] : []),
         ];
   return [
-    `plan for ${view.task}`,
+    `plan for ${view.task}${view.back_to === undefined ? "" : `, going back to checkpoint ${view.back_to.seq} of phase ${view.back_to.phase}`}`,
+    ...list("external steps done since, asked about before they run again", view.acted_since ?? []),
     ...list("done, stays", view.done),
     ...list(
       "to run again",

@@ -351,6 +351,20 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly seq: number;
       readonly round: number;
       readonly reason: string;
+      /** The earlier state that returns, encoded; absent: the start of the checkpoint's phase, which follows from the state. */
+      readonly state?: ValueRef;
+    }
+  /** The first record of a task that begins where another one stood. It is paused until somebody goes on with it. */
+  | {
+      readonly type: "task_forked";
+      readonly taskId: TaskId;
+      readonly name: string;
+      readonly origin: ForkOrigin;
+      readonly by: string;
+      /** What was changed in the state, by path. */
+      readonly set?: JsonObject;
+      /** The state of the other task there, encoded, with what was changed. */
+      readonly state: ValueRef;
     }
   /** Snapshot files that go, and how far `prune --history` shortens the journal: `before` is the first record that stays. */
   | {
@@ -361,6 +375,16 @@ export type EngineEvent = { readonly atMs: number } & (
     }
   | { readonly type: "noted"; readonly text: string; readonly facts?: JsonObject }
 );
+
+/** Where a fork comes from. */
+export interface ForkOrigin {
+  readonly taskId: TaskId;
+  readonly name: string;
+  readonly checkpointId: CheckpointId;
+  readonly seq: number;
+  /** Record of the other task's journal. */
+  readonly position: number;
+}
 
 export type EngineEventType = EngineEvent["type"];
 export type EventOf<T extends EngineEventType> = Extract<EngineEvent, { readonly type: T }>;

@@ -1,8 +1,7 @@
 /** Folds scores and verdicts. The entry of an iteration is replaced with each score; the newest entries stand last. */
 import type { EventOf } from "./events.js";
-import { childPath, findScopeDefinition } from "./lookup.js";
+import { childPath, currentStepId, findScopeDefinition } from "./lookup.js";
 import { replaceData } from "./evolve-scopes.js";
-import { stepIdOf } from "./identity.js";
 import type { EvaluationEntry, ScopeEntry, TaskState } from "./state.js";
 
 export function recordScore(state: TaskState, event: EventOf<"score_recorded">): void {
@@ -38,8 +37,7 @@ function stepsOf(state: TaskState, scope: ScopeEntry): Readonly<Record<string, s
   const steps: Record<string, string> = {};
   for (const child of node.children) {
     const path = childPath(scope.path, child.name);
-    const visit = state.visits.get(path);
-    if (visit !== undefined) steps[child.name] = stepIdOf({ path, round: state.round, visit });
+    if (state.visits.has(path)) steps[child.name] = currentStepId(state, path);
   }
   return Object.freeze(steps);
 }

@@ -6,11 +6,17 @@
  */
 import { assert } from "../base/errors.js";
 import type { EventOf } from "./events.js";
+import { returnToEarlier } from "./evolve-return.js";
 import { replaceData } from "./evolve-scopes.js";
 import { requireTask } from "./lookup.js";
 import type { TaskState } from "./state.js";
 
 export function rollBack(state: TaskState, event: EventOf<"rolled_back">): void {
+  if (event.state === undefined) rollBackPhase(state, event);
+  else returnToEarlier(state, event);
+}
+
+function rollBackPhase(state: TaskState, event: EventOf<"rolled_back">): void {
   const checkpoint = state.checkpoints.find((candidate) => candidate.checkpointId === event.to);
   const { root } = requireTask(state).definition;
   assert(
@@ -35,7 +41,7 @@ export function rollBack(state: TaskState, event: EventOf<"rolled_back">): void 
 
 function forget(state: TaskState, path: string): void {
   const isBelow = (candidate: string) => candidate === path || candidate.startsWith(`${path}/`);
-  for (const map of [state.outputs, state.visits, state.scopes, state.frontier]) {
+  for (const map of [state.outputs, state.visits, state.rounds, state.scopes, state.frontier]) {
     for (const key of map.keys()) if (isBelow(key)) map.delete(key);
   }
   const kept = state.evaluations.filter((entry) => !isBelow(entry.path));

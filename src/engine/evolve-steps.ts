@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject } from "../base/json.js";
 import type { EventOf, FailureDisposition, Question, Usage } from "./events.js";
 import { moveChild, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
 import { nameOfPath } from "./identity.js";
-import { findPlace } from "./lookup.js";
+import { currentStepId, findPlace } from "./lookup.js";
 import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState, Totals } from "./state.js";
 
 /** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
@@ -43,6 +43,7 @@ export function intendStep(state: TaskState, event: EventOf<"step_intended">): v
   };
   if (before === undefined) {
     state.visits.set(event.path, event.visit);
+    state.rounds.delete(event.path);
     addTotals(state, { iterations: state.totals.iterations + 1 });
   }
   if (event.permittedBy !== undefined) consumeQuestion(state, event.permittedBy);
@@ -245,11 +246,7 @@ function replaceStep(state: TaskState, entry: StepEntry, move: Partial<ChildMove
 
 /** Steps of earlier visits and rounds have no place in their scope any more. */
 function isOfThisVisit(state: TaskState, entry: StepEntry): boolean {
-  return (
-    entry.round === state.round &&
-    state.visits.get(entry.path) === entry.visit &&
-    findPlace(state, entry.path) !== undefined
-  );
+  return entry.id === currentStepId(state, entry.path) && findPlace(state, entry.path) !== undefined;
 }
 
 function placeOf(status: StepStatus): ChildPlace {

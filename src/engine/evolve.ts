@@ -31,6 +31,7 @@ import {
 } from "./evolve-steps.js";
 import { adoptDefinition } from "./evolve-definition.js";
 import { completeEvaluation, recordScore } from "./evolve-evaluation.js";
+import { forkTask } from "./evolve-return.js";
 import { rollBack } from "./evolve-rollback.js";
 import { requireTask } from "./lookup.js";
 import type { ScopeData, TaskState } from "./state.js";
@@ -82,6 +83,7 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   checkpoint_recorded: recordCheckpoint,
   snapshot_written: recordSnapshot,
   rolled_back: rollBack,
+  task_forked: forkTask,
   pruned: shortenHistory,
   // Kept in the history; nothing in the state depends on them.
   snapshot_failed: nothing,

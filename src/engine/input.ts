@@ -21,6 +21,7 @@ import type {
   ValueRef,
 } from "./events.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
+import type { CheckpointEntry } from "./state.js";
 
 /**
  * The template language as the engine sees it; definition/templates.ts satisfies it. A scope is asked only for the names
@@ -46,6 +47,14 @@ export interface DecideContext {
   readonly memoryBytes: number;
   /** Longest wait that is slept out in this process; a longer one ends it with status 75. Infinity with `--wait`. */
   readonly sleepMsMax: number;
+}
+
+export interface GoBack {
+  readonly to: CheckpointEntry;
+  readonly state: JsonValue;
+  /** Steps that were done there. */
+  readonly done: ReadonlySet<StepId>;
+  readonly by: string;
 }
 
 export type EngineInput =
@@ -78,6 +87,8 @@ export type EngineInput =
       readonly onUnknownOf?: Readonly<Record<string, "ask" | "rerun" | "skip" | "fail">>;
       /** A person resumed by hand: crash counters start afresh. */
       readonly byPerson: boolean;
+      /** A person goes back: to this checkpoint, whose state comes encoded for return. */
+      readonly goBack?: GoBack;
       readonly maxRecoveryAttempts: number;
       /** What probes said, by step, asked before this input by the runner. */
       readonly probed: ReadonlyMap<StepId, { readonly done: boolean; readonly output?: JsonValue }>;

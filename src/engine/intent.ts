@@ -17,6 +17,7 @@ import type { EventOf, StepError, ValueRef } from "./events.js";
 import { idempotencyKeyOf, stepIdOf } from "./identity.js";
 import {
   childPath,
+  currentStepId,
   definitionToJson,
   findPhase,
   findPlace,
@@ -42,18 +43,20 @@ export interface Intent {
 
 /** The step of the current visit that has not ended yet, if there is one: the same step goes on with a new attempt. */
 export function findUnfinished(state: TaskState, path: string): StepEntry | undefined {
-  const visit = state.visits.get(path) ?? 0;
-  const entry = state.steps.get(stepIdOf({ path, round: state.round, visit }));
+  const entry = state.steps.get(currentStepId(state, path));
   return entry === undefined || entry.status === "completed" || entry.status === "skipped" || entry.status === "failed"
     ? undefined
     : entry;
 }
 
-/** The same place, done in an earlier round; the latest one. */
-export function findEarlierRound(state: TaskState, path: string, round: number): StepEntry | undefined {
-  for (let earlier = round - 1; earlier >= 1; earlier -= 1) {
-    const entry = state.steps.get(stepIdOf({ path, round: earlier, visit: 1 }));
-    if (entry?.status === "completed") return entry;
+/** The same visit of the same place in an earlier round, done, or perhaps done; the latest one. */
+export function findEarlierRound(
+  state: TaskState,
+  step: Pick<StepEntry, "path" | "round" | "visit">,
+): StepEntry | undefined {
+  for (let round = step.round - 1; round >= 1; round -= 1) {
+    const entry = state.steps.get(stepIdOf({ path: step.path, round, visit: step.visit }));
+    if (entry?.status === "completed" || entry?.status === "unknown") return entry;
   }
   return undefined;
 }

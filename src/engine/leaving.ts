@@ -7,8 +7,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import { loadValue, type Choice } from "./choice.js";
 import type { EngineEvent, EventOf, ValueRef } from "./events.js";
 import { failureTarget, isAbsorbed } from "./failure.js";
-import { stepIdOf } from "./identity.js";
-import { childPath, findPlace } from "./lookup.js";
+import { childPath, currentStepId, findPlace } from "./lookup.js";
 import type { OpenScope } from "./open-scope.js";
 import { chooseRoute, type ChosenRoute } from "./routes.js";
 
@@ -78,8 +77,7 @@ export function describeGroup(choice: Choice, open: OpenScope, extraNames: reado
 }
 
 function currentStep(choice: Choice, path: string) {
-  const visit = choice.state.visits.get(path) ?? 0;
-  return choice.state.steps.get(stepIdOf({ path, round: choice.state.round, visit }));
+  return choice.state.steps.get(currentStepId(choice.state, path));
 }
 
 function statusOf(choice: Choice, path: string): string | undefined {

@@ -5,6 +5,7 @@
  * name `$evaluate/<dimension>`.
  */
 import { assert, SplashdownError } from "../base/errors.js";
+import type { StepId } from "../base/ids.js";
 import type { JsonObject } from "../base/json.js";
 import type {
   NodeDefinition,
@@ -13,7 +14,7 @@ import type {
   StepDefinition,
   WorkflowDefinition,
 } from "../definition/workflow.js";
-import { nameOfPath, parentPathOf } from "./identity.js";
+import { nameOfPath, parentPathOf, stepIdOf } from "./identity.js";
 import type { ScopeEntry, StepEntry, TaskEntry, TaskState } from "./state.js";
 
 export interface NodePlace {
@@ -31,6 +32,11 @@ export interface DefinitionIndex {
   readonly dependants: ReadonlyMap<string, readonly string[]>;
   /** Paths of the nodes of a name, in order of the definition. */
   readonly byName: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Identity of the latest visit of a step's place; of none before the first. */
+export function currentStepId(state: TaskState, path: string): StepId {
+  return stepIdOf({ path, round: state.rounds.get(path) ?? state.round, visit: state.visits.get(path) ?? 0 });
 }
 
 const EVALUATE = "$evaluate";

@@ -2,8 +2,7 @@
 import type { StepId } from "../base/ids.js";
 import type { PhaseScope } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
-import { stepIdOf } from "./identity.js";
-import { childPath } from "./lookup.js";
+import { childPath, currentStepId } from "./lookup.js";
 import type { OpenScope } from "./open-scope.js";
 import type { ScopeData, StepEntry } from "./state.js";
 
@@ -13,10 +12,9 @@ export interface OpenPhase extends OpenScope<PhaseScope> {
   readonly data: PhaseData;
 }
 
-/** The latest visit of a node; `undefined` when it has not run in this round. */
+/** The latest visit of a node; `undefined` when it has not run. */
 export function currentStep(choice: Choice, path: string): StepEntry | undefined {
-  const visit = choice.state.visits.get(path) ?? 0;
-  return choice.state.steps.get(stepIdOf({ path, round: choice.state.round, visit }));
+  return choice.state.steps.get(currentStepId(choice.state, path));
 }
 
 /** The step that counts for a specialist: of the best iteration if there were several, else the latest. */

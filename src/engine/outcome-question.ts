@@ -12,6 +12,10 @@ export const OUTCOME_OPTIONS: readonly QuestionOption[] = [
   { value: "fail", label: "treat it as failed" },
 ];
 
+const REPEAT_OPTIONS: readonly QuestionOption[] = OUTCOME_OPTIONS.map((option) =>
+  option.value === "rerun" ? { ...option, label: "run it once more, with an idempotency key of its own" } : option,
+);
+
 /** What identifies the attempt that is asked about. */
 export type AskedStep = Pick<StepEntry, "id" | "path" | "kind" | "attempt" | "idempotencyKey">;
 
@@ -60,11 +64,15 @@ export function askRepeat(choice: Choice, step: AskedStep, earlier: StepEntry): 
     kind: "gate",
     subject: step.id,
     step: step.id,
-    text: `${step.path} was done in round ${earlier.round}, before the roll-back; run it again, or keep what it did?`,
-    options: OUTCOME_OPTIONS,
+    text: `${step.path} ${describeEarlier(earlier)}, before the task went back; run it again, or keep what it did?`,
+    options: REPEAT_OPTIONS,
     ...offered,
     facts: { ...factsOf(step), earlier: earlier.id },
   });
+}
+
+function describeEarlier({ status, round }: StepEntry): string {
+  return status === "completed" ? `was done in round ${round}` : `was started in round ${round} and may have acted`;
 }
 
 export function askParked(choice: Choice, step: AskedStep, crashes: number): EngineEvent {

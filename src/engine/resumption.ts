@@ -9,6 +9,7 @@ import { decideThat, loadValue, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { CANCELLED_TO_RESUME } from "./evolve-steps.js";
 import { collectFeedback } from "./evaluation.js";
+import { goBack } from "./going-back.js";
 import { findEvaluation } from "./evolve-evaluation.js";
 import type { EngineInput } from "./input.js";
 import { childPath, findScopeDefinition, indexDefinition } from "./lookup.js";
@@ -35,6 +36,8 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
       ...(input.uncertain ? { uncertain: true } : {}),
     },
   ];
+  if (input.goBack !== undefined)
+    return [...events, ...goBack(choice, { events, request: input.goBack, reopen: reopenScope })];
   for (const id of state.open) {
     const step = state.steps.get(id);
     if (step !== undefined && isKept(step, input))

@@ -72,10 +72,10 @@ function failRendering(choice: Choice, { event, before, error }: FailedRendering
  * earlier round that was rolled back. Its intent stands before the question, and is not carried out.
  */
 function doubtAbout(choice: Choice, request: IntentRequest, event: EventOf<"step_intended">): EngineEvent | undefined {
-  const { node, path, permittedBy } = request;
+  const { node, permittedBy } = request;
   if (node.effects !== "external" || event.onUnknown === "rerun" || permittedBy !== undefined) return undefined;
   const asked = { ...event, id: event.step };
-  const earlier = findEarlierRound(choice.state, path, event.round);
+  const earlier = findEarlierRound(choice.state, event);
   if (earlier !== undefined) return askRepeat(choice, asked, earlier);
   return choice.state.task?.uncertain === true ? askOutcome(choice, asked, { isLost: true }) : undefined;
 }

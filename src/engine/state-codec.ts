@@ -55,6 +55,7 @@ export function captureState(state: TaskState): CapturedState {
     },
     maps: {
       visits: captureMap(state.visits),
+      ...(state.rounds.size === 0 ? {} : { rounds: captureMap(state.rounds) }),
       outputs: captureMap(state.outputs),
       channel: captureMap(state.channel),
       triggered: captureMap(state.triggered),

@@ -95,6 +95,8 @@ export function decodeSections(value: JsonObject): TaskState {
     fields: { checkpointId: "string", seq: "number", phase: "number", position: "number" },
   });
   fillMap(state.visits, mapOf(value, "visits"), (item) => (typeof item === "number" ? item : fail("visits")));
+  if (value["rounds"] !== undefined)
+    fillMap(state.rounds, mapOf(value, "rounds"), (item) => (typeof item === "number" ? item : fail("rounds")));
   fillMap(state.triggered, mapOf(value, "triggered"), (item) => (typeof item === "number" ? item : fail("triggered")));
   fillMap(state.channel, mapOf(value, "channel"), (item) => item);
   fillMap(

@@ -11,6 +11,7 @@ import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../defini
 import type {
   ConfidenceReport,
   Decision,
+  ForkOrigin,
   ProcessRef,
   Question,
   SavedFile,
@@ -44,6 +45,8 @@ export interface TaskEntry {
   readonly uncertain?: boolean;
   /** How the root scope ended. */
   readonly root?: { readonly outcome: "done" | "partial" | "failed"; readonly routeOutput?: JsonObject };
+  /** Where it comes from, when it began as a fork. */
+  readonly forkedFrom?: ForkOrigin;
   /** First record that `prune --history` left; checkpoints before the oldest file after it cannot be reached any more. */
   readonly historyFrom?: number;
   /** What people added to the limits, by name of the limit. */
@@ -272,6 +275,8 @@ export interface TaskState {
   readonly scopes: Map<string, ScopeEntry>;
   /** Times a node was entered in this round, by path. */
   readonly visits: Map<string, number>;
+  /** Round of a path's latest visit where it is an earlier one: made before a roll-back and still valid. */
+  readonly rounds: Map<string, number>;
   /** The latest step or scope output by path: what templates see. */
   readonly outputs: Map<string, { readonly value: ValueRef; readonly by: string }>;
   readonly channel: Map<string, JsonValue>;
@@ -316,6 +321,7 @@ export function createState(): TaskState {
     histories: new Map(),
     scopes: new Map(),
     visits: new Map(),
+    rounds: new Map(),
     outputs: new Map(),
     channel: new Map(),
     decisions: [],

@@ -79,7 +79,7 @@ function followProbe(choice: Choice, step: StepEntry, { done, output }: ProbeAns
 /** E6. */
 function hasProvablyNotActed(choice: Choice, step: StepEntry, input: ResumedInput): boolean {
   const isUncertain = input.uncertain || choice.state.task?.uncertain === true;
-  if (isUncertain || findEarlierRound(choice.state, step.path, step.round) !== undefined) return false;
+  if (isUncertain || findEarlierRound(choice.state, step) !== undefined) return false;
   return step.process === undefined && spawnsAlways(choice, step);
 }
 

@@ -7,13 +7,15 @@
  * R6: damage that a snapshot covers is no loss. Loss that a person accepted once is not asked about again.
  */
 import { SplashdownError } from "../base/errors.js";
-import type { JsonObject } from "../base/json.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import { createBlobShelf } from "../checkpoint/blobs.js";
 import type { LoadedSnapshot, SnapshotSource } from "../checkpoint/contract.js";
+import type { BlobRef, EngineEvent } from "../engine/events.js";
 import { evolve } from "../engine/evolve.js";
+import { carriedState, withInlineState } from "../engine/evolve-return.js";
 import { createState, type TaskState } from "../engine/state.js";
 import { readHistory, type History, type LostRange, type ScanCache } from "../journal/history.js";
 import type { JournalPosition } from "../journal/position.js";
-import type { HistoryRecord } from "../journal/segment-records.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import { selectBase, type RefusedSnapshot } from "./base-selection.js";
@@ -68,7 +70,11 @@ export async function foldHistory(history: History, options: ReadTaskOptions): P
   const from = (snapshot?.position.n ?? 0) + 1;
   const records = history.recordsFrom(from).filter((record) => record.n <= until);
   const folding = new Folding(state, checkTime);
-  for (const record of records) folding.fold(record);
+  const load = createLoad(options);
+  for (const record of records) {
+    const event = record.decode();
+    folding.fold(record.n, carriedState(event) === undefined ? event : await withInlineState(event, load));
+  }
   const lost = findUncovered({ history, from, until }).filter((range) => !folding.isAccepted(range));
   return {
     state,
@@ -135,6 +141,11 @@ function findUncovered(place: { history: History; from: number; until: number })
     : uncovered;
 }
 
+/** Opened when it is needed: few histories have an event that carries a state. */
+function createLoad({ task, vault }: ReadTaskOptions): (ref: BlobRef) => Promise<JsonValue> {
+  return (ref) => createBlobShelf({ store: task, vault }).get(ref);
+}
+
 class Folding {
   unfoldable = 0;
   readonly #state: TaskState;
@@ -148,11 +159,9 @@ class Folding {
     this.#checkTime = checkTime;
   }
 
-  fold(record: HistoryRecord): void {
+  fold(n: number, event: EngineEvent): void {
     this.#count += 1;
     if (this.#count % RECORDS_PER_LOOK === 0) this.#checkTime?.();
-    const { n } = record;
-    const event = record.decode();
     if (n !== this.#state.position + 1) this.#hasGap = true;
     if (event.type === "task_resumed" && event.report["loss_accepted"] === true) this.#acceptedAt = n;
     this.#state.position = n - 1;

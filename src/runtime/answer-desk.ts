@@ -25,6 +25,9 @@ export interface AnswerDeskDeps {
   readonly holdOpen: (until: Promise<unknown>) => void;
 }
 
+/** A gate about a step asks whether it shall act once more, after going back. */
+const ABOUT_OUTCOMES: ReadonlySet<string> = new Set(["unknown_outcome", "parked_step", "gate"]);
+
 export class AnswerDesk {
   readonly #deps: AnswerDeskDeps;
   #asking: Promise<void> = Promise.resolve();
@@ -53,7 +56,7 @@ export class AnswerDesk {
 
   #findGiven({ question }: EventOf<"question_opened">, state: TaskState): UnknownAnswer | undefined {
     const step = question.step === undefined ? undefined : state.steps.get(question.step);
-    const isUnknown = question.kind === "unknown_outcome" || question.kind === "parked_step";
+    const isUnknown = ABOUT_OUTCOMES.has(question.kind);
     return step !== undefined && isUnknown ? findUnknownAnswer(this.#deps.unknown, step) : undefined;
   }
 

@@ -10,7 +10,7 @@ import { createUuid, type StepId, type TaskId } from "../base/ids.js";
 import { LIMITS } from "../base/limits.js";
 import type { EffectiveSettings } from "../definition/settings.js";
 import type { LoadedWorkflow, OnUnknown } from "../definition/workflow.js";
-import type { EngineInput } from "../engine/input.js";
+import type { EngineInput, GoBack } from "../engine/input.js";
 import { createState, type TaskState } from "../engine/state.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
 import { restoreTask, type Restored } from "../recovery/restore.js";
@@ -102,6 +102,8 @@ export interface GoOn extends ConductOptions {
   /** For a task whose first process died before anything was recorded: it is started with these. */
   readonly inputs?: JsonObject;
   readonly notices?: readonly string[];
+  /** Go back first. */
+  readonly goBack?: GoBack;
 }
 
 /**
@@ -199,6 +201,7 @@ async function resumedInput(
     ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
     onUnknownOf: policiesOf(options.unknown),
     byPerson: options.byPerson,
+    ...(options.goBack === undefined ? {} : { goBack: options.goBack }),
     maxRecoveryAttempts: settings.recovery_config.max_recovery_attempts,
     probed: new Map(),
   };

@@ -181,6 +181,7 @@ export interface RunOptions {
 export interface ResumeOptions {
   readonly task?: string;
   readonly checkpointId?: string;
+  /** Go back to this checkpoint first: the state returns, limits and spend do not, and nothing is deleted. */
   readonly from?: string;
   /** Answers the one open question. */
   readonly answer?: string;
@@ -216,6 +217,9 @@ export interface PlanView {
   readonly to_rerun: readonly { readonly step: string; readonly why: string }[];
   readonly unknown: readonly string[];
   readonly changed: readonly { readonly path: string; readonly how: string }[];
+  /** Going back: to where, and which external steps were done, or may have acted, since; they are asked about. */
+  readonly back_to?: { readonly checkpoint_id: string; readonly seq: number; readonly phase: number };
+  readonly acted_since?: readonly string[];
 }
 
 export interface RecoverView {

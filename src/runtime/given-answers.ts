@@ -29,6 +29,9 @@ export interface UnknownAnswer {
   readonly value?: JsonValue;
 }
 
+/** Stands for every step that is named by nothing else. */
+export const ANY_STEP = "*";
+
 /** Shape: keys as given: identity, path or name of a step. Errors: USAGE_INVALID. */
 export function parseUnknownFlags(given: AnswerFlags["unknown"] = {}): Readonly<Record<string, UnknownAnswer>> {
   return Object.fromEntries(Object.entries(given).map(([step, text]) => [step, parseUnknown(step, text)]));
@@ -64,7 +67,7 @@ export function policiesOf(unknown: Readonly<Record<string, UnknownAnswer>>): Re
 export function requireKnownSteps(state: TaskState, unknown: Readonly<Record<string, UnknownAnswer>>): void {
   const names = new Set([...state.steps.values()].flatMap(({ id, path, name }) => [id, path, name]));
   for (const step of Object.keys(unknown)) {
-    if (names.has(step)) continue;
+    if (names.has(step) || step === ANY_STEP) continue;
     const nearest = findNearest(step, names);
     const help = nearest === undefined ? "" : `; did you mean ${nearest}?`;
     throw usage(`--unknown names ${step}, and no such step has begun${help}`);
@@ -75,7 +78,7 @@ export function findUnknownAnswer(
   unknown: Readonly<Record<string, UnknownAnswer>>,
   step: Pick<StepEntry, "id" | "path" | "name">,
 ): UnknownAnswer | undefined {
-  return unknown[step.id] ?? unknown[step.path] ?? unknown[step.name];
+  return unknown[step.id] ?? unknown[step.path] ?? unknown[step.name] ?? unknown[ANY_STEP];
 }
 
 /**

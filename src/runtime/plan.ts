@@ -1,18 +1,20 @@
 /** What going on with a task would do: done, to run, to run again and why, unknown, changed. Pure. */
 import type { NodeDefinition } from "../definition/workflow.js";
+import { currentStepId } from "../engine/lookup.js";
 import type { StepEntry, TaskState } from "../engine/state.js";
 import type { PlanView } from "./contract.js";
 import type { ReloadedWorkflow } from "./workflow-loading.js";
 
 export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
   const steps = [...state.steps.values()];
-  const begun = new Set(steps.map((step) => step.path));
-  const unfinished = steps.filter((step) => step.status !== "completed" && step.status !== "skipped");
+  const begun = new Set(state.visits.keys());
+  const current = steps.filter(({ id, path }) => id === currentStepId(state, path));
+  const unfinished = current.filter((step) => step.status !== "completed" && step.status !== "skipped");
   const unknown = unfinished.filter((step) => isPerhapsUnknown(step));
   const { workflow } = now;
   return {
     task: state.task?.name ?? "",
-    done: steps.filter((step) => step.status === "completed").map((step) => step.id),
+    done: steps.filter((step) => step.status === "completed" && isValid(state, step)).map((step) => step.id),
     to_run: listStepPaths(workflow.definition.root).filter((path) => !begun.has(path)),
     to_rerun: unfinished
       .filter((step) => !unknown.includes(step))
@@ -20,6 +22,11 @@ export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
     unknown: unknown.map((step) => step.id),
     changed: now.changes,
   };
+}
+
+/** False for what was done on a way that was left by going back. */
+function isValid(state: TaskState, { path, round, visit }: StepEntry): boolean {
+  return visit <= (state.visits.get(path) ?? 0) && round <= (state.rounds.get(path) ?? state.round);
 }
 
 /** An external step that was started and has no end: it may or may not have acted. */

@@ -6,6 +6,7 @@
  */
 import { silentLog, type Log } from "../base/log.js";
 import type { LoadedSnapshot } from "../checkpoint/contract.js";
+import { createBlobShelf } from "../checkpoint/blobs.js";
 import { NamedBlobs, planHistoryCut, type HistoryCut } from "../checkpoint/history-cut.js";
 import { listPinned } from "../checkpoint/pins.js";
 import {
@@ -108,7 +109,8 @@ async function findUnnamed(
   const blobs = await opened.task.list("blobs/");
   if (blobs.length === 0) return [];
   const named = new NamedBlobs();
-  for (const record of history.recordsFrom(cut.before)) named.addRecord(record);
+  const shelf = createBlobShelf({ store: opened.task, vault: opened.vault });
+  for (const record of history.recordsFrom(cut.before)) await named.addRecord(record, (ref) => shelf.get(ref));
   for (const { file } of kept) named.addState((await opened.snapshots.load(file)).state);
   return blobs.filter(({ key }) => !named.keys.has(key));
 }

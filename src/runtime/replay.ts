@@ -11,6 +11,7 @@ import { createBlobShelf } from "../checkpoint/blobs.js";
 import type { SnapshotSource } from "../checkpoint/contract.js";
 import { decide } from "../engine/decide.js";
 import { evolve } from "../engine/evolve.js";
+import { withInlineState } from "../engine/evolve-return.js";
 import type { BlobRef, EngineEvent, EngineEventType } from "../engine/events.js";
 import type { DecideContext, EngineInput } from "../engine/input.js";
 import { createState, type TaskState } from "../engine/state.js";
@@ -41,7 +42,8 @@ export async function replayEvents(
   options: ReplayOptions,
 ): Promise<Pick<ReplayView, "story" | "differences">> {
   const { task, vault, until } = options;
-  const asker = new Asker(services, await services.templates(), createBlobShelf({ store: task, vault }));
+  const shelf = createBlobShelf({ store: task, vault });
+  const asker = new Asker(services, await services.templates(), shelf);
   const history = await readHistory({ task, vault });
   const { state, from } = await beginOf(history, options);
   const story: EventView[] = [];
@@ -53,7 +55,7 @@ export async function replayEvents(
     const difference = await asker.compare(state, event);
     if (difference !== undefined) differences.push({ n, ...difference });
     story.push(viewEvent(n, event));
-    evolve(state, event);
+    evolve(state, await withInlineState(event, (ref) => shelf.get(ref)));
   }
   return { story, differences };
 }

@@ -8,6 +8,7 @@
 import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../base/error-table.js";
 import { errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { quoteArgument } from "../base/shell-text.js";
+import type { GoBack } from "../engine/input.js";
 import type { TaskState } from "../engine/state.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
@@ -16,7 +17,8 @@ import type { TaskStore } from "../store/contract.js";
 import { conductOn, type GoOn } from "./conduct.js";
 import type { PlanView, RecoverOptions, RecoverView, ResumeOptions, RunView } from "./contract.js";
 import { findTask, findTaskOfCheckpoint } from "./finding.js";
-import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
+import { ANY_STEP, answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
+import { prepareGoingBack } from "./going-back.js";
 import { findBlocking, isInterrupted } from "./interrupted.js";
 import { notStarted } from "./key-access.js";
 import { planResume } from "./plan.js";
@@ -31,6 +33,7 @@ interface Standing {
   readonly state: TaskState;
   readonly now: ReloadedWorkflow;
   readonly plan: PlanView;
+  readonly goBack?: GoBack;
 }
 
 /** Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS, OWNER_ALIVE, those of reading, of the flags' answers and of `conductOn`. */
@@ -38,13 +41,14 @@ export async function resumeTask(services: Services, options: ResumeOptions): Pr
   return whileOpen(await findResumable(services, options), async (task) => {
     await requireNotAlive(services, task);
     if (options.workflow !== undefined) await loadGiven(services, options.workflow);
-    const standing = await readStanding(services, task);
+    const now = await readStanding(services, task);
+    const standing = options.from === undefined ? now : await standBack(services, now, options.from);
     if (options.planOnly === true) return standing.plan;
-    if (!isOpenEnded(standing.state)) return viewEnded(services, standing);
+    if (standing.goBack === undefined && !isOpenEnded(standing.state)) return viewEnded(services, standing);
     requireKnownSteps(standing.state, parseUnknownFlags(options.unknown));
     options.onPlan?.(standing.plan);
     if (standing.now.isChanged && options.acceptChanges !== true) return refuseChange(services, standing);
-    await answerOpenQuestions(services, standing, options);
+    if (standing.goBack === undefined) await answerOpenQuestions(services, standing, options);
     return goOn(services, standing, { by: "resume", byPerson: true, options });
   });
 }
@@ -93,6 +97,26 @@ async function refuseChange(services: Services, { opened, state, now, plan }: St
   };
 }
 
+/** Where the task would stand after going back, and what it would do from there. */
+async function standBack(services: Services, standing: Standing, from: string): Promise<Standing> {
+  const { opened, now, state } = standing;
+  const { goBack, after, acted } = await prepareGoingBack(services, { ...opened, state }, from);
+  const { checkpointId, seq, phase } = goBack.to;
+  const plan: PlanView = {
+    ...planResume(after, now),
+    back_to: { checkpoint_id: checkpointId, seq, phase },
+    acted_since: acted,
+  };
+  return { ...standing, plan, goBack };
+}
+
+/** After going back `--on-unknown` speaks of what acted before, too. */
+function answersOf({ unknown, from, onUnknown }: GoingOn["options"]): ReturnType<typeof parseUnknownFlags> {
+  const given = parseUnknownFlags(unknown);
+  if (from === undefined || onUnknown === undefined || onUnknown === "ask") return given;
+  return { [ANY_STEP]: { answer: onUnknown }, ...given };
+}
+
 interface GoingOn {
   readonly by: GoOn["by"];
   readonly byPerson: boolean;
@@ -101,17 +125,19 @@ interface GoingOn {
 
 function goOn(
   services: Services,
-  { opened, state, now }: Standing,
+  { opened, state, now, goBack }: Standing,
   { by, byPerson, options }: GoingOn,
 ): Promise<RunView> {
   return conductOn(services, {
     opened,
     by,
     byPerson,
-    isToGoOn: (found) => (byPerson ? isOpenEnded(found) : isInterrupted(found, services.clock.nowMs())),
+    ...(goBack === undefined ? {} : { goBack }),
+    isToGoOn: (found) =>
+      goBack !== undefined || (byPerson ? isOpenEnded(found) : isInterrupted(found, services.clock.nowMs())),
     workflow: now.workflow,
     settings: sealedSettings(state, services.settings),
-    unknown: parseUnknownFlags(options.unknown),
+    unknown: answersOf(options),
     wait: options.wait ?? false,
     signal: options.signal,
     takeOver: options.takeOver ?? false,

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../base/json.js";
 import { quoteArgument } from "../base/shell-text.js";
 import type { EngineEvent } from "../engine/events.js";
+import { currentStepId } from "../engine/lookup.js";
 import type { QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
 import type { CheckpointView, DeliverableView, EventView, MetricsView, QuestionView, StepView } from "./contract.js";
 
@@ -120,7 +121,7 @@ export function countSteps(state: TaskState): { done: number; failed: number; sk
     if (step.status === "completed") counts.done += 1;
     else if (step.status === "failed") counts.failed += 1;
     else if (step.status === "skipped") counts.skipped += 1;
-    else counts.open += 1;
+    else if (step.id === currentStepId(state, step.path)) counts.open += 1;
   }
   return counts;
 }
@@ -142,7 +143,9 @@ export function viewCheckpoints(task: string, state: TaskState): CheckpointView[
 }
 
 export function viewEvent(n: number, event: EngineEvent): EventView {
-  const { atMs, type, ...rest } = event;
+  const { atMs, type, ...facts } = event;
+  // A whole state is no news: `checkpoints show` and `diff` look into it.
+  const { state: _state, ...rest } = { state: undefined, ...facts };
   return {
     n,
     at: formatTime(atMs),
@@ -189,6 +192,7 @@ const DESCRIBERS: Describers = {
   checkpoint_recorded: (event) => `checkpoint ${event.seq} (${event.trigger})`,
   snapshot_written: (event) => `checkpoint ${event.seq} saved: ${event.file}`,
   snapshot_failed: (event) => `checkpoint ${event.seq} could not be saved: ${event.error.message}`,
+  task_forked: (event) => `task ${event.name} begins as a fork of ${event.origin.name}, checkpoint ${event.origin.seq}`,
   rolled_back: (event) => `rolled back to checkpoint ${event.seq}: ${event.reason}`,
   pruned: (event) => `removed ${event.files.length} checkpoint files: ${event.reason}`,
   noted: (event) => event.text,

@@ -15,7 +15,6 @@ import type { EngineInput } from "../input.js";
 import type { Sanitiser, StepSink } from "../ports.js";
 import type { StepEntry } from "../state.js";
 import { createChannelView } from "./channel-view.js";
-import { ProgressPace, type ProgressReport } from "./progress-pace.js";
 import { findValueFault } from "./value-size.js";
 
 export type CloseReason = "finished" | "cancelled" | "timeout" | "idle" | "leaving";
@@ -38,10 +37,9 @@ export class Attempt {
   readonly step: StepEntry;
   readonly sink: StepSink;
   readonly #deps: AttemptDeps;
+  readonly #definition: StepDefinition;
   readonly #controller = new AbortController();
   readonly #startedAtMs: number;
-  readonly #progress: ProgressPace;
-  #lastSignMs: number;
   #checkpointMetadata: JsonObject | undefined;
   #again = false;
   #closed: CloseReason | undefined;
@@ -50,13 +48,12 @@ export class Attempt {
 
   constructor(step: StepEntry, definition: StepDefinition, deps: AttemptDeps) {
     this.step = step;
+    this.#definition = definition;
     this.#deps = deps;
     this.#startedAtMs = deps.clock.monotonicMs();
-    this.#lastSignMs = this.#startedAtMs;
-    this.#progress = new ProgressPace(deps.clock, (report) => void deps.post(this.#progressInput(report)));
     this.sink = this.#createSink();
     this.#cancelTimeout = this.#closeAfter(definition.timeoutMs, "timeout");
-    this.#watchSilence(definition.idleTimeoutMs);
+    this.#touch();
   }
 
   get signal(): AbortSignal {
@@ -77,7 +74,6 @@ export class Attempt {
   /** Ends the attempt; its children are told through the signal. The first reason stays. */
   close(reason: CloseReason): void {
     if (this.#closed !== undefined) return;
-    this.#progress.flush();
     this.#closed = reason;
     this.#cancelTimeout?.();
     this.#cancelIdle?.();
@@ -88,8 +84,7 @@ export class Attempt {
   #createSink(): StepSink {
     return {
       spawned: (process) => this.#record({ kind: "spawned", process }),
-      alive: () => this.#touch(),
-      progress: (report) => this.#takeProgress(report),
+      progress: (report) => this.#postProgress(report),
       milestone: async (name, state) =>
         this.#record({
           kind: "milestone",
@@ -118,21 +113,16 @@ export class Attempt {
     };
   }
 
-  #takeProgress(report: ProgressReport): void {
+  #postProgress(report: Parameters<StepSink["progress"]>[0]): void {
     if (this.#closed !== undefined) return;
     this.#touch();
-    this.#requireWithinLimits(report as JsonObject);
-    this.#progress.take(report);
-  }
-
-  #progressInput(report: JsonObject): EngineInput {
-    return { kind: "progress", ...this.#identity(), report: this.#deps.sanitiser.clean(report) as JsonObject };
+    const copy = JSON.parse(JSON.stringify(report)) as JsonObject;
+    void this.#deps.post({ kind: "progress", ...this.#identity(), report: this.#cleanObject(copy) });
   }
 
   async #record(report: AttemptReport): Promise<void> {
     this.#requireOpen();
     this.#touch();
-    this.#progress.flush();
     const recorded = await this.#deps.submit({ ...report, ...this.#identity() });
     if (recorded.length === 0) throw this.#refusal("its step went on without it");
     if (ALLOWS.has(report.kind)) this.#requireOpen();
@@ -145,14 +135,9 @@ export class Attempt {
   /** Errors: CANCELLED, VALUE_TOO_LARGE, VALUE_TOO_DEEP. */
   #clean(value: JsonValue): JsonValue {
     this.#requireOpen();
-    this.#requireWithinLimits(value);
-    return this.#deps.sanitiser.clean(value);
-  }
-
-  #requireWithinLimits(value: JsonValue): void {
     const { stepOutputBytesMax: bytesMax, valueDepthMax: depthMax } = LIMITS;
     const fault = findValueFault(value, { bytesMax, depthMax });
-    if (fault === undefined) return;
+    if (fault === undefined) return this.#deps.sanitiser.clean(value);
     const details = { path: this.step.path, bytesMax, depthMax };
     throw new SplashdownError(fault, `a value that step ${this.step.path} reports is over the limit`, { details });
   }
@@ -175,18 +160,8 @@ export class Attempt {
 
   /** Content came: the limit on silence starts again. */
   #touch(): void {
-    this.#lastSignMs = this.#deps.clock.monotonicMs();
-  }
-
-  /** One timer, however often content comes: it looks back when it fires. */
-  #watchSilence(limitMs: number | undefined): void {
-    if (limitMs === undefined || limitMs > TIMER_MS_MAX) return;
-    const { clock } = this.#deps;
-    const leftMs = this.#lastSignMs + limitMs - clock.monotonicMs();
-    this.#cancelIdle = clock.schedule(leftMs, () => {
-      if (this.#lastSignMs + limitMs > clock.monotonicMs()) this.#watchSilence(limitMs);
-      else this.close("idle");
-    });
+    this.#cancelIdle?.();
+    this.#cancelIdle = this.#closeAfter(this.#definition.idleTimeoutMs, "idle");
   }
 
   #closeAfter(limitMs: number | undefined, reason: CloseReason): (() => void) | undefined {

@@ -11,6 +11,7 @@ import type { JsonValue } from "../../base/json.js";
 import { decide } from "../decide.js";
 import type { EngineEvent, EventOf } from "../events.js";
 import { evolve } from "../evolve.js";
+import { carriedState } from "../evolve-return.js";
 import type { DecideContext, EngineInput, TemplateEngine } from "../input.js";
 import type { EnginePorts } from "../ports.js";
 import type { TaskState } from "../state.js";
@@ -119,7 +120,8 @@ export class Decisions {
     const { state, ports, values, capture } = this.#deps;
     const event = await values.externalise(decided);
     this.requireGoing();
-    evolve(state, event);
+    // A state that returns is folded from what was decided; the record may name it as a blob.
+    evolve(state, carriedState(decided) === undefined ? event : decided);
     ports.events.append([event]);
     batch.events.push(event);
     const required = event.type === "checkpoint_recorded" ? capture(event) : undefined;

@@ -209,7 +209,8 @@ export class TaskRunner {
   #act(event: EngineEvent): void {
     switch (event.type) {
       case "task_resumed":
-        if (event.crashed) this.#deliveries.write(this.state.deliverables.values());
+        // After going back, or in a fork, the files may be others than those that are there.
+        if (event.crashed || this.state.round > 1) this.#deliveries.write(this.state.deliverables.values());
         return;
       case "step_intended":
         this.#startStep(event);

@@ -58,6 +58,10 @@ export class LargeValues {
       case "scope_left":
       case "task_closed":
         return isSmallRef(event.output) ? event : { ...event, output: await this.#move(event.output) };
+      case "rolled_back":
+        return event.state === undefined || isSmallRef(event.state)
+          ? event
+          : { ...event, state: await this.#move(event.state) };
       default:
         return event;
     }

@@ -35,7 +35,10 @@ export async function assembleWork(
     outputs: await loadOutputs(state, listOf(rendered["uses"]), values),
     feedback: phase?.feedback ?? [],
     uncertainties: listOf(rendered["uncertainties"]),
-    story: () => describeStory(state),
+    // Put together on demand: most kinds do not ask, and it grows with the task.
+    get story() {
+      return describeStory(state);
+    },
     ...(step.milestone === undefined
       ? {}
       : { milestone: { name: step.milestone.name, state: await values.resolve(step.milestone.state) } }),
