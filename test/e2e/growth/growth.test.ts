@@ -1,0 +1,104 @@
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { EventView, RunView, TaskView } from "../../../src/runtime/contract.js";
+import { openPlace, type CommandPlace } from "../../support/command-place.js";
+
+const STEPS = 200;
+const STEP_BYTES = 20_000;
+const CONSTANT_BYTES = 2_000_000;
+const UNIQUE_BYTES = CONSTANT_BYTES + STEPS * STEP_BYTES;
+
+/** Text as a model writes it: words, of which some are common. Each step adds a piece to the channel that all can read. */
+const FUNCTIONS = `
+import { randomInt } from "node:crypto";
+function write(bytes) {
+  let text = "";
+  while (text.length < bytes) text += "w" + Math.floor(randomInt(1, 5000) ** 2 / 5000).toString(36) + " ";
+  return text.slice(0, bytes);
+}
+export const constant = () => write(${CONSTANT_BYTES});
+export function grow(context) {
+  context.channel.append("log", write(${STEP_BYTES}));
+  context.channel.add("count", 1);
+  return { n: context.channel.get("count") };
+}
+export const measure = (context) => ({
+  constant: context.input.constant,
+  pieces: context.channel.get("log").length,
+  bytes: context.channel.get("log").join("").length,
+});
+`;
+
+const WORKFLOW = {
+  workflow: { name: "growing", entry_point: "constant", limits: { max_iterations: 1 + STEPS / 2 } },
+  agents: [
+    { name: "constant", function: "./functions.mjs#constant", effects: "none", routes: [{ to: "grow" }] },
+    {
+      name: "grow",
+      function: "./functions.mjs#grow",
+      effects: "none",
+      routes: [{ to: "measure", when: `{{ output.n >= ${STEPS} }}` }, { to: "grow" }],
+    },
+    {
+      name: "measure",
+      function: "./functions.mjs#measure",
+      effects: "none",
+      input: { constant: "{{ constant.output | length }}" },
+      routes: [{ to: "$end" }],
+    },
+  ],
+  output: { measured: "{{ measure.output }}" },
+};
+
+function sizeOf(path: string): number {
+  const stat = lstatSync(path);
+  return stat.isDirectory() ? readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0) : stat.size;
+}
+
+const sizeIn = (place: CommandPlace, name = ""): number => sizeOf(join(place.folder, "outputs/t/checkpoints", name));
+
+/** The time from end to end of a step when nothing else kept the machine busy: the tenth part is quicker. */
+function quietStepMs(events: readonly EventView[], from: number, to: number): number {
+  const ends = events.filter(({ type }) => type === "step_completed").map(({ at }) => Date.parse(at));
+  const gaps = ends.slice(from, to).map((at, index) => at - (ends[from + index - 1] ?? at));
+  return gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 10)] ?? Infinity;
+}
+
+/** Bytes of the journal's sealed lines, in their order. */
+function lineSizes(place: CommandPlace): number[] {
+  const folder = join(place.folder, "outputs/t/checkpoints/journal");
+  const names = readdirSync(folder).toSorted((a, b) => (a < b ? -1 : 1));
+  return names.flatMap((name) => readFileSync(join(folder, name), "latin1").split("\n")).map((line) => line.length);
+}
+
+describe("FAULTS 24: a task of 200 steps that add 20 KB each, and a constant of 2 MB", () => {
+  it("grows in line with what is new, saves its last step like an early one, shrinks by pruning, and still goes on", async () => {
+    const place = openPlace();
+    place.write("functions.mjs", FUNCTIONS);
+    place.write("workflow.json", JSON.stringify(WORKFLOW));
+    expect((await place.run(["run", "workflow.json", "--task", "t"])).code).toBe(21);
+    const [journalAtHalf, atHalf] = [sizeIn(place, "journal"), sizeIn(place)];
+    expect(atHalf).toBeLessThan(3 * (UNIQUE_BYTES - (STEPS / 2) * STEP_BYTES));
+
+    const pruned = await place.run(["checkpoints", "prune", "t", "--keep", "2", "--yes"]);
+    expect(pruned.code).toBe(0);
+    expect(sizeIn(place)).toBeLessThan(atHalf);
+    const resumed = await place.run(["resume", "t", "--extend", `max_iterations=${STEPS}`, "--json"]);
+    expect(resumed.json<RunView>()).toMatchObject({
+      status: "done",
+      output: { measured: { constant: CONSTANT_BYTES, pieces: STEPS, bytes: STEPS * STEP_BYTES } },
+    });
+    expect(sizeIn(place)).toBeLessThan(3 * UNIQUE_BYTES);
+    expect(sizeIn(place, "journal") / journalAtHalf).toBeGreaterThan(1.8);
+    expect(sizeIn(place, "journal") / journalAtHalf).toBeLessThan(2.2);
+    expect((await place.run(["show", "t", "--json"])).json<TaskView>().damage).toEqual([]);
+
+    const events = (await place.run(["events", "t", "--json"])).json<EventView[]>();
+    const [early, late] = [quietStepMs(events, 10, 60), quietStepMs(events, STEPS - 50, STEPS)];
+    expect(late).toBeLessThanOrEqual(2 * early + 5);
+    const lines = lineSizes(place);
+    const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
+    expect(sum(lines.slice(-200)) / sum(lines.slice(50, 250))).toBeLessThan(1.2);
+  });
+});
