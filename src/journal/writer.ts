@@ -39,6 +39,8 @@ export interface JournalWriterOptions {
   readonly sizeBytes?: number;
   readonly clock: Clock;
   readonly log?: Log;
+  /** The disk is full, and what is written now lies in the reserve: nothing more should begin. */
+  readonly onReserveUsed?: (error: SplashdownError) => void;
   /** For tests: smaller than LIMITS. */
   readonly segmentBytesMax?: number;
   readonly segmentRecordsMax?: number;
@@ -258,9 +260,15 @@ export class JournalWriter implements EventLog {
       const what = batch.length === 0 ? "opening a journal segment" : `writing ${batch.length} journal records`;
       this.#log.warn(`${what} failed, trying a new segment: ${messageOf(error)}`);
       await this.#dropSegment();
-      if (isErrorCode(error, "STORE_FULL")) await this.#options.task.releaseReserve();
+      if (isErrorCode(error, "STORE_FULL")) await this.#useReserve(error);
       await run();
     }
+  }
+
+  async #useReserve(error: unknown): Promise<void> {
+    const { task, onReserveUsed } = this.#options;
+    await task.releaseReserve();
+    if (error instanceof SplashdownError) onReserveUsed?.(error);
   }
 
   async #dropSegment(): Promise<void> {

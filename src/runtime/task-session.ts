@@ -5,7 +5,7 @@
  * Owns: the order of opening and closing. What the task does is the runner's; whether it may be taken is recovery's.
  */
 import { EXIT_STATUS } from "../base/error-table.js";
-import { messageOf } from "../base/errors.js";
+import { messageOf, SplashdownError } from "../base/errors.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createPerformer } from "../agents/performer.js";
 import { createBlobShelf, type RangedBlobShelf } from "../checkpoint/blobs.js";
@@ -72,8 +72,15 @@ export async function runSession(
   options: SessionOptions,
   first: Extract<EngineInput, { kind: "start" | "resumed" }>,
 ): Promise<SessionEnd> {
-  const journal = await openJournal(options);
-  const session = new TaskSession(options, journal);
+  let session: TaskSession | undefined;
+  // The disk may be full while the journal is opened, before there is a session to stop.
+  let full: SplashdownError | undefined;
+  const journal = await openJournal(options, (error) => {
+    full = error;
+    session?.stopForRoom(error);
+  });
+  session = new TaskSession(options, journal);
+  if (full !== undefined) session.stopForRoom(full);
   try {
     const closed = await session.run(first);
     return { closed, state: options.state };
@@ -82,17 +89,12 @@ export async function runSession(
   }
 }
 
-function openJournal({
-  services,
-  task,
-  vault,
-  epoch,
-  prev,
-  base,
-  journalBytes,
-}: SessionOptions): Promise<JournalWriter> {
+function openJournal(
+  { services, task, vault, epoch, prev, base, journalBytes }: SessionOptions,
+  onReserveUsed: (error: SplashdownError) => void,
+): Promise<JournalWriter> {
   const { clock, log } = services;
-  return openJournalWriter({ task, vault, epoch, prev, base, sizeBytes: journalBytes, clock, log });
+  return openJournalWriter({ task, vault, epoch, prev, base, sizeBytes: journalBytes, clock, log, onReserveUsed });
 }
 
 class TaskSession {
@@ -134,8 +136,8 @@ class TaskSession {
   }
 
   async run(first: Extract<EngineInput, { kind: "start" | "resumed" }>): Promise<EventOf<"task_closed">> {
-    const { signal, task, services } = this.#options;
-    await task.ensureReserve().catch((error: unknown) => services.log.debug(`no reserve: ${messageOf(error)}`));
+    const { signal } = this.#options;
+    await this.#requireRoom();
     await this.#inbox.load();
     const { checkpointFirst } = this.#options;
     if (checkpointFirst !== undefined) this.#inbox.push({ kind: "checkpoint", note: checkpointFirst, by: "recovery" });
@@ -149,6 +151,23 @@ class TaskSession {
       stopCleaning();
       signal?.removeEventListener("abort", leave);
     }
+  }
+
+  /** Without a reserve the end of a step might not fit: no step begins. */
+  async #requireRoom(): Promise<void> {
+    const { task, services } = this.#options;
+    try {
+      if (await task.ensureReserve()) return;
+      this.stopForRoom(new SplashdownError("STORE_FULL", `there is no room for the reserve of task ${task.name}`));
+    } catch (error) {
+      services.log.debug(`no reserve: ${messageOf(error)}`);
+    }
+  }
+
+  /** A full disk: what runs may end, nothing more begins. */
+  stopForRoom(error: SplashdownError): void {
+    const reason = `${error.code}: ${error.message}; free some space, then resume`;
+    this.#runner.leave({ end: "failed", reason, exitStatus: EXIT_STATUS.failed, cancel: false });
   }
 
   async close(): Promise<void> {

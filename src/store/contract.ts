@@ -129,8 +129,8 @@ export interface TaskStore {
   sweep(): Promise<void>;
   /** Frees the reserve that lets the running step's completion fit on a full disk; `false` when there was none. */
   releaseReserve(): Promise<boolean>;
-  /** Makes the reserve again when there is room. */
-  ensureReserve(): Promise<void>;
+  /** Makes the reserve again when there is room; `false` when there is none. */
+  ensureReserve(): Promise<boolean>;
 
   // Presence
   announce(facts: OwnerFacts): Promise<PresenceHandle>;

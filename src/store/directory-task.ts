@@ -140,7 +140,7 @@ export class DirectoryTask implements TaskStore {
     return this.#reserve.release();
   }
 
-  ensureReserve(): Promise<void> {
+  ensureReserve(): Promise<boolean> {
     return this.#reserve.ensure();
   }
 

@@ -228,8 +228,9 @@ class MemoryTask implements TaskStore {
     return had;
   }
 
-  async ensureReserve(): Promise<void> {
+  async ensureReserve(): Promise<boolean> {
     this.#data.hasReserve = true;
+    return true;
   }
 
   async announce(facts: OwnerFacts): Promise<PresenceHandle> {

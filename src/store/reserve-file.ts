@@ -47,16 +47,18 @@ export class ReserveFile {
     });
   }
 
-  /** Makes the reserve whole; leaves none where there is no room. */
-  async ensure(): Promise<void> {
-    await withStoreErrors({ action: "reserving", path: this.#path }, async () => {
-      if (await this.#isWhole()) return;
+  /** Makes the reserve whole; leaves none where there is no room, and says so with `false`. */
+  async ensure(): Promise<boolean> {
+    return withStoreErrors({ action: "reserving", path: this.#path }, async () => {
+      if (await this.#isWhole()) return true;
       await this.#parts.fileSystem.unlink(this.#path).catch(() => undefined);
       try {
         await this.#create();
+        return true;
       } catch (error) {
         await this.#parts.fileSystem.unlink(this.#path).catch(() => undefined);
         if (!hasErrno(error, NO_ROOM)) throw error;
+        return false;
       }
     });
   }

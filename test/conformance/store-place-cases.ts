@@ -125,8 +125,8 @@ export const TASK_CASES: readonly StoreCase[] = [
     run: async ({ store }) => {
       const task = await createTask(store);
       assert.equal(await task.releaseReserve(), false);
-      await task.ensureReserve();
-      await task.ensureReserve();
+      assert.equal(await task.ensureReserve(), true);
+      assert.equal(await task.ensureReserve(), true);
       assert.equal(await task.releaseReserve(), true);
       assert.equal(await task.releaseReserve(), false);
       await task.ensureReserve();

@@ -3,7 +3,7 @@
  *
  * Owns: the count of failures in a row. Writing, recording and saying them aloud is the checkpoint manager's.
  */
-import { errorCodeOf } from "../../base/errors.js";
+import { errorCodeOf, messageOf } from "../../base/errors.js";
 import type { EventOf } from "../events.js";
 import type { CheckpointHook } from "../ports.js";
 import type { TaskState } from "../state.js";
@@ -15,7 +15,7 @@ export interface SnapshotWatchDeps {
   readonly state: TaskState;
   readonly checkpoints: CheckpointHook;
   /** No further step may start. */
-  readonly onTooMany: () => void;
+  readonly onTooMany: (error: unknown) => void;
   readonly abandon: (error: unknown) => void;
 }
 
@@ -44,6 +44,13 @@ export class SnapshotWatch {
     const { onTooMany, abandon } = this.#deps;
     if (errorCodeOf(error) === "OWNER_SUPERSEDED") return abandon(error);
     this.#failuresInARow += 1;
-    if (event.trigger === "before_risky_operation" || this.#failuresInARow >= FAILURES_MAX) onTooMany();
+    if (event.trigger === "before_risky_operation" || this.#failuresInARow >= FAILURES_MAX) onTooMany(error);
   }
+}
+
+/** The failure behind a failed save, with its code: that is what a person can act on. */
+export function describeCause(error: unknown): string {
+  const cause = error instanceof Error && errorCodeOf(error.cause) !== undefined ? error.cause : error;
+  const code = errorCodeOf(cause);
+  return code === undefined ? messageOf(cause) : `${code}: ${messageOf(cause)}`;
 }

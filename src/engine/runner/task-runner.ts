@@ -23,7 +23,7 @@ import { Decisions } from "./decisions.js";
 import { Deliveries } from "./deliveries.js";
 import { DueTimer } from "./due-timer.js";
 import { askProbes } from "./probes.js";
-import { SnapshotWatch } from "./snapshot-watch.js";
+import { describeCause, SnapshotWatch } from "./snapshot-watch.js";
 import { LargeValues } from "./values.js";
 
 export interface RunnerOptions {
@@ -84,8 +84,13 @@ export class TaskRunner {
       state,
       checkpoints: ports.checkpoints,
       abandon,
-      onTooMany: () =>
-        this.leave({ end: "failed", reason: "checkpoints cannot be saved", exitStatus: 4, cancel: false }),
+      onTooMany: (error) =>
+        this.leave({
+          end: "failed",
+          reason: `checkpoints cannot be saved: ${describeCause(error)}`,
+          exitStatus: 4,
+          cancel: false,
+        }),
     });
     this.#decisions = new Decisions({
       state,

@@ -16,13 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import {
-  PROGRAM,
-  runCommand,
-  startCommand,
-  type CommandResult,
-  type RunningCommand,
-} from "../../support/built-program.js";
+import { PROGRAM, startCommand, type CommandResult, type RunningCommand } from "../../support/built-program.js";
 import { until } from "../../support/real-clock.js";
 
 export interface ErrorReport {
@@ -90,11 +84,15 @@ export class Place {
     args: readonly string[],
     environment: Readonly<Record<string, string>> = {},
   ): Promise<CommandResult> {
-    return runCommand(args, {
-      cwd: this.path("project"),
-      env: { ...this.environment, ...environment },
-      program,
-    });
+    return this.startProgram(program, args, environment).done;
+  }
+
+  startProgram(
+    program: string,
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+  ): RunningCommand {
+    return startCommand(args, { cwd: this.path("project"), env: { ...this.environment, ...environment }, program });
   }
 
   /** Names of the snapshot files of a task, oldest first. */

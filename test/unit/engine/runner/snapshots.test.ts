@@ -30,7 +30,7 @@ describe("snapshots", () => {
     expect(room.closed).toMatchObject({
       end: "failed",
       exitStatus: 4,
-      reason: "checkpoints cannot be saved",
+      reason: "checkpoints cannot be saved: CHECKPOINT_FAILED: the disk said no",
       resumable: true,
     });
     expect(room.state.open.size).toBe(0);
