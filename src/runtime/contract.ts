@@ -1,20 +1,12 @@
 /**
- * What every face (command line, library, later MCP and web) sees of Splashdown: verbs that take options and return
- * plain JSON views.
+ * What every face sees of Splashdown: verbs that take options and return plain JSON views.
  *
  * Views are wire shapes: snake_case, JSON-safe, the same object that `--json` prints. Acting verbs own the task they act
  * on; reading verbs need no claim and change nothing.
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
-import type {
-  AuditShowView,
-  AuditVerifyView,
-  GraphFormat,
-  GraphView,
-  MetricsReport,
-  TimelineView,
-} from "./face-views.js";
+import type * as Faces from "./face-views.js";
 import type { ClearOptions, PinView, PruneOptions, PruneView } from "./retention-views.js";
 
 export type * from "./face-views.js";
@@ -387,14 +379,14 @@ export interface Splashdown {
   };
   validate(file: string): Promise<ValidateView>;
   /** A workflow file as a drawing. */
-  graph(file: string, format?: GraphFormat): Promise<GraphView>;
+  graph(file: string, format?: Faces.GraphFormat): Promise<Faces.GraphView>;
   /** The figures of seed 003, of one task or over all. */
-  metrics(task?: string): Promise<MetricsReport>;
-  timeline(task: string): Promise<TimelineView>;
+  metrics(task?: string): Promise<Faces.MetricsReport>;
+  timeline(task: string): Promise<Faces.TimelineView>;
   /** Who did what to a task, or to all. */
   readonly audit: {
-    show(task?: string): Promise<AuditShowView>;
-    verify(task?: string): Promise<AuditVerifyView>;
+    show(task?: string): Promise<Faces.AuditShowView>;
+    verify(task?: string): Promise<Faces.AuditVerifyView>;
   };
   doctor(): Promise<{ readonly checks: readonly CheckView[] }>;
   config(): Promise<ConfigView>;

@@ -3,7 +3,6 @@
  * owner and any other process see it at their next removal.
  */
 import { messageOf } from "../base/errors.js";
-import type { CheckpointId } from "../base/ids.js";
 import type { JsonObject } from "../base/json.js";
 import { listCheckpoints } from "../checkpoint/listing.js";
 import { pinKeyOf } from "../checkpoint/pins.js";
@@ -77,7 +76,7 @@ async function readPin(
   services: Services,
   { task, vault, checkpoint }: FoundCheckpoint,
 ): Promise<Pick<PinView, "by" | "at" | "note">> {
-  const key = pinKeyOf(checkpoint.checkpointId as CheckpointId);
+  const key = pinKeyOf(checkpoint.checkpointId);
   try {
     const bytes = await task.get(key);
     const body = bytes === undefined ? {} : decodeControlFile(vault, key, bytes);

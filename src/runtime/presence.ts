@@ -43,9 +43,14 @@ export async function whileOwning<T>(deps: PresenceDeps, act: (presence: Presenc
     };
   };
   try {
-    return await act({ show }).finally(() => hide?.());
+    return await act({ show });
   } catch (error) {
+    // Hidden first: the successor is looked for where this process showed itself.
+    await hide?.();
+    hide = undefined;
     throw isErrorCode(error, "OWNER_SUPERSEDED") ? await nameSuccessor(deps, error) : error;
+  } finally {
+    await hide?.();
   }
 }
 

@@ -8,6 +8,7 @@ import { quoteArgument } from "../base/shell-text.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import { compareDefinitions, type DefinitionComparison } from "../definition/compare.js";
+import { PROVIDER_OF_ROUTES, PROVIDER_OTHERWISE } from "../definition/defaults.js";
 import { formatFaults, type DefinitionFault } from "../definition/fault.js";
 import { givenValues, resolveInputs, type GivenInput } from "../definition/inputs.js";
 import { loadWorkflow, type LoaderDeps, type WorkflowSource } from "../definition/loader.js";
@@ -17,6 +18,9 @@ import type { LoadedWorkflow, NodeDefinition, WorkflowDefinition } from "../defi
 import type { TaskEntry } from "../engine/state.js";
 import type { RunOptions, ValidateView } from "./contract.js";
 import type { Services } from "./services.js";
+
+/** What a definition says where its file names no provider. */
+const UNCHOSEN_PROVIDERS = new Set([PROVIDER_OF_ROUTES, PROVIDER_OTHERWISE]);
 
 export interface PreparedWorkflow {
   readonly workflow: LoadedWorkflow;
@@ -133,7 +137,7 @@ function applyModelFlags(definition: WorkflowDefinition, { provider, model }: Ru
     if (node.kind !== "model") return node;
     return {
       ...node,
-      provider: node.provider === "default" && provider !== undefined ? provider : node.provider,
+      provider: provider !== undefined && UNCHOSEN_PROVIDERS.has(node.provider) ? provider : node.provider,
       model: node.model ?? model,
     };
   };

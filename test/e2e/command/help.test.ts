@@ -67,7 +67,9 @@ describe("splashdown without a task", () => {
       .map(({ url }) => url)
       .filter((url) => url.startsWith("file:"));
     expect(loaded.some((url) => url.endsWith("/dist/cli/main.js"))).toBe(true);
-    const others = loaded.filter((url) => !/\/node_modules\/commander\/|\/dist\/(?:cli|base|runtime\/(?:environment|system-clock)\.js)/.test(url));
+    const others = loaded.filter(
+      (url) => !/\/node_modules\/commander\/|\/dist\/(?:cli|base|runtime\/(?:environment|system-clock)\.js)/.test(url),
+    );
     expect(others).toEqual([]);
   });
 });
