@@ -1,10 +1,11 @@
 /** What comes out: text that is only text, one JSON document, and no run that fails because nobody reads it. */
 import { spawn } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import type { RunView, TaskSummaryView } from "../../../src/runtime/contract.js";
+import type { CheckpointView, RunView, TaskSummaryView } from "../../../src/runtime/contract.js";
 import { PROGRAM } from "../../support/built-program.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
-import { spoil, writeHeldSteps } from "../../support/held-steps.js";
+import { crashAt, spoil, startHeld, writeHeldSteps } from "../../support/held-steps.js";
+import { expectView, VIEW_NAMES } from "../../support/view-schemas.js";
 
 const STEPS = ["s1", "s2"];
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
@@ -112,35 +113,62 @@ describe("output into a pipe", () => {
 });
 
 describe("--json", () => {
-  it("is one document on stdout and nothing else there, for every verb that answers", async () => {
+  it("is one document on stdout, in the shape of its schema, and nothing else there", async () => {
     const place = openPlace();
     const file = writeHeldSteps(place, STEPS);
+    await crashAt(place, "s1", ["run", file, "--task", "crashed"]);
     spoil(place, "s2");
-    const id = (await place.run(["run", file, "--task", "t", "--json"])).json<RunView>().workflow_id;
-    const verbs: readonly (readonly string[])[] = [
-      ["resume", "t", "--plan"],
-      ["resume", id],
-      ["recover"],
-      ["list"],
-      ["show", "t"],
-      ["events", "t"],
-      ["checkpoints", "list"],
-      ["checkpoints", "show", "t:latest"],
-      ["debug", "list-checkpoints", "--task=t"],
-      ["debug", "replay", "--checkpoint=t:latest"],
-      ["debug", "diff-checkpoints", "--from=t:1", "--to=t:latest"],
-      ["keys", "show"],
-      ["keys", "show", "t"],
-      ["keys", "ack"],
-      ["keys", "verify"],
-      ["validate", file],
-      ["doctor"],
-      ["config", "show"],
+    const first = await place.run(["run", file, "--task", "t", "--input", "n=1", "--json"]);
+    expectView("run", first.json());
+    const snapshot = (await place.run(["checkpoints", "list", "t", "--json"])).json<CheckpointView[]>()[0]?.file ?? "";
+    place.write("bad.yaml", "workflow: {name: bad}\nsteps: [{name: s1, comand: [sh]}]\n");
+    const verbs: readonly (readonly [schema: string | undefined, args: readonly string[]])[] = [
+      ["resume-plan", ["resume", "t", "--plan"]],
+      ["run", ["resume", first.json<RunView>().workflow_id]],
+      ["recover", ["recover"]],
+      ["show", ["show", "crashed"]],
+      ["answer", ["answer", "crashed", "rerun"]],
+      ["show", ["show", "crashed"]],
+      ["list", ["list"]],
+      ["show", ["show", "t"]],
+      ["events", ["events", "t"]],
+      ["checkpoint-list", ["checkpoints", "list"]],
+      [undefined, ["checkpoints", "show", "t:latest"]],
+      ["checkpoint-list", ["debug", "list-checkpoints", "--task=t"]],
+      ["validate-checkpoint", ["debug", "validate-checkpoint", `--file=${snapshot}`]],
+      ["replay", ["debug", "replay", "--checkpoint=t:latest"]],
+      ["diff-checkpoints", ["debug", "diff-checkpoints", "--from=t:1", "--to=t:latest"]],
+      [undefined, ["keys", "show"]],
+      [undefined, ["keys", "show", "t"]],
+      [undefined, ["keys", "ack"]],
+      [undefined, ["keys", "verify"]],
+      ["validate", ["validate", file]],
+      ["validate", ["validate", "bad.yaml"]],
+      ["doctor", ["doctor"]],
+      ["config", ["config", "show"]],
     ];
-    for (const verb of verbs) {
-      const result = await place.run([...verb, "--json"]);
-      expect(() => result.json(), verb.join(" ")).not.toThrow();
-      expect(result.stderr, verb.join(" ")).toBe("");
+    const used = new Set(["parts", "run", "request", "error"]);
+    for (const [schema, args] of verbs) {
+      if (schema !== undefined) used.add(schema);
+      const result = await place.run([...args, "--json"]);
+      const view: unknown = result.json();
+      if (schema !== undefined) expectView(schema, view);
+      expect(result.stderr, args.join(" ")).toBe("");
     }
+    const running = await startHeld(place, "s1", { args: ["run", file, "--task", "held", "--input", "n=2"] });
+    expectView("request", (await place.run(["checkpoint", "held", "--json"])).json());
+    expectView("show", (await place.run(["show", "held", "--json"])).json());
+    running.child.kill("SIGTERM");
+    await running.done;
+    expectView("error", JSON.parse((await place.run(["pause", "held", "--json"])).stderr));
+    expect([...used].sort()).toEqual([...VIEW_NAMES].sort());
+  });
+
+  it("has schemas that refuse a field too many, one too few and one of another type", () => {
+    const plan = { task: "t", done: [], to_run: [], to_rerun: [], unknown: [], changed: [] };
+    expectView("resume-plan", plan);
+    const { changed: _changed, ...short } = plan;
+    for (const wrong of [{ ...plan, extra: 1 }, short, { ...plan, done: "none" }, { ...plan, done: [1] }])
+      expect(() => expectView("resume-plan", wrong)).toThrow("resume-plan");
   });
 });
