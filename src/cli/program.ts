@@ -7,6 +7,7 @@ import type { CliDeps } from "./deps.js";
 import { registerCompletion } from "./completion.js";
 import { registerGraph } from "./graph.js";
 import { registerInit } from "./init.js";
+import { registerFork } from "./fork.js";
 import { registerKeys } from "./keys.js";
 import { registerMetrics } from "./metrics.js";
 import { registerRecover } from "./recover.js";
@@ -48,6 +49,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerRun(program, deps);
   registerResume(program, deps);
   registerRecover(program, deps);
+  registerFork(program, deps);
   registerTasks(program, deps);
   registerAnswer(program, deps);
   registerRequests(program, deps);

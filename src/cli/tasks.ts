@@ -117,6 +117,9 @@ function formatTask(view: TaskView, streams: Streams): string {
   return [
     `${colours.bold(view.task)}  ${colourStatus(colours, view.status)}${view.reason === undefined ? "" : `: ${cleanForTerminal(view.reason)}`}`,
     indent(`workflow ${view.workflow ?? "?"}, id ${view.workflow_id ?? "?"}${view.encrypted ? "" : ", NOT ENCRYPTED"}`),
+    ...(view.forked_from === undefined
+      ? []
+      : [indent(`forked from checkpoint ${view.forked_from.seq} of ${view.forked_from.task}`)]),
     indent(
       `started ${view.started_at ?? "?"}, last event ${view.last_event_at ?? "?"}, worked ${formatDuration(view.metrics.elapsed_time)}`,
     ),

@@ -100,7 +100,9 @@ export function forkTask(state: TaskState, event: EventOf<"task_forked">): void 
   });
   withdrawQuestions(state, event.atMs);
   closeInFlight(state);
-  beginRound(state, earlier, earlier.round + 1);
+  // Without anything in flight no identity comes twice, and equal runs stay equal in `diff`.
+  const inFlight = earlier.open.size + earlier.waiting.size + earlier.blocked.size;
+  beginRound(state, earlier, earlier.round + (inFlight > 0 ? 1 : 0));
 }
 
 function decodeCarried(event: EventOf<"rolled_back"> | EventOf<"task_forked">): TaskState {
@@ -145,7 +147,8 @@ function mayHaveActed({ effects, status, process, kind }: StepEntry): boolean {
 
 /** The next round begins: what is valid keeps the round it was made in, and what was in flight is ready again. */
 function beginRound(state: TaskState, earlier: TaskState, round: number): void {
-  for (const path of state.visits.keys()) state.rounds.set(path, earlier.rounds.get(path) ?? earlier.round);
+  if (round !== earlier.round)
+    for (const path of state.visits.keys()) state.rounds.set(path, earlier.rounds.get(path) ?? earlier.round);
   state.round = round;
   const inFlight = new Set<string>();
   for (const id of [...earlier.open, ...earlier.waiting, ...earlier.blocked]) addPath(inFlight, earlier, id);

@@ -120,6 +120,12 @@ function statusOfOpen({ state }: OwnerState): TaskStatus {
   return state === "unclear" ? "unclear" : "crashed";
 }
 
+/** A fork that has not run yet is paused, and nobody takes it up unasked. */
+function closedByFork({ atMs, origin }: EventOf<"task_forked">): EventOf<"task_closed"> {
+  const reason = `forked from checkpoint ${origin.seq} of ${origin.name}`;
+  return { type: "task_closed", atMs, end: "paused", reason, exitStatus: 20, resumable: true };
+}
+
 /** Such records say nothing of how the task stands: what was before them does. */
 function isAfterwards(record: HistoryRecord): boolean {
   return AFTERWARDS.has(record.decode().type);
@@ -134,6 +140,7 @@ function readClosing({ records }: JournalEnd): {
     const event = record.decode();
     lastAtMs ??= event.atMs;
     if (event.type === "task_closed") return { closed: event, lastAtMs };
+    if (event.type === "task_forked") return { closed: closedByFork(event), lastAtMs };
     if (!AFTERWARDS.has(event.type)) break;
   }
   return { closed: undefined, lastAtMs };

@@ -15,6 +15,9 @@ import { whileOwning } from "./presence.js";
 import type { OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
 
+/** What an owner continues. */
+export type Begun = Pick<Restored, "state" | "epoch" | "prev" | "base" | "journalBytes">;
+
 export interface Care {
   readonly restored: Restored;
   readonly journal: JournalWriter;
@@ -33,18 +36,19 @@ export function takeCare<T>(
   const taking = { opened, settings, signal: undefined, takeOver: false, acceptLoss: false, isToGoOn: () => true };
   return whileOwning(presenceDeps(services, opened.task), async (presence) => {
     const restored = await takeOver(services, taking, presence);
-    return withJournal(services, { opened, restored }, act);
+    return withJournal(services, { opened, begun: restored }, (care) => act({ ...care, restored }));
   });
 }
 
-async function withJournal<T>(
+/** Opens the journal of an epoch that was claimed, acts, and closes it. */
+export async function withJournal<T>(
   services: Services,
-  { opened, restored }: { readonly opened: OpenedTask; readonly restored: Restored },
-  act: (care: Care) => Promise<T>,
+  { opened, begun }: { readonly opened: OpenedTask; readonly begun: Begun },
+  act: (care: Omit<Care, "restored">) => Promise<T>,
 ): Promise<T> {
   const { task, vault } = opened;
   const { clock, log } = services;
-  const { state, epoch, prev, base, journalBytes } = restored;
+  const { state, epoch, prev, base, journalBytes } = begun;
   const journal = await openJournalWriter({ task, vault, epoch, prev, base, sizeBytes: journalBytes, clock, log });
   const record = async (event: EngineEvent): Promise<void> => {
     evolve(state, event);
@@ -52,7 +56,7 @@ async function withJournal<T>(
     await journal.durable();
   };
   try {
-    return await act({ restored, journal, record, nowMs: () => Math.max(clock.nowMs(), state.atMs) });
+    return await act({ journal, record, nowMs: () => Math.max(clock.nowMs(), state.atMs) });
   } finally {
     await raise(services, opened, journal);
     await journal.close();

@@ -107,6 +107,13 @@ export interface StepView {
 }
 
 export interface TaskView extends TaskSummaryView {
+  /** Where it began, when it is a fork. */
+  readonly forked_from?: {
+    readonly task: string;
+    readonly workflow_id: string;
+    readonly checkpoint_id: string;
+    readonly seq: number;
+  };
   readonly folder: string;
   readonly owner?: JsonObject;
   /** The command that goes on; absent where an answer is needed first, or nothing is left to do. */
@@ -212,6 +219,33 @@ export interface PlanView {
   /** Going back: to where, and which external steps were done, or may have acted, since; they are asked about. */
   readonly back_to?: { readonly checkpoint_id: string; readonly seq: number; readonly phase: number };
   readonly acted_since?: readonly string[];
+}
+
+export interface ForkOptions {
+  /** A checkpoint of the task: sequence, id, `phaseN`, file, `latest`; with or without a file. */
+  readonly from: string;
+  /** Values to change, by path: `inputs.n`, `channel.key`, `outputs.STEP.field`. */
+  readonly set?: JsonObject;
+  /** Name of the new task; default: the old one's with `-fork`. */
+  readonly task?: string;
+}
+
+/** A new task that is paused at an old point of another one; `next` goes on with it. */
+export interface ForkView {
+  readonly task: string;
+  readonly workflow_id: string;
+  readonly folder: string;
+  readonly from: {
+    readonly task: string;
+    readonly workflow_id: string;
+    readonly checkpoint_id: string;
+    readonly seq: number;
+    readonly phase: number;
+  };
+  readonly set: readonly string[];
+  /** External steps that the other task did since; the fork will do them too. */
+  readonly acted_since: readonly string[];
+  readonly next: string;
 }
 
 export interface RecoverView {
@@ -338,6 +372,8 @@ export interface Splashdown {
   ): Promise<RunView | PlanView>;
   /** `workflows`: those of this program, whose functions are nowhere else. */
   recover(options?: RecoverOptions): Promise<RecoverView>;
+  /** A new task from an old point of another one, which is only read. It runs when it is resumed. */
+  fork(task: string, options: ForkOptions): Promise<ForkView>;
   answer(options: AnswerOptions): Promise<AnswerView>;
   request(
     task: string,

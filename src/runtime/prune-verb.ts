@@ -197,6 +197,9 @@ class PruneRun {
       const request = this.#requestOf({ opened, state, history, previousEpoch: epoch - 1 }, settings);
       const plan = narrow(await planPruning(request), planned);
       await removePlanned(this.#services, { request, plan, care });
+      const verb = this.#options.clears === true ? "checkpoints clear" : "checkpoints prune";
+      const details = { files: plan.files.map(({ file }) => file), before: plan.cut?.before ?? 1 };
+      await this.#services.audit.note(opened, { event: "pruned", verb, details });
       return { ...planned, ...describe(plan, planned.why) };
     });
   }

@@ -6,7 +6,7 @@
 import { createBlobShelf } from "../checkpoint/blobs.js";
 import { createSnapshotSource, type PictureSource } from "../checkpoint/source.js";
 import type { JsonValue } from "../base/json.js";
-import type { ValueRef } from "../engine/events.js";
+import type { ForkOrigin, ValueRef } from "../engine/events.js";
 import type { TaskState } from "../engine/state.js";
 import type { History } from "../journal/history.js";
 import { readTask, type FoldedTask } from "../recovery/fold.js";
@@ -141,6 +141,7 @@ function viewStanding({ state }: FoldedTask, status: string) {
     reason: status === "running" ? undefined : task?.reason,
     resume_at: task?.resumeAtMs === undefined ? undefined : formatTime(task.resumeAtMs),
     inputs: task?.inputs ?? {},
+    forked_from: viewOrigin(task?.forkedFrom),
     phases: viewPhases(state),
     steps: [...state.steps.values()].map(viewStep),
     steps_done: countSteps(state).done,
@@ -148,6 +149,12 @@ function viewStanding({ state }: FoldedTask, status: string) {
     checkpoints: state.checkpoints.length,
     metrics: viewMetrics(state),
   };
+}
+
+function viewOrigin(origin: ForkOrigin | undefined): TaskView["forked_from"] {
+  if (origin === undefined) return undefined;
+  const { name, taskId, checkpointId, seq } = origin;
+  return { task: name, workflow_id: taskId, checkpoint_id: checkpointId, seq };
 }
 
 function describeDamage(folded: FoldedTask): string[] {

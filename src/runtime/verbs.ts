@@ -5,6 +5,7 @@ import type { Splashdown } from "./contract.js";
 import { runDoctor } from "./doctor.js";
 import { streamEvents } from "./event-stream.js";
 import { findTask } from "./finding.js";
+import { forkTask } from "./fork-verb.js";
 import {
   diffTwoCheckpoints,
   listTaskCheckpoints,
@@ -41,6 +42,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
     resume: (options) => resumeTask(services, options),
     resumeFromCheckpoint: (checkpointId, options = {}) => resumeTask(services, { ...options, checkpointId }),
     recover: (options = {}) => recoverTasks(services, options),
+    fork: (task, options) => forkTask(services, task, options),
     answer: (options) => answerQuestion(services, options),
     request: (task, kind, options = {}) => requestOfTask(services, task, { kind, ...options }),
     list: () => listSummaries(services),

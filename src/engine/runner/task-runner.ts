@@ -215,7 +215,7 @@ export class TaskRunner {
     switch (event.type) {
       case "task_resumed":
         // After going back, or in a fork, the files may be others than those that are there.
-        if (event.crashed || this.state.round > 1) this.#deliveries.write(this.state.deliverables.values());
+        if (event.crashed || isElsewhere(this.state)) this.#deliveries.write(this.state.deliverables.values());
         return;
       case "step_intended":
         this.#startStep(event);
@@ -285,6 +285,10 @@ export class TaskRunner {
 
 function noteOf({ note }: { readonly note?: string }): string {
   return note === undefined ? "" : `: ${note}`;
+}
+
+function isElsewhere({ round, task }: TaskState): boolean {
+  return round > 1 || task?.forkedFrom !== undefined;
 }
 
 function closingInput(leaving: LeaveRequest | undefined): EngineInput {
