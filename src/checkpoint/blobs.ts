@@ -7,9 +7,11 @@
  * name and length: no other content is ever given for it.
  * Source: DESIGN section 7 (large values), STORAGE section 1.2.
  */
-import { encodeBase64Url, sha256 } from "../base/digest.js";
+import { createHash } from "node:crypto";
+import { encodeBase64Url } from "../base/digest.js";
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
+import { encodeJsonPieces } from "../base/json-pieces.js";
 import { LIMITS } from "../base/limits.js";
 import type { BlobRef } from "../engine/events.js";
 import type { BlobShelf } from "../engine/ports.js";
@@ -70,10 +72,9 @@ class SealedBlobShelf implements RangedBlobShelf {
   }
 
   async put(value: JsonValue): Promise<BlobRef> {
-    const text = Buffer.from(JSON.stringify(value), "utf8");
     const pace = this.#createPace();
-    if (pace.isDue) await pace.rest();
-    const digest = this.#vault.keyedDigest("blob", sha256(text));
+    const { text, sha256 } = await encodeText(value, pace);
+    const digest = this.#vault.keyedDigest("blob", sha256);
     const name = encodeBase32(digest);
     const ref: BlobRef = {
       key: `${FOLDER}${name.slice(0, 2)}/${name}.bin`,
@@ -172,6 +173,27 @@ class SealedBlobShelf implements RangedBlobShelf {
     await this.#store.remove(ref.key);
     await this.#store.putOnce(ref.key, file);
   }
+}
+
+/** The value as JSON text with the hash of its bytes. */
+async function encodeText(value: JsonValue, pace: Pace): Promise<{ readonly text: Buffer; readonly sha256: Buffer }> {
+  const hash = createHash("sha256");
+  const pieces: Buffer[] = [];
+  let sizeBytes = 0;
+  for (const piece of encodeJsonPieces(value)) {
+    const bytes = Buffer.from(piece, "utf8");
+    hash.update(bytes);
+    pieces.push(bytes);
+    sizeBytes += bytes.length;
+    if (pace.isDue) await pace.rest();
+  }
+  const text = Buffer.allocUnsafe(sizeBytes);
+  let length = 0;
+  for (const bytes of pieces) {
+    length += bytes.copy(text, length);
+    if (pace.isDue) await pace.rest();
+  }
+  return { text, sha256: hash.digest() };
 }
 
 function corrupt(ref: BlobRef, what: string): SplashdownError {

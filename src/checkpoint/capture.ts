@@ -10,6 +10,7 @@
  */
 import type { CheckpointId } from "../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { encodeJsonPieces } from "../base/json-pieces.js";
 import type { Decision, EventOf, SavedFile, ValueRef } from "../engine/events.js";
 import { captureState, type CapturedState, encodeCaptured } from "../engine/state-codec.js";
 import type { EvaluationEntry, PhaseEntry, StepEntry, TaskEntry, TaskState, Totals } from "../engine/state.js";
@@ -89,9 +90,12 @@ export function* encodePayload(taken: SnapshotCapture): Generator<string> {
 function* encodeOutputs(taken: SnapshotCapture): Generator<string> {
   const ofSteps = new Map<string, ValueRef>();
   for (const step of taken.steps) if (step.output !== undefined) ofSteps.set(step.id, step.output);
-  yield* joinItems(taken.outputs, ([path, { by, value }]) =>
-    JSON.stringify(ofSteps.get(by) === value ? { path, by } : { path, by, value }),
-  );
+  let separator = "";
+  for (const [path, { by, value }] of taken.outputs) {
+    yield separator;
+    yield* encodeJsonPieces(ofSteps.get(by) === value ? { path, by } : { path, by, value });
+    separator = ",";
+  }
 }
 
 function* joinItems<T>(items: readonly T[], format: (item: T) => string): Generator<string> {
@@ -105,7 +109,8 @@ function* joinItems<T>(items: readonly T[], format: (item: T) => string): Genera
 function* joinMembers(members: Iterable<readonly [string, CheckpointAgent]>): Generator<string> {
   let separator = "";
   for (const [name, member] of members) {
-    yield `${separator}${JSON.stringify(name)}:${JSON.stringify(member)}`;
+    yield `${separator}${JSON.stringify(name)}:`;
+    yield* encodeJsonPieces(member);
     separator = ",";
   }
 }

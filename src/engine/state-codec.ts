@@ -2,20 +2,18 @@
  * The state as JSON: captured at once by reference, encoded later in pieces.
  *
  * Owns: the form of a state inside snapshots. Capturing copies containers and no entry (E4), so it costs about as much as
- * copying a few arrays; later events do not show in it. Encoding gives pieces of one entry each, so that a caller can stop
- * between two and keep its slices short. Maps become lists in their order, which is part of the state.
+ * copying a few arrays; later events do not show in it. Encoding gives pieces of one entry each, a large entry in several, so
+ * that a caller can stop between two and keep its slices short. Maps become lists in their order, which is part of the state.
  * Measured on Node 20: see state-codec.test.ts for the bounds that are held.
  */
 import { sha256Hex } from "../base/digest.js";
 import { SplashdownError } from "../base/errors.js";
 import { canonicalJson, isJsonObject, type JsonValue } from "../base/json.js";
+import { encodeJsonPieces } from "../base/json-pieces.js";
 import type { TaskState } from "./state.js";
 import { decodeSections } from "./state-sections.js";
 
 export const STATE_SCHEMA = 1;
-/** task → definition → root → children → child (a phase) → its children → specialist. */
-const DEPTH_SPLIT = 7;
-const KEYS_SPLIT = 100;
 
 interface CapturedMap {
   readonly keys: readonly string[];
@@ -83,43 +81,31 @@ export function* encodeCaptured(captured: CapturedState): Iterable<string> {
   yield `{"schema":${STATE_SCHEMA},"position":${captured.position},"atMs":${captured.atMs}`;
   for (const [name, value] of Object.entries(captured.scalars)) {
     yield `,"${name}":`;
-    yield* encodeDeep(value, DEPTH_SPLIT);
+    yield* encodeJsonPieces(value);
   }
-  for (const [name, list] of Object.entries(captured.lists))
-    yield* encodeList(name, list.length, (at) => JSON.stringify(list[at]));
+  for (const [name, list] of Object.entries(captured.lists)) {
+    yield `,"${name}":[`;
+    for (let at = 0; at < list.length; at += 1) yield* prefixed(at === 0 ? "" : ",", list[at]);
+    yield "]";
+  }
   for (const [name, { keys, values }] of Object.entries(captured.maps)) {
-    yield* encodeList(name, keys.length, (at) => `[${JSON.stringify(keys[at])},${JSON.stringify(values[at])}]`);
+    yield `,"${name}":[`;
+    for (let at = 0; at < keys.length; at += 1) {
+      yield* prefixed(`${at === 0 ? "" : ","}[${JSON.stringify(keys[at])},`, values[at]);
+      yield "]";
+    }
+    yield "]";
   }
   yield "}";
 }
 
-/** The value as pieces: only long lists and what leads to them are split. */
-function* encodeDeep(value: unknown, depth: number): Iterable<string> {
-  if (typeof value !== "object" || value === null || depth === 0 || !isWorthSplitting(value)) {
-    yield JSON.stringify(value);
-    return;
+/** The first piece with something before it: most entries are one. */
+function* prefixed(prefix: string, value: unknown): Iterable<string> {
+  let before = prefix;
+  for (const piece of encodeJsonPieces(value)) {
+    yield before + piece;
+    before = "";
   }
-  const isList = Array.isArray(value);
-  yield isList ? "[" : "{";
-  let isFirst = true;
-  for (const [key, item] of Object.entries(value) as readonly (readonly [string, unknown])[]) {
-    if (item === undefined) continue;
-    yield `${isFirst ? "" : ","}${isList ? "" : `${JSON.stringify(key)}:`}`;
-    yield* encodeDeep(item, depth - 1);
-    isFirst = false;
-  }
-  yield isList ? "]" : "}";
-}
-
-function isWorthSplitting(value: object): boolean {
-  if (Array.isArray(value)) return true;
-  return "definition" in value || "root" in value || "children" in value || Object.keys(value).length > KEYS_SPLIT;
-}
-
-function* encodeList(name: string, length: number, encode: (at: number) => string): Iterable<string> {
-  yield `,"${name}":[`;
-  for (let at = 0; at < length; at += 1) yield at === 0 ? encode(at) : `,${encode(at)}`;
-  yield "]";
 }
 
 /**

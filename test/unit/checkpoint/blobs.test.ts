@@ -6,6 +6,7 @@ import type { TaskStore } from "../../../src/store/contract.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import { createCheckpointRoom, textOf } from "../../support/checkpoint-room.js";
 import { codeOfAsync } from "../../support/error-code.js";
+import { FakeClock } from "../../support/fake-clock.js";
 import { createOtherKeyVault, createPlainVault, createTestVault, JOURNAL_TASK_ID } from "../../support/journal-room.js";
 
 const KEYS = ["BLOB_CORRUPT"];
@@ -46,6 +47,22 @@ describe.each([
       expect(await shelf.get(await shelf.put(value))).toEqual(value);
     }
     expect(await open(vault()).get(await shelf.put(LARGE))).toEqual(LARGE);
+  });
+
+  it("C6: writes a large value's text in small pieces, and lets others work between them", async () => {
+    const { task: store } = await createCheckpointRoom(vault());
+    let breaths = 0;
+    const clock = new FakeClock();
+    let nowMs = 0;
+    // Every look at the clock finds the slice used up.
+    clock.monotonicMs = () => (nowMs += 10);
+    const breathe = () => Promise.resolve(void (breaths += 1));
+    const shelf = createBlobShelf({ store, vault: vault(), pacing: { clock, breathe } });
+    const value = { list: Array.from({ length: 100_000 }, (_none, at) => at), text: "é\n".repeat(500_000) };
+    const ref = await shelf.put(value);
+    const pieces = ref.sizeBytes / (64 * 1024);
+    expect(breaths).toBeGreaterThan(3 * pieces);
+    expect(await shelf.get(ref)).toEqual(value);
   });
 
   it("gives any range of the text", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/base/json.js";
 import { LIMITS } from "../../../src/base/limits.js";
 import { createState } from "../../../src/engine/state.js";
 import { captureState, decodeState, encodeCaptured, hashState } from "../../../src/engine/state-codec.js";
@@ -6,6 +7,7 @@ import { codeOf } from "../../support/error-code.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { model, parallel, workflow } from "../../support/workflow-builder.js";
 
+const PIECE_CHARS_MAX = 64 * 1024;
 const textOf = (state: EngineHarness["state"]) => [...encodeCaptured(captureState(state))].join("");
 
 /** A task in the middle of a wide group, with something in every section. */
@@ -67,7 +69,26 @@ describe("a state as text", () => {
     expect(times[4]).toBeLessThan(2);
     let longest = 0;
     for (const piece of encodeCaptured(captureState(harness.state))) longest = Math.max(longest, piece.length);
-    expect(longest).toBeLessThan(LIMITS.blobThresholdBytes + 1_000);
+    expect(longest).toBeLessThan(PIECE_CHARS_MAX);
+  });
+
+  it("is encoded in pieces of at most 64 KB, however large an input, a group's value or a list of the channel is", () => {
+    const harness = new EngineHarness(workflow(parallel("main", [model("a")])), {
+      inputs: { text: "é\n".repeat(1_000_000) },
+      perform: () => done({ text: "x".repeat(LIMITS.blobThresholdBytes - 100) }),
+    });
+    harness.run();
+    const { state } = harness;
+    const members = Array.from({ length: 5_000 }, (_none, at) => [`member ${at}`, { at, text: "y".repeat(40) }]);
+    const value = { inline: { type: "for_each", outputs: Object.fromEntries(members) as JsonObject } };
+    state.outputs.set("main/group", { value, by: "main/group" });
+    state.channel.set(
+      "log",
+      Array.from({ length: 50_000 }, (_none, at) => at),
+    );
+    const pieces = [...encodeCaptured(captureState(state))];
+    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(PIECE_CHARS_MAX);
+    expect(decodeState(pieces.join(""))).toEqual(state);
   });
 
   it.each([
