@@ -90,6 +90,8 @@ export async function leaveRequest(deps: ControlDeps, body: JsonObject): Promise
 export class FolderInbox implements ControlInbox {
   readonly #deps: ControlDeps;
   readonly #seen = new Set<string>();
+  /** Questions whose answer was handed on: one given here is found in the folder too. */
+  readonly #answered = new Set<QuestionId>();
   readonly #waiting: ControlMessage[] = [];
   #receive: ((message: ControlMessage) => void) | undefined;
   #scanning: Promise<void> = Promise.resolve();
@@ -105,6 +107,8 @@ export class FolderInbox implements ControlInbox {
 
   /** Puts in a message of this process (a terminal, a preset). */
   push(message: ControlMessage): void {
+    if (message.kind === "answer" && this.#answered.has(message.question)) return;
+    if (message.kind === "answer") this.#answered.add(message.question);
     if (this.#receive === undefined) this.#waiting.push(message);
     else this.#receive(message);
   }

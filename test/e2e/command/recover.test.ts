@@ -71,7 +71,7 @@ describe("recover", () => {
       writeFileSync(join(checkpoints, name), "{}");
     const { view } = await recover(place);
     const [bad, good] = view.tasks;
-    expect(bad).toMatchObject({ task: "bad", action: "left" });
+    expect(bad).toMatchObject({ task: "bad", action: "failed", code: "KEYRING_CORRUPT" });
     expect(bad?.why).toContain("keyring");
     expect(good).toMatchObject({ task: "good", action: "taken_up", result: { status: "done" } });
   });
@@ -79,7 +79,7 @@ describe("recover", () => {
   it("says so when there is nothing", async () => {
     const place = openPlace();
     expect((await place.run(["recover"])).stdout).toBe("no tasks\n");
-    expect((await recover(place)).view).toEqual({ tasks: [] });
+    expect((await recover(place)).view).toEqual({ tasks: [], exit_status: 0 });
   });
 
   it("takes up nothing when auto_recovery is off", async () => {

@@ -230,3 +230,38 @@ describe("failures in a program", () => {
     expect(await splashdown.run({ workflow, task: "t" })).toMatchObject({ status: "done", how: "taken_up" });
   });
 });
+
+describe("a person who is asked", () => {
+  const limited = () =>
+    defineWorkflow({
+      workflow: { name: "limited", entry_point: "a", limits: { max_iterations: 1 } },
+      agents: [
+        { name: "a", function: () => 1, routes: [{ to: "b" }] },
+        { name: "b", function: () => 2, routes: [{ to: "$end" }] },
+      ],
+      output: { b: "{{ b.output }}" },
+    });
+
+  it("answers while the task runs, and the answer is taken once", async () => {
+    const asked: string[] = [];
+    const splashdown = await open(makeFolder(), {
+      ask: async ({ kind, text }) => {
+        asked.push(`${kind}: ${text}`);
+        return { answer: "extend", value: { iterations: 5 } };
+      },
+    });
+    const view = await splashdown.run({ workflow: limited(), task: "t" });
+    expect(view).toMatchObject({ status: "done", output: { b: 2 } });
+    expect(asked).toEqual(["limit: the limit of 1 iterations is reached (1 used); extend it or stop?"]);
+    const types: string[] = [];
+    for await (const event of splashdown.events("t")) types.push(event.type);
+    expect(types.filter((type) => type === "question_answered")).toHaveLength(1);
+    expect(types).not.toContain("noted");
+  });
+
+  it("may leave the question open: the task waits with its status", async () => {
+    const splashdown = await open(makeFolder(), { ask: async () => undefined });
+    const view = await splashdown.run({ workflow: limited(), task: "t" });
+    expect(view).toMatchObject({ status: "waiting", exit_status: 21, questions: [{ kind: "limit", status: "open" }] });
+  });
+});
