@@ -5,6 +5,7 @@
  * moment, and stored objects are never appended to. The first file of a process says `unlocked` too.
  * A4: the trail never stops a verb: where it cannot be written (a folder that may only be read), that is said and the
  *     verb goes on. A5: one process that reads the same thing again is told once.
+ * A look and a refusal write nothing here (A6, audit-backlog.ts): the next one who acts on the task brings them along.
  */
 import type { Clock } from "../base/clock.js";
 import { sha256Hex } from "../base/digest.js";
@@ -26,6 +27,7 @@ import {
   type AuditEntry,
   type AuditEvent,
 } from "./audit-file.js";
+import { addToBacklog, clearBacklog, loadBacklog } from "./audit-backlog.js";
 import type { Environment } from "./environment.js";
 import { formatTime } from "./views.js";
 
@@ -39,6 +41,9 @@ export interface AuditTrailDeps {
   readonly pid: number;
   readonly store: { readonly manifest: Pick<StoreManifest, "durable"> };
 }
+
+/** What changes nothing of a task. */
+const LOOKS: ReadonlySet<AuditEvent> = new Set<AuditEvent>(["unlocked", "unlock_failed", "read"]);
 
 /** Where a task is opened, as far as the trail needs it. */
 export interface AuditedTask {
@@ -105,11 +110,30 @@ export class AuditTrail {
     const at = formatTime(clock.nowMs());
     const entries = notes.map(({ event, verb, details = {} }) => ({ at, event, verb, details }));
     this.#writing = this.#writing
-      .then(() => this.#append(opened, entries))
+      .then(() => this.#keep(opened, entries))
       .catch((error: unknown) =>
         log.warn(`the audit trail of ${opened.task.name} could not be written: ${messageOf(error)}`),
       );
     return this.#writing;
+  }
+
+  async #keep(
+    opened: { readonly task: TaskStore; readonly vault: TaskVault | undefined },
+    entries: readonly AuditEntry[],
+  ): Promise<void> {
+    const taskId = opened.vault?.taskId ?? (await readClaimedId(opened.task));
+    const { store, environment, pid } = this.#deps;
+    // A store that ends with its process has no state to keep anything in.
+    if (taskId === undefined || !store.manifest.durable) return this.#append(opened, entries);
+    const place = { ...this.#deps, stateFolder: environment.stateFolder };
+    if (entries.every(({ event }) => LOOKS.has(event))) {
+      const by = { by: environment.user, pid };
+      const said = entries.map((entry) => ({ ...entry, details: { ...entry.details, ...by } }));
+      return addToBacklog(place, taskId, said);
+    }
+    const backlog = await loadBacklog(place, taskId);
+    await this.#append(opened, [...backlog, ...entries]);
+    if (backlog.length > 0) await clearBacklog(place, taskId);
   }
 
   /** Takes the next number; when another process was faster, the one after it. */

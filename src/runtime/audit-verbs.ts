@@ -2,14 +2,18 @@
 import { EXIT_STATUS } from "../base/error-table.js";
 import { sha256Hex } from "../base/digest.js";
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
+import { isUuid } from "../base/ids.js";
 import type { TaskStore } from "../store/contract.js";
 import { loadAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
+import { inspectKeyring } from "../vault/keyring-view.js";
 import { auditKey, auditNumber, AUDIT_PREFIX, decodeAuditFile, openDetails } from "./audit-file.js";
+import { loadBacklog } from "./audit-backlog.js";
 import { auditAnchorFolder } from "./audit-trail.js";
 import type { CheckView } from "./contract.js";
 import type { AuditEntryView, AuditShowView, AuditVerifyView } from "./face-views.js";
 import { findTask } from "./finding.js";
+import { readTaskId } from "./key-access.js";
 import type { Services } from "./services.js";
 
 /** Of one task, or of all; in the order of time. Errors: TASK_NOT_FOUND. A missing key hides the details only. */
@@ -26,9 +30,29 @@ export async function showAudit(services: Services, reference: string | undefine
         problems.push(`${task.name}: ${error.message}`);
       }
     }
+    entries.push(...(await readBacklog(services, task)));
   });
   entries.sort((left, right) => (left.at === right.at ? left.n - right.n : left.at < right.at ? -1 : 1));
   return { entries, problems };
+}
+
+/** What looks and refusals on this machine said since somebody acted on the task last; it is in no file of it yet. */
+async function readBacklog(services: Services, task: TaskStore): Promise<AuditEntryView[]> {
+  const { environment, fileSystem, random } = services;
+  const taskId = (await inspectKeyring(task).catch(() => undefined))?.task ?? (await readTaskId(task));
+  if (taskId === undefined || !isUuid(taskId) || !services.store.manifest.durable) return [];
+  const entries = await loadBacklog({ fileSystem, random, stateFolder: environment.stateFolder }, taskId);
+  return entries.map(({ at, event, verb, details }) => ({
+    task: task.name,
+    n: 0,
+    at,
+    event,
+    verb,
+    by: typeof details["by"] === "string" ? details["by"] : environment.user,
+    host: environment.host,
+    pid: typeof details["pid"] === "number" ? details["pid"] : 0,
+    details,
+  }));
 }
 
 async function readEntries(task: TaskStore, key: string, vault: TaskVault | undefined): Promise<AuditEntryView[]> {

@@ -98,6 +98,7 @@ export interface TimelineView {
 
 export interface AuditEntryView {
   readonly task: string;
+  /** Number of its file; 0 for what is kept on this machine and in no file yet. */
   readonly n: number;
   readonly at: string;
   readonly event: string;

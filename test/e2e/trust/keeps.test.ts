@@ -2,7 +2,18 @@
 import { chmodSync, renameSync, rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { realClock } from "../../support/real-clock.js";
-import { errorOf, letGo, Place, readLedger, removePlaces, SAMPLE_OUTPUT, writeSample, type Image } from "./place.js";
+import {
+  errorOf,
+  letGo,
+  Place,
+  readLedger,
+  removePlaces,
+  requireEnded,
+  SAMPLE_OUTPUT,
+  writeSample,
+  type Image,
+  UNTOUCHED,
+} from "./place.js";
 
 const TASK = "kept";
 
@@ -15,7 +26,7 @@ let soundState: Image;
 beforeAll(async () => {
   place = new Place();
   const file = writeSample(place, "fail");
-  expect((await place.run(["run", file, "--task", TASK, "--json"])).code).toBe(4);
+  requireEnded(await place.run(["run", file, "--task", TASK, "--json"]), 4);
   letGo(place);
   sound = place.take("outputs");
   soundState = place.take("state");
@@ -23,7 +34,7 @@ beforeAll(async () => {
 
 /** Digests of the files that were there before, whatever came to them. */
 function oldFiles(): string[] {
-  const old = new Set([...sound.keys()]);
+  const old = new Set(sound.keys());
   return place.fingerprint("outputs").filter((line) => old.has(line.split(" ")[0] ?? ""));
 }
 
@@ -76,14 +87,14 @@ describe("a resume that fails", () => {
       {},
     ],
   ])("%s leaves every byte as it was", async (_why, status, spoil, environment) => {
-    const before = place.fingerprint("outputs", "state", "config");
+    const before = place.fingerprint(...UNTOUCHED);
     const mend = spoil();
-    const spoilt = place.fingerprint("outputs", "state");
+    const spoilt = place.fingerprint(...UNTOUCHED);
     const result = await place.run(["resume", TASK, "--json"], environment);
     expect([result.code, readLedger(place)]).toEqual([status, expect.not.arrayContaining(["x"])]);
-    expect(place.fingerprint("outputs", "state")).toEqual(spoilt);
+    expect(place.fingerprint(...UNTOUCHED)).toEqual(spoilt);
     mend();
-    expect(place.fingerprint("outputs", "state", "config")).toEqual(before);
+    expect(place.fingerprint(...UNTOUCHED)).toEqual(before);
     await requireProperResume();
   });
 

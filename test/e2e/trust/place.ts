@@ -29,6 +29,12 @@ export interface ErrorReport {
 /** Bytes and mode by path below the place; sockets and links are left out. */
 export type Image = ReadonlyMap<string, { readonly bytes: Buffer; readonly mode: number }>;
 
+/**
+ * What a refusal or a look leaves as it is: tasks, keys, and what is remembered of either. Who looked is kept beside it,
+ * in the state folder, until somebody acts on the task.
+ */
+export const UNTOUCHED = ["outputs", "config", "home", "state/anchors", "state/audit/anchors"] as const;
+
 const open: Place[] = [];
 
 /** Removes every place of the file; for `afterAll`. */
@@ -142,6 +148,12 @@ function collect(folder: string, image: Map<string, { bytes: Buffer; mode: numbe
     if (stat.isDirectory()) collect(path, image);
     else if (stat.isFile()) image.set(path, { bytes: readFileSync(path), mode: stat.mode & 0o777 });
   }
+}
+
+/** For preparations: the command must have ended so. Shape: its view. */
+export function requireEnded<T>(result: CommandResult, status: number): T {
+  if (result.code !== status) throw new Error(`ended with ${result.code}: ${result.stderr}${result.stdout}`);
+  return result.json<T>();
 }
 
 /** The one error line of `--json` on stderr. */

@@ -6,10 +6,9 @@ import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CommandResult } from "../../support/built-program.js";
-import { crashSample, errorOf, leaveDeadSocket, letGo, Place, removePlaces, type Image } from "./place.js";
+import { crashSample, errorOf, leaveDeadSocket, letGo, Place, removePlaces, type Image, UNTOUCHED } from "./place.js";
 
 const TASK = "refused";
-const UNTOUCHED = ["outputs", "config", "state"];
 
 let place: Place;
 let file: string;
@@ -198,9 +197,25 @@ describe("refusals", () => {
     }
   });
 
-  it("goes on as if nothing had been when the trouble is gone", async () => {
+  it("are remembered outside the folder, and enter its audit trail with the next who acts", async () => {
+    const failed = async (): Promise<{ n: number; details: { code: string } }[]> => {
+      const shown = await place.run(["audit", "show", TASK, "--json"]);
+      const { entries } = shown.json<{ entries: { event: string; n: number; details: { code: string } }[] }>();
+      return entries.filter(({ event }) => event === "unlock_failed");
+    };
+    expect((await place.run(["show", TASK, "--json"], { SPLASHDOWN_KEY: "another passphrase" })).code).toBe(12);
+    expect((await failed()).at(-1)).toMatchObject({ n: 0, details: { code: "KEY_MISSING" } });
+    expect((await place.run(["resume", TASK, "--json"])).code).toBe(0);
+    const entered = await failed();
+    expect(entered.map(({ n }) => n > 0)).toEqual(entered.map(() => true));
+    expect(entered.at(-1)).toMatchObject({ details: { code: "KEY_MISSING" } });
+    expect((await place.run(["audit", "verify", TASK, "--json"])).code).toBe(0);
+  });
+
+  it("go on as if nothing had been when the trouble is gone", async () => {
     const result = await place.run(["resume", TASK, "--json"]);
-    expect([result.code, result.json<{ status: string }>().status]).toEqual([0, "done"]);
+    const view = result.json<{ status: string; how: string }>();
+    expect([result.code, view.status, view.how]).toEqual([0, "done", "finished_before"]);
   });
 });
 

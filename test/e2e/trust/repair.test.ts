@@ -2,7 +2,18 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withRepairedSum, withText } from "./forgery.js";
-import { errorOf, letGo, Place, readLedger, removePlaces, SAMPLE_OUTPUT, writeSample, type Image } from "./place.js";
+import {
+  errorOf,
+  letGo,
+  Place,
+  readLedger,
+  removePlaces,
+  requireEnded,
+  SAMPLE_OUTPUT,
+  writeSample,
+  type Image,
+  UNTOUCHED,
+} from "./place.js";
 
 const TASK = "repaired";
 
@@ -31,8 +42,7 @@ beforeAll(async () => {
   place = new Place();
   const file = writeSample(place, "fail");
   for (const task of [TASK, "other"]) {
-    const result = await place.run(["run", file, "--task", task, "--json"]);
-    expect([result.code, result.json<{ status: string }>().status]).toEqual([4, "failed"]);
+    requireEnded(await place.run(["run", file, "--task", task, "--json"]), 4);
   }
   letGo(place);
   sound = place.take("outputs", TASK);
@@ -228,11 +238,11 @@ describe("loss that nothing covers", () => {
     "stops with 13; with --accept-loss it asks about the step, and goes on with the answer %s",
     async (_name, words, runs) => {
       const lossy = await loseCompletion();
-      const untouched = lossy.fingerprint("outputs", "state");
+      const untouched = lossy.fingerprint(...UNTOUCHED);
       const refused = await lossy.run(["resume", TASK, "--json"]);
       expect([refused.code, errorOf(refused).code]).toEqual([13, "JOURNAL_CORRUPT"]);
       expect(errorOf(refused).hint).toBe(`splashdown resume ${TASK} --accept-loss`);
-      expect(lossy.fingerprint("outputs", "state")).toEqual(untouched);
+      expect(lossy.fingerprint(...UNTOUCHED)).toEqual(untouched);
 
       const accepted = await lossy.run(["resume", TASK, "--accept-loss", "--json"]);
       const view = accepted.json<{ status: string; questions: { kind: string; step: string }[] }>();
