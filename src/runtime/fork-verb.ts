@@ -129,7 +129,11 @@ async function record(
   await whileOwning(presenceDeps(services, task), async (presence) => {
     const epoch = await task.claim();
     await presence.show(epoch);
-    await services.audit.note(opened, { event: "started", verb: "fork", details: { epoch, origin: { ...event.origin } } });
+    await services.audit.note(opened, {
+      event: "started",
+      verb: "fork",
+      details: { epoch, origin: { ...event.origin } },
+    });
     const begun = { state, epoch, prev: undefined, base: undefined, journalBytes: 0 };
     await withJournal(services, { opened, begun }, async ({ journal }) => {
       journal.append([{ ...event, state: await values.store(carried) }, checkpoint]);

@@ -1,0 +1,149 @@
+/** What faces see of tasks, their runs, steps, questions, events and checkpoints. Wire shapes: see contract.ts. */
+import type { JsonObject, JsonValue } from "../base/json.js";
+
+/** How a task ended or paused in this process. */
+export interface RunView {
+  readonly task: string;
+  readonly workflow_id: string;
+  readonly workflow: string;
+  /** done, partial, failed, stopped, paused, waiting. */
+  readonly status: string;
+  readonly reason: string;
+  readonly exit_status: number;
+  readonly output?: JsonValue;
+  readonly resumable: boolean;
+  readonly resume_at?: string;
+  /** The command that goes on; absent where an answer is needed first, or nothing is left to do. */
+  readonly next?: string;
+  /** Those that nobody has answered. */
+  readonly questions: readonly QuestionView[];
+  readonly deliverables: readonly DeliverableView[];
+  readonly folder: string;
+  /** `started`, `taken_up` (a crashed task went on), `resumed`, `finished_before` (nothing ran). */
+  readonly how: "started" | "taken_up" | "resumed" | "finished_before";
+  readonly steps: { readonly done: number; readonly failed: number; readonly skipped: number; readonly open: number };
+  readonly metrics: MetricsView;
+  readonly recovery?: JsonObject;
+  readonly notices: readonly string[];
+}
+
+export interface MetricsView {
+  readonly elapsed_time: number;
+  readonly api_calls: number;
+  readonly tokens_used: number;
+  readonly cost_usd: number;
+  readonly unpriced_calls: number;
+  readonly memory_peak: number;
+}
+
+export interface DeliverableView {
+  readonly file: string;
+  readonly size: number;
+  readonly sha256: string;
+  /** Deliverables are written in the clear, after redaction, mode 0600. */
+  readonly in_the_clear: boolean;
+}
+
+export interface QuestionView {
+  readonly id: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly options: readonly { readonly value: string; readonly label: string; readonly takes_value: boolean }[];
+  readonly step?: string;
+  readonly opened_at: string;
+  readonly expires_at?: string;
+  readonly offered?: JsonValue;
+  /** `answered`: recorded, and not acted on yet. */
+  readonly status: "open" | "answered" | "consumed";
+  readonly answer?: string;
+  readonly answered_by?: string;
+  readonly answered_at?: string;
+  /** The command that answers it. */
+  readonly command: string;
+}
+
+export interface TaskSummaryView {
+  readonly task: string;
+  readonly workflow_id?: string;
+  readonly workflow?: string;
+  readonly status: string;
+  readonly phase?: number;
+  readonly started_at?: string;
+  readonly last_event_at?: string;
+  readonly steps_done?: number;
+  readonly open_questions?: number;
+  readonly resume_at?: string;
+  readonly size: number;
+  /** Why the task cannot be read, when it cannot. */
+  readonly problem?: { readonly code: string; readonly message: string; readonly hint: string };
+}
+
+export interface StepView {
+  readonly step: string;
+  readonly path: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly attempt: number;
+  readonly phase: number;
+  readonly started_at: string;
+  readonly duration?: number;
+  readonly confidence?: number;
+  readonly error?: JsonObject;
+  readonly progress?: JsonObject;
+  readonly next?: string;
+}
+
+export interface TaskView extends TaskSummaryView {
+  /** Where it began, when it is a fork. */
+  readonly forked_from?: {
+    readonly task: string;
+    readonly workflow_id: string;
+    readonly checkpoint_id: string;
+    readonly seq: number;
+  };
+  readonly folder: string;
+  readonly owner?: JsonObject;
+  /** The command that goes on; absent where an answer is needed first, or nothing is left to do. */
+  readonly next?: string;
+  readonly inputs: JsonObject;
+  readonly reason?: string;
+  readonly output?: JsonValue;
+  readonly phases: readonly JsonObject[];
+  readonly steps: readonly StepView[];
+  readonly decisions: readonly JsonObject[];
+  readonly questions: readonly QuestionView[];
+  readonly checkpoints: number;
+  readonly deliverables: readonly DeliverableView[];
+  readonly metrics: MetricsView;
+  /** What was lost or repaired, by name. */
+  readonly damage: readonly string[];
+  readonly encrypted: boolean;
+}
+
+export interface EventView {
+  readonly n: number;
+  readonly at: string;
+  readonly type: string;
+  readonly text: string;
+  readonly event: JsonObject;
+}
+
+export interface CheckpointView {
+  readonly task: string;
+  readonly checkpoint_id: string;
+  readonly seq: number;
+  readonly phase: number;
+  readonly trigger: string;
+  readonly status: string;
+  readonly timestamp: string;
+  readonly position: number;
+  readonly note?: string;
+  readonly metadata?: JsonObject;
+  /** Absent when there is no snapshot file; the checkpoint can still be replayed and forked. */
+  readonly file?: string;
+  readonly size?: number;
+  /** A person pinned it: its file, and the history that leads to it, stay. */
+  readonly pinned?: true;
+  /** The history was shortened: nothing leads to it any more. */
+  readonly reachable?: false;
+}
