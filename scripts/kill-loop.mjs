@@ -48,7 +48,7 @@ async function learnExpected(job) {
   const outcome = await driveTask({ bench, job, strikes: [], random: createRandom(0), plant: parsePlant("none") });
   if (outcome.violations.length > 0) throw new Error(`the undisturbed ${job.name}: ${outcome.violations.join("; ")}`);
   job.expected = outcome.result;
-  job.usualMs = outcome.seconds * 1000;
+  job.usualMs = outcome.lastProcessMs;
 }
 
 async function work(queue) {

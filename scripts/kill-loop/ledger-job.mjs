@@ -4,7 +4,7 @@ import { countEffect, findLedgerFaults, readLedger } from "./ledger.mjs";
 import { outputOf, writeLedgerWorkflow } from "./ledger-workflow.mjs";
 
 export function createLedgerJob() {
-  return { name: "ledger", usualMs: 600, prepare: prepareLedger };
+  return { name: "ledger", usualMs: 600, prepare: prepareLedger, toldOfAnswers: [] };
 }
 
 function prepareLedger(place) {

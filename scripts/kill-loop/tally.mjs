@@ -16,12 +16,13 @@ export class Tally {
       kills: 0,
       misses: 0,
       unknown: 0,
+      parked: 0,
       violations: 0,
       seconds: 0,
     };
     this.#rows.set(point, row);
     row.tasks += 1;
-    for (const name of ["kills", "misses", "unknown", "seconds"]) row[name] += outcome[name];
+    for (const name of ["kills", "misses", "unknown", "parked", "seconds"]) row[name] += outcome[name];
     row.violations += outcome.violations.length;
     for (const violation of outcome.violations) {
       const where = `${point} (${strikes.map(formatStrike).join(", ")}; seed ${seed}; ${outcome.place.folder})`;
@@ -51,7 +52,7 @@ export class Tally {
   }
 
   formatTable() {
-    const names = ["tasks", "kills", "misses", "unknown", "violations", "seconds"];
+    const names = ["tasks", "kills", "misses", "unknown", "parked", "violations", "seconds"];
     const lines = [...this.#rows.values()].map((row) => [
       row.point,
       ...names.map((name) => String(Math.round(row[name]))),

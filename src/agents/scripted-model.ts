@@ -1,26 +1,27 @@
-/** The model that says what a file tells it to: for tests, examples and dry runs. It says so in every report. */
+/**
+ * The model that says what a file tells it to: for tests, examples and dry runs. It says so in every report.
+ *
+ * Which answer comes is computed from visit, attempt and durable turns alone, so a crash changes nothing.
+ */
 import type { Clock } from "../base/clock.js";
 import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
 import type { Usage } from "../engine/events.js";
 import type { Model, ModelAnswer, ModelRequest } from "./contract.js";
-import {
-  ANY_STEP,
-  parseScript,
-  selectAnswer,
-  type ScriptedAnswer,
-  type Script,
-  type StepScript,
-} from "./scripted-answers.js";
+import { formatPath } from "../definition/fault.js";
+import { readScript, type Script, type ScriptedAnswer, type StepScript } from "../definition/scripted-answers.js";
 
 export const SCRIPTED_PROVIDER = "scripted";
+const ANY_STEP = "*";
 const SCRIPTED_FACTOR = "scripted answer: no model was called";
 const RATE_LIMIT_STATUSES = [429, 529];
 const RETRYABLE_STATUSES = [408, 409, 425];
 
 /** Errors: WORKFLOW_INVALID when the answers have a wrong form. */
 export function createScriptedModel(answers: JsonObject, clock: Clock): Model {
-  const script = parseScript(answers);
+  const script = readScript(answers, ({ path, message }) => {
+    throw new SplashdownError("WORKFLOW_INVALID", `scripted answers: ${formatPath(path)}: ${message}`);
+  });
   return { call: (request, signal) => answerCall({ script, clock, request, signal }) };
 }
 
@@ -76,6 +77,26 @@ function findStep(script: Script, path: string): StepScript | undefined {
     if (found !== undefined) return found;
     if (!key.includes("/")) return script.get(ANY_STEP);
   }
+}
+
+/**
+ * The answer to one call; `undefined` when the script is exhausted.
+ *
+ * Units: `visit` and `attempt` count from 1, `turn` from 0.
+ */
+function selectAnswer(
+  step: StepScript,
+  { visit, attempt, turn }: { readonly visit: number; readonly attempt: number; readonly turn: number },
+): ScriptedAnswer | undefined {
+  const visits: ScriptedAnswer[][] = [[]];
+  for (const answer of step.answers) {
+    visits.at(-1)?.push(answer);
+    if (answer.say !== undefined) visits.push([]);
+  }
+  if (visits.at(-1)?.length === 0) visits.pop();
+  const own = visits[Math.max(0, visit - 1) + turn];
+  if (own !== undefined) return own[Math.min(attempt - 1, own.length - 1)];
+  return step.exhausted === "fail" ? undefined : step.answers.at(-1);
 }
 
 function usageOf(answer: ScriptedAnswer): Usage {

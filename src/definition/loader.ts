@@ -14,6 +14,7 @@ import { valueAt } from "./document.js";
 import { type EnvironmentLookup, substituteEnvironment } from "./environment.js";
 import { FaultList, type FaultPath, type PlaceFinder } from "./fault.js";
 import { readSourceFile, type ReadText } from "./includes.js";
+import { readScript } from "./scripted-answers.js";
 import { dropEmptyKeys, noteDefects } from "./structure.js";
 import type { LoadedWorkflow, WorkflowFunctions } from "./workflow.js";
 import { buildWorkflow } from "./workflow-builder.js";
@@ -230,12 +231,20 @@ function findFunctions(value: JsonValue | undefined, path: FaultPath): { text: s
 async function readAnswers(value: JsonObject, source: Source, deps: LoaderDeps): Promise<JsonObject | undefined> {
   const path = ["workflow", "runtime", "scripted_answers"];
   const answers = valueAt(value, path);
-  if (isJsonObject(answers)) return answers;
+  if (isJsonObject(answers)) {
+    readScript(answers, (fault) => source.faults.add({ ...fault, path: [...path, ...fault.path] }));
+    return answers;
+  }
   if (typeof answers !== "string") return undefined;
   try {
     const read = await readSourceFile(resolve(source.folder, answers), answers, deps.readText);
     for (const fault of read.faults) source.faults.addPlaced(fault);
-    if (isJsonObject(read.value)) return read.value;
+    if (isJsonObject(read.value)) {
+      const own = new FaultList(read.places);
+      readScript(read.value, (fault) => own.add(fault));
+      for (const fault of own.faults) source.faults.addPlaced(fault);
+      return read.value;
+    }
     if (read.faults.length === 0) source.faults.add({ path, message: `${answers} must be a map of step to answers` });
   } catch (error) {
     source.faults.add({

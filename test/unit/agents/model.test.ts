@@ -199,21 +199,13 @@ describe("a slow scripted model", () => {
   });
 });
 
-describe("a script with a fault", () => {
-  it.each<[JsonValue, string]>([
-    [{ work: [] }, "work needs a list of at least one answer"],
-    [{ work: "x" }, "work has the wrong form"],
-    [{ work: [{}] }, "work[0] needs exactly one of say, fail, hang: true"],
-    [{ work: [{ say: 1, hang: true }] }, "work[0] needs exactly one of say, fail, hang: true"],
-    [{ work: { answers: [{ say: 1, dealy_ms: 1 }] } }, "work.answers[0] has unknown keys: dealy_ms"],
-    [{ work: { answers: [{ say: 1 }], exhausted: "stop" } }, "work.exhausted is repeat or fail"],
-    [{ work: [{ say: 1, cost_usd: -1 }] }, "work[0].cost_usd is a number of at least 0"],
-    [{ work: [{ say: 1, usage: { tokens: 1 } }] }, "work[0].usage has unknown keys: tokens"],
-    [{ work: [{ say: 1, uncertainties: "x" }] }, "work[0].uncertainties is a list"],
-    [{ work: [{ fail: { message: 1 } }] }, "work[0].fail.message is a text"],
-  ])("%j is refused with its place", (answers, text) => {
-    expect(() => openPerformerRoom({ answers: answers as JsonObject })).toThrow(
-      expect.objectContaining({ code: "WORKFLOW_INVALID", message: expect.stringContaining(text) as string }),
+describe("a script with a fault that no loader has seen", () => {
+  it("is refused with its place", () => {
+    expect(() => openPerformerRoom({ answers: { work: [{ say: 1, hang: true }] } })).toThrow(
+      expect.objectContaining({
+        code: "WORKFLOW_INVALID",
+        message: "scripted answers: work[0]: an answer needs exactly one of say, fail and hang: true",
+      }),
     );
   });
 });
