@@ -15,6 +15,8 @@ export interface ChildRun {
   readonly command: readonly string[];
   readonly input?: string;
   readonly onControlLine?: (line: string) => void;
+  /** Bytes came: the program is not silent. */
+  readonly onActivity?: () => void;
   readonly stderrTailBytes?: number;
   /** Makes the identity durable; the program does not run before (A2). Absent: nothing of it needs to be known later. */
   readonly spawned?: (process: ProcessRef) => Promise<void>;
@@ -76,6 +78,7 @@ function specOf(deps: PerformerDeps, run: ChildRun) {
     environment: computeEnvironment(deps, work),
     input: run.input,
     onControlLine: run.onControlLine,
+    onActivity: run.onActivity,
     stdoutBytesMax: LIMITS.stepOutputBytesMax,
     stderrTailBytes: run.stderrTailBytes ?? LIMITS.stderrTailBytes,
   };

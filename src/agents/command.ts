@@ -19,6 +19,7 @@ export async function performCommand(
     command,
     input: JSON.stringify(formatRequest(work)),
     onControlLine: control.receive,
+    onActivity: sink.alive,
     spawned: (process) => sink.spawned(process),
     signal: AbortSignal.any([signal, refusal.signal]),
   });

@@ -1,4 +1,5 @@
 /** One function per step kind behind the engine's port. */
+import { assert } from "../base/errors.js";
 import type { StepKind } from "../definition/workflow.js";
 import type { Performer, StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import { performCommand } from "./command.js";
@@ -11,7 +12,6 @@ import { performScorer } from "./scorer.js";
 import { performScript } from "./script.js";
 import { fillSecrets } from "./secrets.js";
 import { performSet } from "./set.js";
-import { performWait } from "./wait.js";
 
 interface AttemptEnds {
   readonly sink: StepSink;
@@ -20,18 +20,15 @@ interface AttemptEnds {
 
 type PerformKind = (deps: PerformerDeps, work: StepWork, attempt: AttemptEnds) => Promise<StepOutcome>;
 
-const PERFORM: Readonly<Record<StepKind, PerformKind>> = {
+/** A wait is nobody's work: the engine ends it when its durable time has come. */
+const PERFORM: Readonly<Record<Exclude<StepKind, "wait">, PerformKind>> = {
   command: performCommand,
   script: performScript,
   function: performFunction,
   model: performModel,
   scorer: performScorer,
   set: (_deps, work) => performSet(work),
-  wait: performWait,
 };
-
-/** What these give is stored: a secret must not be in it. */
-const KEEPS_PLACEHOLDERS: ReadonlySet<StepKind> = new Set<StepKind>(["set", "wait"]);
 
 /** The performer of the running system. */
 export function createPerformer(deps: PerformerDeps): Performer {
@@ -44,7 +41,9 @@ export function createPerformer(deps: PerformerDeps): Performer {
 async function perform(deps: PerformerDeps, work: StepWork, attempt: AttemptEnds): Promise<StepOutcome> {
   try {
     const { kind } = work.definition;
-    return await PERFORM[kind](deps, KEEPS_PLACEHOLDERS.has(kind) ? work : fillSecrets(deps, work), attempt);
+    assert(kind !== "wait", "a wait was to be performed");
+    // What a set step gives is stored: a secret must not be in it.
+    return await PERFORM[kind](deps, kind === "set" ? work : fillSecrets(deps, work), attempt);
   } catch (error) {
     if (isEndOfRun(error)) throw error;
     return outcomeOfError(error);

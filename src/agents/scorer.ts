@@ -66,6 +66,7 @@ async function scoreByCommand({ deps, work, sink, signal }: Scoring): Promise<Sc
     work,
     command,
     input: JSON.stringify({ ...formatRequest(work), dimension }),
+    onActivity: sink.alive,
     spawned: (process) => sink.spawned(process),
     signal,
   });

@@ -30,6 +30,7 @@ export async function performScript(
       ? {}
       : { input: typeof stdin === "string" ? stdin : JSON.stringify(stdin) }),
     stderrTailBytes: LIMITS.scriptStderrBytesMax,
+    onActivity: sink.alive,
     spawned: (process) => sink.spawned(process),
     signal,
   });

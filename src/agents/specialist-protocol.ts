@@ -17,7 +17,7 @@ import { parseConfidence } from "./report.js";
 export function formatRequest(work: StepWork): JsonObject {
   const { step, milestone } = work;
   const request: JsonObject = {
-    ...pickStory(work.story),
+    ...pickStory(work.story()),
     task: { name: work.task.name, id: work.task.id },
     phase: work.phase,
     step: {

@@ -48,6 +48,8 @@ export const LIMITS = {
   segmentRecordsMax: 2 ** 20,
   recordBytesMax: 128 * 1024 * 1024,
   snapshotSliceMs: 2,
+  /** Between two events of one step's progress. */
+  progressPaceMs: 250,
   /** A snapshot file of this size is told with the largest paths in it, then at every doubling. */
   checkpointLargeBytes: 500 * 1000,
   ballastBytes: 1024 * 1024,

@@ -17,6 +17,8 @@ export interface Streams {
   /** A person sits at the other end of stderr and stdin. */
   readonly interactive: boolean;
   readonly colour: boolean;
+  /** Columns of the terminal behind stdout or stderr; nothing where there is none. */
+  readonly columns?: () => number | undefined;
 }
 
 export interface CliDeps {

@@ -65,6 +65,7 @@ function createStreams(): Streams {
     out: write(1),
     error: write(2),
     interactive,
+    columns: () => process.stdout.columns ?? process.stderr.columns,
     colour: process.stderr.isTTY && process.stdout.isTTY && process.stdout.hasColors(),
   };
 }

@@ -13,6 +13,7 @@ import {
   formatTable,
   textOf,
 } from "./output.js";
+import { showTimeline, type TimelineFlags } from "./timeline.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
 
 export function registerTasks(program: Command, deps: CliDeps): void {
@@ -29,8 +30,11 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     .command("show")
     .description("one task: phases, steps, decisions, questions, deliverables")
     .argument("<task>", "task name, id or workflow name")
+    .option("--timeline", "bars per step over time, with phases, decisions and checkpoints marked")
+    .option("--svg <file>", "write the timeline as a picture to this file")
     .addHelpText("after", describeStatuses(READING_STATUSES))
-    .action(async (task: string, _flags: object, command: Command) => {
+    .action(async (task: string, flags: TimelineFlags, command: Command) => {
+      if (flags.timeline === true || flags.svg !== undefined) return showTimeline(task, flags, { command, deps });
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
         print(await splashdown.show(task), (view) => formatTask(view, deps.streams));
       });

@@ -44,8 +44,8 @@ export interface StepWork {
   readonly outputs: JsonObject;
   readonly feedback: readonly string[];
   readonly uncertainties: readonly JsonValue[];
-  /** Evaluations, decisions and phase confidences so far, snake_case, for specialists that report. */
-  readonly story: JsonObject;
+  /** Evaluations, decisions and phase confidences so far, snake_case; put together when asked, as it grows with the task. */
+  readonly story: () => JsonObject;
   readonly milestone?: { readonly name: string; readonly state: JsonValue };
   readonly turns: readonly JsonValue[];
   readonly substeps: ReadonlyMap<string, JsonValue>;
@@ -55,6 +55,9 @@ export interface StepWork {
 export interface StepSink {
   /** Before the child may start. Errors: OWNER_SUPERSEDED, CANCELLED. */
   spawned(process: ProcessRef): Promise<void>;
+  /** Content came that is no report: the limit on silence starts again. Cheap, and makes no event. */
+  alive(this: void): void;
+  /** Events are paced: of fraction and message the latest counts. */
   progress(report: {
     fraction?: number;
     message?: string;

@@ -90,17 +90,22 @@ export class GroupChild implements Child {
     child.stdin?.on("error", () => undefined);
     this.#gate.on("error", () => undefined).resume();
     child.stdout?.on("data", (chunk: Buffer) => {
+      spec.onActivity?.();
       if (this.#stdout.take(chunk)) void this.end(LIMITS.killGraceMs);
     });
     const decoder = new StringDecoder("utf8");
     child.stderr?.on("data", (chunk: Buffer) => {
+      spec.onActivity?.();
       this.#stderr.take(chunk);
       spec.onStderr?.(decoder.write(chunk));
     });
     if (spec.onControlLine === undefined) return;
     const lines = new LineSplitter(spec.onControlLine);
     const control = this.#stream(CONTROL_DESCRIPTOR) as Duplex;
-    control.on("data", (chunk: Buffer) => lines.take(chunk));
+    control.on("data", (chunk: Buffer) => {
+      spec.onActivity?.();
+      lines.take(chunk);
+    });
     control.on("end", () => lines.end());
     control.on("error", () => undefined);
   }

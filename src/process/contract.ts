@@ -26,6 +26,8 @@ export interface ChildSpec {
   /** Opens descriptor 3 as a pipe of JSON lines; each line is handed over as text. */
   readonly onControlLine?: (line: string) => void;
   readonly onStderr?: (chunk: string) => void;
+  /** Called whenever bytes come from the child, on whichever descriptor. */
+  readonly onActivity?: () => void;
   readonly stdoutBytesMax: number;
   readonly stderrTailBytes: number;
 }

@@ -5,6 +5,8 @@ import type { StepSink } from "../../src/engine/ports.js";
 export interface RecordingSink extends StepSink {
   /** Every call as `[name, ...arguments]`. */
   readonly calls: readonly (readonly unknown[])[];
+  /** How often `alive` was called; it stands in no order to the calls. */
+  readonly signsOfLife: number;
   /** The arguments of the calls of one name. */
   of(name: string): readonly (readonly unknown[])[];
 }
@@ -12,6 +14,7 @@ export interface RecordingSink extends StepSink {
 /** `refuse` is asked before each call; what it returns is thrown. */
 export function createRecordingSink(refuse: (name: string) => Error | undefined = () => undefined): RecordingSink {
   const calls: (readonly unknown[])[] = [];
+  let signs = 0;
   const values = new Map<string, JsonValue>();
   const take = (name: string, ...rest: readonly unknown[]): void => {
     const refusal = refuse(name);
@@ -26,6 +29,12 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     calls,
     of: (name) => calls.filter(([called]) => called === name).map(([, ...rest]) => rest),
     spawned: (process) => takeLater("spawned", process),
+    alive: () => {
+      signs += 1;
+    },
+    get signsOfLife() {
+      return signs;
+    },
     progress: (report) => take("progress", report),
     milestone: (name, state) => takeLater("milestone", name, state),
     substepIntended: (name) => takeLater("substepIntended", name),

@@ -80,7 +80,7 @@ export function createStepWork(kind: StepKind, parts: WorkParts = {}): StepWork 
     outputs: {},
     feedback: [],
     uncertainties: [],
-    story: {},
+    story: () => ({}),
     turns: [],
     substeps: new Map(),
     ...rest,

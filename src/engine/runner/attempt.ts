@@ -15,6 +15,7 @@ import type { EngineInput } from "../input.js";
 import type { Sanitiser, StepSink } from "../ports.js";
 import type { StepEntry } from "../state.js";
 import { createChannelView } from "./channel-view.js";
+import { ProgressPace, type ProgressReport } from "./progress-pace.js";
 import { findValueFault } from "./value-size.js";
 
 export type CloseReason = "finished" | "cancelled" | "timeout" | "idle" | "leaving";
@@ -37,9 +38,10 @@ export class Attempt {
   readonly step: StepEntry;
   readonly sink: StepSink;
   readonly #deps: AttemptDeps;
-  readonly #definition: StepDefinition;
   readonly #controller = new AbortController();
   readonly #startedAtMs: number;
+  readonly #progress: ProgressPace;
+  #lastSignMs: number;
   #checkpointMetadata: JsonObject | undefined;
   #again = false;
   #closed: CloseReason | undefined;
@@ -48,12 +50,13 @@ export class Attempt {
 
   constructor(step: StepEntry, definition: StepDefinition, deps: AttemptDeps) {
     this.step = step;
-    this.#definition = definition;
     this.#deps = deps;
     this.#startedAtMs = deps.clock.monotonicMs();
+    this.#lastSignMs = this.#startedAtMs;
+    this.#progress = new ProgressPace(deps.clock, (report) => void deps.post(this.#progressInput(report)));
     this.sink = this.#createSink();
     this.#cancelTimeout = this.#closeAfter(definition.timeoutMs, "timeout");
-    this.#touch();
+    this.#watchSilence(definition.idleTimeoutMs);
   }
 
   get signal(): AbortSignal {
@@ -74,6 +77,7 @@ export class Attempt {
   /** Ends the attempt; its children are told through the signal. The first reason stays. */
   close(reason: CloseReason): void {
     if (this.#closed !== undefined) return;
+    this.#progress.flush();
     this.#closed = reason;
     this.#cancelTimeout?.();
     this.#cancelIdle?.();
@@ -84,7 +88,8 @@ export class Attempt {
   #createSink(): StepSink {
     return {
       spawned: (process) => this.#record({ kind: "spawned", process }),
-      progress: (report) => this.#postProgress(report),
+      alive: () => this.#touch(),
+      progress: (report) => this.#takeProgress(report),
       milestone: async (name, state) =>
         this.#record({
           kind: "milestone",
@@ -113,16 +118,21 @@ export class Attempt {
     };
   }
 
-  #postProgress(report: Parameters<StepSink["progress"]>[0]): void {
+  #takeProgress(report: ProgressReport): void {
     if (this.#closed !== undefined) return;
     this.#touch();
-    const copy = JSON.parse(JSON.stringify(report)) as JsonObject;
-    void this.#deps.post({ kind: "progress", ...this.#identity(), report: this.#cleanObject(copy) });
+    this.#requireWithinLimits(report as JsonObject);
+    this.#progress.take(report);
+  }
+
+  #progressInput(report: JsonObject): EngineInput {
+    return { kind: "progress", ...this.#identity(), report: this.#deps.sanitiser.clean(report) as JsonObject };
   }
 
   async #record(report: AttemptReport): Promise<void> {
     this.#requireOpen();
     this.#touch();
+    this.#progress.flush();
     const recorded = await this.#deps.submit({ ...report, ...this.#identity() });
     if (recorded.length === 0) throw this.#refusal("its step went on without it");
     if (ALLOWS.has(report.kind)) this.#requireOpen();
@@ -135,9 +145,14 @@ export class Attempt {
   /** Errors: CANCELLED, VALUE_TOO_LARGE, VALUE_TOO_DEEP. */
   #clean(value: JsonValue): JsonValue {
     this.#requireOpen();
+    this.#requireWithinLimits(value);
+    return this.#deps.sanitiser.clean(value);
+  }
+
+  #requireWithinLimits(value: JsonValue): void {
     const { stepOutputBytesMax: bytesMax, valueDepthMax: depthMax } = LIMITS;
     const fault = findValueFault(value, { bytesMax, depthMax });
-    if (fault === undefined) return this.#deps.sanitiser.clean(value);
+    if (fault === undefined) return;
     const details = { path: this.step.path, bytesMax, depthMax };
     throw new SplashdownError(fault, `a value that step ${this.step.path} reports is over the limit`, { details });
   }
@@ -160,8 +175,18 @@ export class Attempt {
 
   /** Content came: the limit on silence starts again. */
   #touch(): void {
-    this.#cancelIdle?.();
-    this.#cancelIdle = this.#closeAfter(this.#definition.idleTimeoutMs, "idle");
+    this.#lastSignMs = this.#deps.clock.monotonicMs();
+  }
+
+  /** One timer, however often content comes: it looks back when it fires. */
+  #watchSilence(limitMs: number | undefined): void {
+    if (limitMs === undefined || limitMs > TIMER_MS_MAX) return;
+    const { clock } = this.#deps;
+    const leftMs = this.#lastSignMs + limitMs - clock.monotonicMs();
+    this.#cancelIdle = clock.schedule(leftMs, () => {
+      if (this.#lastSignMs + limitMs > clock.monotonicMs()) this.#watchSilence(limitMs);
+      else this.close("idle");
+    });
   }
 
   #closeAfter(limitMs: number | undefined, reason: CloseReason): (() => void) | undefined {

@@ -35,10 +35,7 @@ export async function assembleWork(
     outputs: await loadOutputs(state, listOf(rendered["uses"]), values),
     feedback: phase?.feedback ?? [],
     uncertainties: listOf(rendered["uncertainties"]),
-    // Put together on demand: most kinds do not ask, and it grows with the task.
-    get story() {
-      return describeStory(state);
-    },
+    story: () => describeStory(state),
     ...(step.milestone === undefined
       ? {}
       : { milestone: { name: step.milestone.name, state: await values.resolve(step.milestone.state) } }),

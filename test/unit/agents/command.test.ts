@@ -34,7 +34,7 @@ describe("a command specialist's input", () => {
         feedback: ["shorter"],
         uncertainties: [{ text: "price of B" }],
         milestone: { name: "listed", state: { next: 17 } },
-        story: { evaluations: [{ score: 80 }], decisions: [], confidence: { research: 0.8 }, task: "forged" },
+        story: () => ({ evaluations: [{ score: 80 }], decisions: [], confidence: { research: 0.8 }, task: "forged" }),
       }),
     );
     expect(outcome).toEqual({
@@ -56,6 +56,22 @@ describe("a command specialist's input", () => {
     });
     const { output } = outcome as unknown as { output: JsonObject };
     expect(validateSpecialistMessage(output).ok).toBe(true);
+  });
+
+  it("has the story put together once, and only for those who are told it", async () => {
+    let built = 0;
+    const story = () => {
+      built += 1;
+      return { evaluations: [], decisions: [], confidence: {} };
+    };
+    const own = openPerformerRoom({ environment: { PATH: "/usr/bin:/bin", TOKEN: "t0ken" } });
+    const definition = { secrets: ["TOKEN"] };
+    await own.perform(createStepWork("script", { story, definition, rendered: { command: ["true"] } }));
+    await own.performer.probe(shell("true", { story, definition: { probe: ["true"] } }), new AbortController().signal);
+    expect(built).toBe(0);
+    await own.perform(shell("cat", { story, definition }));
+    expect(built).toBe(1);
+    await own.close();
   });
 
   it("says null where there is nothing to resume", async () => {

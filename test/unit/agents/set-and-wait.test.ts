@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { FakeClock } from "../../support/fake-clock.js";
+import { codeOfAsync } from "../../support/error-code.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
 import { createStepWork } from "../../support/step-work.js";
 
-let clock: FakeClock;
 let room: PerformerRoom;
 beforeEach(() => {
-  clock = new FakeClock(1_000_000);
-  room = openPerformerRoom({ clock });
+  room = openPerformerRoom();
 });
 afterEach(() => room.close());
 
@@ -74,33 +72,7 @@ describe("a set step", () => {
 });
 
 describe("a wait step", () => {
-  it("waits until the durable time and not from its own start", async () => {
-    const work = createStepWork("wait", { step: { intendedAtMs: 990_000, dueAtMs: 1_200_000 } });
-    let isDone = false;
-    const outcome = room.perform(work).finally(() => (isDone = true));
-    await clock.advance(199_999);
-    expect(isDone).toBe(false);
-    await clock.advance(1);
-    expect(await outcome).toEqual({ status: "completed", output: { waited_seconds: 210 } });
-  });
-
-  it("is over at once when the time has passed while nobody ran", async () => {
-    const work = createStepWork("wait", { step: { intendedAtMs: 1, dueAtMs: 999_999 } });
-    expect(await room.perform(work)).toMatchObject({ status: "completed", output: { waited_seconds: 999.998 } });
-  });
-
-  it("notices within a minute that wall time has jumped", async () => {
-    const outcome = room.perform(createStepWork("wait", { step: { intendedAtMs: 0, dueAtMs: 1_000_000_000 } }));
-    clock.jumpWall(1_000_000_000);
-    await clock.advance(60_000);
-    expect(await outcome).toMatchObject({ status: "completed" });
-  });
-
-  it("ends with the signal", async () => {
-    const controller = new AbortController();
-    const work = createStepWork("wait", { step: { dueAtMs: 2_000_000 } });
-    const outcome = room.perform(work, { signal: controller.signal });
-    controller.abort();
-    expect(await outcome).toEqual({ status: "cancelled" });
+  it("is nobody's work: to perform one is a mistake of ours", async () => {
+    expect(await codeOfAsync(() => room.perform(createStepWork("wait")))).toBe("INTERNAL");
   });
 });

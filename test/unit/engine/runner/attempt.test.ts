@@ -151,6 +151,91 @@ describe("an attempt", () => {
     });
   });
 
+  it("counts signs of life that are no report as content, with one timer and no event", async () => {
+    const room = await started(one(command("a", { idleTimeoutMs: 1_000 })));
+    const { alive } = room.performer.of("a").sink;
+    const { signal } = room.performer.of("a");
+    const count = room.log.appended.length;
+    for (let beat = 0; beat < 50; beat += 1) {
+      await room.clock.advance(100);
+      for (let chunk = 0; chunk < 100; chunk += 1) alive();
+      expect(room.clock.pendingCount).toBe(1);
+    }
+    expect(signal.aborted).toBe(false);
+    expect(room.log.appended).toHaveLength(count);
+    await room.clock.advance(999);
+    expect(signal.aborted).toBe(false);
+    await room.clock.advance(1);
+    expect(signal.aborted).toBe(true);
+  });
+
+  it("makes few events of ten thousand reports of progress, and the state has the last of them", async () => {
+    const room = await started();
+    const { sink } = room.performer.of("a");
+    for (let line = 1; line <= 10_000; line += 1) {
+      sink.progress(line % 2 === 0 ? { fraction: line / 10_000 } : { message: `line ${line}` });
+      if (line % 1_000 === 0) await room.clock.advance(100);
+    }
+    await room.finish("a");
+    const reported = room.of("progress_reported");
+    expect(reported.map((event) => [event.message, event.fraction])).toEqual([
+      ["line 1", undefined],
+      ["line 2999", 0.3],
+      ["line 4999", 0.5],
+      ["line 7999", 0.8],
+      ["line 9999", 1],
+    ]);
+    expect(room.state.steps.get("main/a@1.1" as never)?.progress).toEqual({ fraction: 1, message: "line 9999" });
+    expect(room.clock.pendingCount).toBe(0);
+  });
+
+  it("says the last progress of a program that goes on in silence", async () => {
+    const room = await started();
+    const { sink } = room.performer.of("a");
+    sink.progress({ fraction: 0.1 });
+    sink.progress({ fraction: 0.2 });
+    await room.clock.advance(249);
+    expect(room.of("progress_reported").map((event) => event.fraction)).toEqual([0.1]);
+    await room.clock.advance(1);
+    await room.flush();
+    expect(room.of("progress_reported").map((event) => event.fraction)).toEqual([0.1, 0.2]);
+  });
+
+  it("drops no partial output, confidence, blocker or milestone, and keeps their order among the progress", async () => {
+    const room = await started();
+    const { sink } = room.performer.of("a");
+    sink.progress({ message: "1" });
+    sink.progress({ message: "2" });
+    sink.progress({ partial: ["p"] });
+    sink.progress({ message: "3" });
+    sink.progress({ confidence: 0.7 });
+    sink.progress({ message: "4" });
+    sink.progress({ blocker: "b", message: "5" });
+    sink.progress({ message: "6" });
+    await sink.milestone("m", null);
+    sink.progress({ message: "7" });
+    room.performer.of("a").end({ status: "failed", error: { code: "STEP_FAILED", message: "no", retryable: false } });
+    await room.flush();
+    const told = room.log.durableEvents.flatMap((event) => {
+      if (event.type === "milestone_reached") return [event.name];
+      if (event.type === "step_failed") return ["failed"];
+      if (event.type !== "progress_reported") return [];
+      return [event.blocker ?? event.confidence ?? (event.partial === undefined ? event.message : "partial")];
+    });
+    expect(told).toEqual(["1", "2", "partial", "3", 0.7, "4", "b", "6", "m", "7", "failed"]);
+  });
+
+  it("says the last progress of an attempt that is ended for its silence", async () => {
+    const room = await started(one(command("a", { idleTimeoutMs: 100 })));
+    const { sink } = room.performer.of("a");
+    sink.progress({ message: "first" });
+    sink.progress({ message: "last" });
+    await room.clock.advance(100);
+    room.performer.of("a").end({ status: "cancelled" });
+    await room.flush();
+    expect(room.of("progress_reported").map((event) => event.message)).toEqual(["first", "last"]);
+  });
+
   it("takes a limit beyond the longest timer for none", async () => {
     const room = await started(one(command("a", { timeoutMs: 2 ** 31 })));
     expect(room.clock.pendingCount).toBe(0);
