@@ -121,7 +121,7 @@ export class Attempt {
   #takeProgress(report: ProgressReport): void {
     if (this.#closed !== undefined) return;
     this.#touch();
-    this.#requireWithinLimits(report as JsonObject);
+    this.#requireWithinLimits(report);
     this.#progress.take(report);
   }
 
