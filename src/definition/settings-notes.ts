@@ -39,17 +39,17 @@ const RULES: readonly NoteRule[] = [
   {
     key: "checkpoint_config.retention_days",
     applies: (settings) => settings.checkpoint_config.retention_days !== undefined,
-    text: "it is about whole tasks, not single checkpoints, and no task is removed in this version; remove its folder",
+    text: "it is about whole ended tasks, not single checkpoints; splashdown checkpoints prune removes them, after showing its plan",
   },
   {
     key: "checkpoint_config.keep_successful",
     applies: () => true,
-    text: "no task is removed in this version, so every one is kept",
+    text: "matters only where retention_days is set: the last done task of each workflow is then kept",
   },
   {
     key: "checkpoint_config.cleanup_interval_minutes",
     applies: () => true,
-    text: "snapshot files are counted after each new one, in every process; there is nothing left to do at intervals",
+    text: "snapshot files are counted after each new one and when a task goes on; this is how often else in a long run",
   },
   {
     key: "checkpoint_config.automatic_triggers",
