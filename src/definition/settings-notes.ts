@@ -12,6 +12,8 @@ interface NoteRule {
   readonly key: string;
   readonly applies: (settings: EffectiveSettings) => boolean;
   readonly text: string;
+  /** It does what it says; the text is for whoever looks at all settings, not for whoever set it. */
+  readonly isExplanation?: boolean;
 }
 
 /** What a key cannot do in Node or in this version, or does otherwise than its name lets one think. */
@@ -44,11 +46,13 @@ const RULES: readonly NoteRule[] = [
   {
     key: "checkpoint_config.keep_successful",
     applies: () => true,
+    isExplanation: true,
     text: "matters only where retention_days is set: the last done task of each workflow is then kept",
   },
   {
     key: "checkpoint_config.cleanup_interval_minutes",
     applies: () => true,
+    isExplanation: true,
     text: "snapshot files are counted after each new one and when a task goes on; this is how often else in a long run",
   },
   {
@@ -69,15 +73,14 @@ const RULES: readonly NoteRule[] = [
 ];
 
 /**
- * Notes on settings that a person set, in the order of `RULES`.
+ * Notes on settings that a person set and that do less than their name says, in the order of `RULES`.
  *
- * Shape: keys that come from the defaults are explained only by `listSettings`.
+ * Shape: explanations, and keys that come from the defaults, are shown only by `listSettings`.
  */
 export function explainSettings({ settings, origins }: MergedSettings): readonly SettingsNote[] {
-  return RULES.filter((rule) => origins[rule.key] !== undefined && rule.applies(settings)).map(({ key, text }) => ({
-    key,
-    text,
-  }));
+  const isNews = (rule: NoteRule): boolean =>
+    rule.isExplanation !== true && origins[rule.key] !== undefined && rule.applies(settings);
+  return RULES.filter(isNews).map(({ key, text }) => ({ key, text }));
 }
 
 export interface SettingRow {

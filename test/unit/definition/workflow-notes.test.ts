@@ -80,11 +80,14 @@ phases:
     ["checkpoint_config: {storage_path: elsewhere}", "checkpoint_config.storage_path"],
     ["recovery_config: {auto_recovery: false}", "recovery_config.auto_recovery"],
     ["checkpoint_config: {retention_days: 5}", "checkpoint_config.retention_days"],
-    ["checkpoint_config: {keep_successful: true}", "checkpoint_config.keep_successful"],
-    ["checkpoint_config: {cleanup_interval_minutes: 5}", "checkpoint_config.cleanup_interval_minutes"],
     ["performance_config: {memory_mapped_threshold_mb: 5}", "performance_config.memory_mapped_threshold_mb"],
   ])("D7: tell of %s beside the header", async (line, key) => {
     expect(await keysOf(`workflow: {name: t}\n${line}\n${STEP}`)).toEqual([key]);
+  });
+
+  it("say nothing of a setting that does what it says", async () => {
+    const file = `workflow: {name: t}\ncheckpoint_config: {keep_successful: true, cleanup_interval_minutes: 5}\n${STEP}`;
+    expect(await keysOf(file)).toEqual([]);
   });
 
   it("D7: tell of encryption, which is settled before the file is read", async () => {
