@@ -1,9 +1,10 @@
 /** `splashdown checkpoints list|show` and the four `debug` commands of the design's source. They change nothing. */
 import type { Command } from "commander";
 import type { JsonObject } from "../base/json.js";
-import type { CheckpointView, ReplayView, ValidateCheckpointView } from "../runtime/contract.js";
+import type { CheckpointView, ValidateCheckpointView } from "../runtime/contract.js";
 import type { CliDeps, Streams } from "./deps.js";
 import { cleanForTerminal, coloursOf, formatChecks, formatSize, formatTable } from "./output.js";
+import { registerReplay } from "./replay.js";
 import { registerRetention } from "./retention.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
 
@@ -65,16 +66,7 @@ export function registerDebug(program: Command, deps: CliDeps): void {
 }
 
 function registerReplayAndDiff(group: Command, deps: CliDeps): void {
-  group
-    .command("replay")
-    .description("tell the story up to a checkpoint, and where today's engine would choose otherwise; runs nothing")
-    .requiredOption("--checkpoint <checkpoint>", REFERENCE)
-    .addHelpText("after", describeStatuses(READING_STATUSES))
-    .action(async (flags: { checkpoint: string }, command: Command) => {
-      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.debug.replay(flags.checkpoint), formatReplay);
-      });
-    });
+  registerReplay(group, deps);
   group
     .command("diff-checkpoints")
     .description("what differs between two checkpoints, first difference first")
@@ -123,26 +115,6 @@ function formatValidation(view: ValidateCheckpointView, streams: Streams): strin
   return [
     `${view.valid ? colours.green("valid") : colours.red("not valid")}  ${cleanForTerminal(view.file)}`,
     ...formatChecks(view.checks, streams),
-  ].join("\n");
-}
-
-function formatReplay(view: ReplayView): string {
-  const story = view.story.map(
-    (event) =>
-      `${String(event.n).padStart(6)}  ${event.at.slice(11, 23)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`,
-  );
-  const differences =
-    view.differences.length === 0
-      ? ["today's engine makes the same choices"]
-      : [
-          `today's engine would choose otherwise in ${view.differences.length} places:`,
-          ...view.differences.map((item) => `  ${cleanForTerminal(JSON.stringify(item))}`),
-        ];
-  return [
-    `replay of ${view.task}, events ${view.from} to ${view.to}; nothing was run`,
-    ...story,
-    "",
-    ...differences,
   ].join("\n");
 }
 

@@ -12,6 +12,11 @@ export function collectPairs(text: string, previous: Record<string, string> = {}
   return { ...previous, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
+/** Texts of a repeatable flag, in their order. */
+export function collectTexts(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, text];
+}
+
 export function parseOnUnknown(text: string): OnUnknown {
   if (text === "ask" || text === "rerun" || text === "skip" || text === "fail") return text;
   throw new SplashdownError(

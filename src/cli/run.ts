@@ -5,7 +5,7 @@ import type { OnUnknown, Splashdown } from "../runtime/contract.js";
 import { askInTerminal } from "./ask.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { announceStart, CHILD_FLAG, runDetached } from "./detach.js";
-import { collectPairs, parseOnUnknown, readInputsFile } from "./flags.js";
+import { collectPairs, collectTexts, parseOnUnknown, readInputsFile } from "./flags.js";
 import { watchProgress } from "./progress.js";
 import { formatRun } from "./run-text.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
@@ -33,6 +33,7 @@ interface RunFlags {
   readonly input?: Record<string, string>;
   readonly inputs?: string;
   readonly new?: boolean;
+  readonly breakAt?: readonly string[];
   readonly wait?: boolean;
   readonly detach?: boolean;
   readonly detachedChild?: boolean;
@@ -50,6 +51,7 @@ export function registerRun(program: Command, deps: CliDeps): void {
     .option("--task <name>", "name of the task's folder under outputs/")
     .option("--input <name=value>", "an input of the workflow (repeatable)", collectPairs)
     .option("--inputs <file>", "inputs as a JSON or YAML file")
+    .option("--break-at <step>", "stop before this step, by path or name, with a checkpoint (repeatable)", collectTexts)
     .option("--new", "start afresh even if a crashed task of the same inputs could go on")
     .option("--wait", "sleep through long waits instead of ending with status 75")
     .option("--detach", "run in the background: print the task's name as soon as it has started, and leave")
@@ -90,6 +92,7 @@ async function runRun(
           inputTexts: flags.input,
           task: flags.task,
           fresh: flags.new,
+          breakAt: flags.breakAt,
           wait: flags.wait,
           provider: flags.provider,
           model: flags.model,

@@ -89,7 +89,7 @@ function closingOf(choice: Choice, resumeAtMs: number | undefined): Closing {
   if (task.request === "pause")
     return {
       end: "paused",
-      reason: "paused by request",
+      reason: pausedReason(choice),
       exitStatus: EXIT_STATUS.personNeeded,
       resumable: true,
       ...resume,
@@ -116,6 +116,11 @@ function mostPressing(questions: readonly QuestionEntry[]): QuestionEntry | unde
     if (found !== undefined) return found;
   }
   return questions[0];
+}
+
+function pausedReason({ state }: Choice): string {
+  const decision = state.decisions.findLast((candidate) => candidate.facts?.["request"] === "pause");
+  return decision?.type === "breakpoint" ? decision.description : "paused by request";
 }
 
 function stopReason(choice: Choice): string {

@@ -43,6 +43,8 @@ export interface DecideContext {
   readonly random: RandomSource;
   /** Large values loaded so far; what is missing is asked for with `needs`. */
   readonly blob: (ref: BlobRef) => JsonValue | undefined;
+  /** True for a step that a person wants to stop before. */
+  readonly isBreakpoint?: (path: string) => boolean;
   readonly memoryFraction: number;
   readonly memoryBytes: number;
   /** Longest wait that is slept out in this process; a longer one ends it with status 75. Infinity with `--wait`. */

@@ -4,11 +4,11 @@
  * A step whose templates fail is intended and failed in one go: it never runs, and the failure is handled like any other.
  * A risky step has a checkpoint before its intent.
  */
-import type { Choice } from "./choice.js";
+import { decideThat, type Choice } from "./choice.js";
 import type { EngineEvent, EventOf, StepError } from "./events.js";
 import { createIntent, findEarlierRound, findUnfinished, type IntentRequest } from "./intent.js";
 import { findReachedLimit, openLimitQuestion } from "./limits.js";
-import { requirePlace } from "./lookup.js";
+import { findPhase, requirePlace } from "./lookup.js";
 import { failAttempt } from "./outcome.js";
 import { askOutcome, askRepeat } from "./outcome-question.js";
 import type { StepEntry } from "./state.js";
@@ -40,6 +40,10 @@ export function startChild(choice: Choice, path: string, budget: StartBudget): r
 }
 
 export function startStep(choice: Choice, request: IntentRequest, budget: StartBudget): readonly EngineEvent[] {
+  if (choice.context.isBreakpoint?.(request.path) === true) {
+    budget.isExhausted = true;
+    return stopBefore(choice, request.path);
+  }
   const before = findUnfinished(choice.state, request.path);
   const limit = findReachedLimit(choice, before === undefined ? budget.planned + 1 : 0);
   if (limit !== undefined) {
@@ -53,6 +57,22 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
   if (doubt !== undefined) return [event, doubt];
   if (!request.node.risky) return [event];
   return [recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase }), event];
+}
+
+/** What runs beside it ends by itself; then the task is paused. */
+function stopBefore(choice: Choice, path: string): readonly EngineEvent[] {
+  const phase = findPhase(choice.state, path)?.number ?? 0;
+  return [
+    recordCheckpoint(choice, { trigger: "debug_breakpoint", phase, status: "paused", note: `before ${path}` }),
+    decideThat(choice, {
+      agent: "engine",
+      type: "breakpoint",
+      description: `stopped before ${path}`,
+      rationale: "a person asked for it",
+      subject: path,
+      facts: { request: "pause" },
+    }),
+  ];
 }
 
 interface FailedRendering {

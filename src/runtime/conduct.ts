@@ -22,6 +22,7 @@ import { policiesOf, type UnknownAnswer } from "./given-answers.js";
 import { notStarted } from "./key-access.js";
 import { whileOwning, type Presence, type PresenceDeps } from "./presence.js";
 import { openWith, readAnchor, resolveValue, type OpenedTask } from "./reading.js";
+import { breakpointsOf } from "./breakpoints.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
 import { runSession } from "./task-session.js";
@@ -33,6 +34,8 @@ export interface ConductOptions {
   readonly unknown: Readonly<Record<string, UnknownAnswer>>;
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
+  /** Steps to stop before, by path or name. */
+  readonly breakAt?: readonly string[] | undefined;
 }
 
 export interface NewTask extends ConductOptions {
@@ -65,6 +68,7 @@ export async function conductNew(services: Services, options: NewTask): Promise<
       unknown,
       wait,
       signal,
+      isBreakpoint: breakpointsOf(options),
     };
     await runSession({ ...session, templates: await services.templates() }, startInput(opened, options));
   });
@@ -147,6 +151,7 @@ async function runOn(services: Services, options: GoOn, restored: Restored): Pro
     unknown,
     wait,
     signal,
+    isBreakpoint: breakpointsOf(options),
     checkpointFirst: restored.uncertain ? "loss accepted: nothing is read over the gap again" : undefined,
   };
   await runSession({ ...session, templates: await services.templates() }, await resumedInput(restored, options));

@@ -7,7 +7,17 @@
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
 import type * as Faces from "./face-views.js";
-import type { ClearOptions, PinView, PruneOptions, PruneView } from "./retention-views.js";
+import type {
+  ClearOptions,
+  ForkOptions,
+  ForkView,
+  PinView,
+  PlanView,
+  PruneOptions,
+  PruneView,
+  ReplayOptions,
+  ReplayView,
+} from "./past-views.js";
 
 import type { CheckpointView, EventView, QuestionView, RunView, TaskSummaryView, TaskView } from "./task-views.js";
 
@@ -15,7 +25,7 @@ export type * from "./face-views.js";
 export type * from "./task-views.js";
 
 export type { OnUnknown };
-export type { ClearOptions, PinView, PruneOptions, PruneView } from "./retention-views.js";
+export type * from "./past-views.js";
 
 export interface RunOptions {
   /** File of a workflow, or a loaded/defined one. */
@@ -25,6 +35,8 @@ export interface RunOptions {
   /** Command-line text, typed by the declared inputs. */
   readonly inputTexts?: Readonly<Record<string, string>>;
   readonly fresh?: boolean;
+  /** Stop before these steps, by path or name: a checkpoint is taken and the task is paused. */
+  readonly breakAt?: readonly string[];
   readonly wait?: boolean;
   readonly onUnknown?: OnUnknown;
   readonly unknown?: Readonly<Record<string, string>>;
@@ -48,6 +60,8 @@ export interface ResumeOptions {
   readonly acceptChanges?: boolean;
   readonly acceptLoss?: boolean;
   readonly takeOver?: boolean;
+  /** As for `run`. */
+  readonly breakAt?: readonly string[];
   readonly wait?: boolean;
   /** The workflow of this program, for a task that was started by another one: its functions are taken from here. */
   readonly workflow?: object;
@@ -63,45 +77,6 @@ export interface RecoverOptions {
   readonly signal?: AbortSignal;
   /** Workflows of this program: functions of tasks that another process started are taken from here. */
   readonly workflows?: readonly object[];
-}
-
-export interface PlanView {
-  readonly task: string;
-  readonly done: readonly string[];
-  readonly to_run: readonly string[];
-  readonly to_rerun: readonly { readonly step: string; readonly why: string }[];
-  readonly unknown: readonly string[];
-  readonly changed: readonly { readonly path: string; readonly how: string }[];
-  /** Going back: to where, and which external steps were done, or may have acted, since; they are asked about. */
-  readonly back_to?: { readonly checkpoint_id: string; readonly seq: number; readonly phase: number };
-  readonly acted_since?: readonly string[];
-}
-
-export interface ForkOptions {
-  /** A checkpoint of the task: sequence, id, `phaseN`, file, `latest`; with or without a file. */
-  readonly from: string;
-  /** Values to change, by path: `inputs.n`, `channel.key`, `outputs.STEP.field`. */
-  readonly set?: JsonObject;
-  /** Name of the new task; default: the old one's with `-fork`. */
-  readonly task?: string;
-}
-
-/** A new task that is paused at an old point of another one; `next` goes on with it. */
-export interface ForkView {
-  readonly task: string;
-  readonly workflow_id: string;
-  readonly folder: string;
-  readonly from: {
-    readonly task: string;
-    readonly workflow_id: string;
-    readonly checkpoint_id: string;
-    readonly seq: number;
-    readonly phase: number;
-  };
-  readonly set: readonly string[];
-  /** External steps that the other task did since; the fork will do them too. */
-  readonly acted_since: readonly string[];
-  readonly next: string;
 }
 
 export interface RecoverView {
@@ -177,16 +152,6 @@ export interface ValidateCheckpointView {
   readonly header?: JsonObject;
 }
 
-export interface ReplayView {
-  readonly task: string;
-  readonly checkpoint_id?: string;
-  readonly from: number;
-  readonly to: number;
-  readonly story: readonly EventView[];
-  /** Where today's engine would choose otherwise. */
-  readonly differences: readonly JsonObject[];
-}
-
 export interface ConfigView {
   readonly settings: readonly {
     readonly key: string;
@@ -255,7 +220,8 @@ export interface Splashdown {
   readonly debug: {
     listCheckpoints(task: string): Promise<readonly CheckpointView[]>;
     validateCheckpoint(file: string): Promise<ValidateCheckpointView>;
-    replay(checkpoint: string): Promise<ReplayView>;
+    /** Tells the story up to a checkpoint and runs nothing; with `live` it forks there and runs the fork. */
+    replay(checkpoint: string, options?: ReplayOptions): Promise<ReplayView>;
     /** Views of both sides and the differences, first difference first. */
     diffCheckpoints(
       from: string,

@@ -15,11 +15,10 @@ import type { CheckpointEntry, TaskState } from "../engine/state.js";
 import { foldUntil, type FoldedTask } from "../recovery/fold.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
-import type { CheckpointView, CheckView, ReplayView, ValidateCheckpointView } from "./contract.js";
+import type { CheckpointView, CheckView, ValidateCheckpointView } from "./contract.js";
 import { findCheckpoint, findTask, type FoundCheckpoint } from "./finding.js";
 import { openReadable } from "./readable-tasks.js";
 import { openTask, readState, whileOpen } from "./reading.js";
-import { replayEvents } from "./replay.js";
 import type { Services } from "./services.js";
 import { countSteps, viewCheckpoints, viewDecisions, viewMetrics, viewOpenQuestions, viewPhases } from "./views.js";
 
@@ -100,7 +99,7 @@ export async function showCheckpoint(services: Services, reference: string): Pro
   }
 }
 
-function noteRead(services: Services, found: FoundCheckpoint, verb: string): Promise<void> {
+export function noteRead(services: Services, found: FoundCheckpoint, verb: string): Promise<void> {
   const { seq, checkpointId } = found.checkpoint;
   return services.audit.note(found, { event: "read", verb, details: { seq, checkpoint_id: checkpointId } });
 }
@@ -264,17 +263,4 @@ function loaderOf({ task, vault }: FoundCheckpoint): LoadBlob {
 
 function labelOf({ task, checkpoint }: FoundCheckpoint): string {
   return `${task.name}:${checkpoint.seq}`;
-}
-
-/** The story up to a checkpoint, told again, with every choice asked anew. */
-export async function replayCheckpoint(services: Services, reference: string): Promise<ReplayView> {
-  const found = await findCheckpoint(services, reference);
-  try {
-    const { task, vault, snapshots, checkpoint } = found;
-    await noteRead(services, found, "debug replay");
-    const replay = await replayEvents(services, { task, vault, snapshots, until: checkpoint.position });
-    return { task: task.name, checkpoint_id: checkpoint.checkpointId, from: 1, to: checkpoint.position, ...replay };
-  } finally {
-    await found.task.close();
-  }
 }

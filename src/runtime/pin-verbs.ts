@@ -8,7 +8,7 @@ import { listCheckpoints } from "../checkpoint/listing.js";
 import { pinKeyOf } from "../checkpoint/pins.js";
 import { decodeControlFile, encodeControlFile } from "./control-file.js";
 import { findCheckpoint, type FoundCheckpoint } from "./finding.js";
-import type { PinView } from "./retention-views.js";
+import type { PinView } from "./past-views.js";
 import type { Services } from "./services.js";
 import { formatTime } from "./views.js";
 

@@ -20,7 +20,7 @@ import type { TaskState } from "../engine/state.js";
 import type { History } from "../journal/history.js";
 import type { ObjectEntry, TaskStore } from "../store/contract.js";
 import type { OpenedTask } from "./reading.js";
-import type { PrunedHistoryView, PrunedTaskView } from "./retention-views.js";
+import type { PrunedHistoryView, PrunedTaskView } from "./past-views.js";
 
 export interface PlanRequest {
   readonly opened: OpenedTask;

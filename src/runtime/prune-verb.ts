@@ -24,7 +24,7 @@ import {
   type PrunePlan,
 } from "./prune-plan.js";
 import { deriveStatus, readState, whileOpen, type OpenedTask } from "./reading.js";
-import type { ClearOptions, PrunedTaskView, PruneOptions, PruneView } from "./retention-views.js";
+import type { ClearOptions, PrunedTaskView, PruneOptions, PruneView } from "./past-views.js";
 import type { Services } from "./services.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -140,6 +140,7 @@ function goOn(
     unknown: answersOf(options),
     wait: options.wait ?? false,
     signal: options.signal,
+    breakAt: options.breakAt,
     takeOver: options.takeOver ?? false,
     acceptLoss: options.acceptLoss ?? false,
     acceptedDefinition: now.isChanged && options.acceptChanges === true,

@@ -18,6 +18,7 @@ import type { RunOptions, RunView } from "./contract.js";
 import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
 import { describeDifference, findInterrupted, isInterrupted, type Candidate } from "./interrupted.js";
 import { isUnborn } from "./key-access.js";
+import { breakpointsOf } from "./breakpoints.js";
 import { deriveStatus, readState, whileOpen } from "./reading.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
@@ -32,6 +33,8 @@ interface Prepared extends ConductOptions {
 
 export async function runWorkflow(services: Services, options: RunOptions): Promise<RunView> {
   const { workflow, settings, inputs } = await prepareWorkflow(services, options);
+  // Refused before anything is made.
+  breakpointsOf({ workflow, breakAt: options.breakAt });
   const prepared: Prepared = {
     workflow,
     settings,
@@ -40,6 +43,7 @@ export async function runWorkflow(services: Services, options: RunOptions): Prom
     unknown: parseUnknownFlags(options.unknown),
     wait: options.wait ?? false,
     signal: options.signal,
+    breakAt: options.breakAt,
   };
   if (options.task !== undefined) return runNamed(services, options.task, prepared);
   const crashed = options.fresh === true ? [] : await findInterrupted(services, prepared);

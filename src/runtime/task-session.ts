@@ -51,6 +51,7 @@ export interface SessionOptions {
   readonly templates: TemplateEngine;
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
+  readonly isBreakpoint?: ((path: string) => boolean) | undefined;
   /** Why a checkpoint is taken as soon as the task goes on. */
   readonly checkpointFirst?: string | undefined;
 }
@@ -124,6 +125,7 @@ class TaskSession {
       ports: this.#createPorts(),
       templates: options.templates,
       sleepMsMax: options.wait ? Infinity : SLEEP_MS_MAX,
+      isBreakpoint: options.isBreakpoint,
     });
     this.#desk = new AnswerDesk({
       control,

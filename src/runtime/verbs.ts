@@ -6,13 +6,7 @@ import { runDoctor } from "./doctor.js";
 import { streamEvents } from "./event-stream.js";
 import { findTask } from "./finding.js";
 import { forkTask } from "./fork-verb.js";
-import {
-  diffTwoCheckpoints,
-  listTaskCheckpoints,
-  replayCheckpoint,
-  showCheckpoint,
-  validateCheckpointFile,
-} from "./inspection.js";
+import { diffTwoCheckpoints, listTaskCheckpoints, showCheckpoint, validateCheckpointFile } from "./inspection.js";
 import { graphWorkflow } from "./graph-verb.js";
 import { acknowledgeKeys, initKeys, showKeys, verifyKeys, type KeysDeps } from "./keys-verbs.js";
 import { answerQuestion, requestOfTask } from "./messages.js";
@@ -21,6 +15,7 @@ import { pinCheckpoint, unpinCheckpoint } from "./pin-verbs.js";
 import { clearCheckpoints, pruneCheckpoints } from "./prune-verb.js";
 import { openReadable } from "./readable-tasks.js";
 import { viewTask, whileOpen } from "./reading.js";
+import { replayCheckpoint } from "./replay-verb.js";
 import { recoverTasks, resumeTask } from "./resume-verb.js";
 import { runWorkflow } from "./run-verb.js";
 import type { Services } from "./services.js";
@@ -62,7 +57,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
     debug: {
       listCheckpoints: (task) => listTaskCheckpoints(services, task),
       validateCheckpoint: (file) => validateCheckpointFile(services, file),
-      replay: (checkpoint) => replayCheckpoint(services, checkpoint),
+      replay: (checkpoint, options) => replayCheckpoint(services, checkpoint, options),
       diffCheckpoints: (from, to, options = {}) => diffTwoCheckpoints(services, { from, to, ...options }),
     },
     keys: {

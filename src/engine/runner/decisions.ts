@@ -23,6 +23,7 @@ export interface DecisionsDeps {
   readonly ports: EnginePorts;
   readonly templates: TemplateEngine;
   readonly sleepMsMax: number;
+  readonly isBreakpoint?: ((path: string) => boolean) | undefined;
   readonly values: LargeValues;
   /** False while nothing new may start. */
   readonly mayStart: () => boolean;
@@ -103,7 +104,7 @@ export class Decisions {
   }
 
   #createContext(loaded: ReadonlyMap<string, JsonValue>): DecideContext {
-    const { state, ports, templates, sleepMsMax, values } = this.#deps;
+    const { state, ports, templates, sleepMsMax, values, isBreakpoint } = this.#deps;
     const memory = ports.memory();
     return {
       nowMs: Math.max(ports.clock.nowMs(), state.atMs),
@@ -113,6 +114,7 @@ export class Decisions {
       memoryFraction: memory.fraction,
       memoryBytes: memory.residentBytes,
       sleepMsMax,
+      ...(isBreakpoint === undefined ? {} : { isBreakpoint }),
     };
   }
 

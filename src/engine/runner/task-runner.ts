@@ -32,6 +32,8 @@ export interface RunnerOptions {
   readonly templates: TemplateEngine;
   /** Longest wait slept out here; Infinity with `--wait`. */
   readonly sleepMsMax: number;
+  /** Steps to stop before. */
+  readonly isBreakpoint?: ((path: string) => boolean) | undefined;
 }
 
 export interface LeaveRequest {
@@ -71,7 +73,7 @@ export class TaskRunner {
     this.#reject = reject;
   });
 
-  constructor({ state, ports, templates, sleepMsMax }: RunnerOptions) {
+  constructor({ state, ports, templates, sleepMsMax, isBreakpoint }: RunnerOptions) {
     const abandon = (error: unknown): void => this.#abandon(error);
     const activity = this.#work;
     const values = new LargeValues(ports.blobs);
@@ -97,6 +99,7 @@ export class TaskRunner {
       ports,
       templates,
       sleepMsMax,
+      isBreakpoint,
       values,
       mayStart: () => this.#leaving === undefined,
       capture: (event) => snapshots.capture(event),

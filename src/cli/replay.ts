@@ -1,0 +1,65 @@
+/** `splashdown debug replay`: a task's story again; runs nothing, unless `--live` asks for a fork that runs. */
+import type { Command } from "commander";
+import type { ReplayView } from "../runtime/contract.js";
+import type { CliDeps, Streams } from "./deps.js";
+import { cleanForTerminal } from "./output.js";
+import { watchProgress } from "./progress.js";
+import { RUN_STATUSES } from "./run.js";
+import { formatRun } from "./run-text.js";
+import { describeStatuses, withSplashdown } from "./verb.js";
+
+const REFERENCE = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
+
+interface ReplayFlags {
+  readonly checkpoint: string;
+  readonly until?: string;
+  readonly live?: boolean;
+}
+
+export function registerReplay(group: Command, deps: CliDeps): void {
+  group
+    .command("replay")
+    .description("tell the story up to a checkpoint, and where today's engine would choose otherwise; runs nothing")
+    .requiredOption("--checkpoint <checkpoint>", REFERENCE)
+    .option("--until <step>", "end the story where this step ended; with --live stop before it")
+    .option("--live", "fork the task at the checkpoint and run the fork")
+    .addHelpText("after", describeStatuses(RUN_STATUSES))
+    .action(async ({ checkpoint, ...flags }: ReplayFlags, command: Command) => {
+      await withSplashdown({ command, deps }, async ({ splashdown, options, print }) => {
+        const progress = flags.live === true ? watchProgress(splashdown, deps.streams, options) : undefined;
+        const view = await splashdown.debug
+          .replay(checkpoint, { ...flags, signal: deps.signal })
+          .finally(() => progress?.stop());
+        print(view, (replay) => formatReplay(replay, deps.streams));
+        if (view.live !== undefined) deps.exit(view.live.result.exit_status);
+      });
+    });
+}
+
+function formatReplay(view: ReplayView, streams: Streams): string {
+  if (view.live !== undefined) {
+    const { fork, result } = view.live;
+    return [
+      `forked ${cleanForTerminal(fork.task)} from checkpoint ${fork.from.seq} of ${cleanForTerminal(view.task)}`,
+      formatRun(result, streams),
+    ].join("\n");
+  }
+  const story = view.story.map(
+    (event) =>
+      `${String(event.n).padStart(6)}  ${event.at.slice(11, 23)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`,
+  );
+  const differences =
+    view.differences.length === 0
+      ? ["today's engine makes the same choices"]
+      : [
+          `today's engine would choose otherwise in ${view.differences.length} places:`,
+          ...view.differences.map((item) => `  ${cleanForTerminal(JSON.stringify(item))}`),
+        ];
+  const end = view.until === undefined ? "" : `, to the end of ${cleanForTerminal(view.until)}`;
+  return [
+    `replay of ${view.task}, events ${view.from} to ${view.to}${end}; nothing was run`,
+    ...story,
+    "",
+    ...differences,
+  ].join("\n");
+}
