@@ -1,16 +1,30 @@
 /** Asks a question of the task in the terminal. Leaving the prompt is no answer: the question stays open. */
 import type { JsonValue } from "../base/json.js";
+import type { AskPerson } from "../runtime/answer-desk.js";
 import type { QuestionView } from "../runtime/contract.js";
+import type { Streams } from "./deps.js";
 import { cleanForTerminal } from "./output.js";
 
-export interface TerminalAnswer {
+interface TerminalAnswer {
   readonly answer: string;
   readonly value?: JsonValue;
 }
 
 const LATER = "\u0000later";
 
-export async function askInTerminal(question: QuestionView): Promise<TerminalAnswer | undefined> {
+/** Asks with the terminal to itself: what is said meanwhile follows the answer. */
+export function askOn({ screen }: Streams): AskPerson {
+  return async (question) => {
+    const release = screen?.hold();
+    try {
+      return await askInTerminal(question);
+    } finally {
+      release?.();
+    }
+  };
+}
+
+async function askInTerminal(question: QuestionView): Promise<TerminalAnswer | undefined> {
   const { isCancel, select, text } = await import("@clack/prompts");
   const choice = await select({
     message: cleanForTerminal(question.text),

@@ -2,6 +2,7 @@
 import { EXIT_STATUS } from "../base/error-table.js";
 import type { OpenOptions } from "../runtime/open.js";
 import type { Splashdown } from "../runtime/contract.js";
+import type { Screen } from "./screen.js";
 
 export interface GlobalOptions {
   readonly json?: boolean;
@@ -19,6 +20,8 @@ export interface Streams {
   readonly colour: boolean;
   /** Columns of the terminal behind stdout or stderr; nothing where there is none. */
   readonly columns?: () => number | undefined;
+  /** The terminal behind stderr, when it is one. */
+  readonly screen?: Screen;
 }
 
 export interface CliDeps {

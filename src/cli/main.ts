@@ -9,9 +9,11 @@ import { createRequire } from "node:module";
 import { CommanderError } from "commander";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
+import { readEnvironment } from "../runtime/environment.js";
 import type { CliDeps, Streams } from "./deps.js";
 import { cleanForTerminal } from "./output.js";
 import { createProgram } from "./program.js";
+import { createScreen, type ScreenSize } from "./screen.js";
 import { findVerb, toUsageError, withVerb } from "./usage.js";
 
 const SIGNAL_STATUS = {
@@ -61,9 +63,14 @@ function createStreams(): Streams {
       if (stream.writable) stream.write(text);
     };
   };
+  // A terminal that does not know its size says 0.
+  const size = (): ScreenSize => ({ columns: process.stderr.columns || 80, rows: process.stderr.rows || 24 });
+  const canRedraw = readEnvironment().get("TERM") !== "dumb";
+  const screen = process.stderr.isTTY ? createScreen({ write: write(2), size, canRedraw }) : undefined;
   return {
     out: write(1),
-    error: write(2),
+    error: screen?.text ?? write(2),
+    ...(screen === undefined ? {} : { screen }),
     interactive,
     columns: () => process.stdout.columns ?? process.stderr.columns,
     colour: process.stderr.isTTY && process.stdout.isTTY && process.stdout.hasColors(),

@@ -102,6 +102,11 @@ export function formatSize(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? "B"}`;
 }
 
+/** A share of 1 as people say it. */
+export function formatPercent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
 /** Seconds as people say them: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min. */
 export function formatDuration(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;

@@ -1,11 +1,13 @@
 /**
- * Progress of a running task on stderr: one line per thing that happened, and on a terminal a last line that moves.
+ * Progress of a running task on stderr: one line per thing that happened, and on a terminal below them the live view.
  *
  * Showing progress never fails a run.
  */
 import type { EventView, Splashdown } from "../runtime/contract.js";
 import type { GlobalOptions, Streams } from "./deps.js";
-import { cleanForTerminal, coloursOf, type Colours } from "./output.js";
+import { startLiveView } from "./live-view.js";
+import { cleanForTerminal, coloursOf, formatPercent, type Colours } from "./output.js";
+import { fitColumns } from "./text-width.js";
 
 const SHOWN = new Set([
   "task_started",
@@ -27,42 +29,39 @@ const SHOWN = new Set([
   "noted",
 ]);
 
+/** What the live view shows as long as it is true, and lines only repeat. */
+const LIVE = new Set(["scope_entered", "step_intended", "snapshot_written"]);
+/** Columns of a line of progress in a pipe. */
+const LINE_MAX = 110;
+
 export interface ProgressWatch {
   stop(): void;
 }
 
+/** Lines that follow the first of a text stand below it, so that none looks like a line of its own. */
+const INDENT = "\n           ";
+
 export function watchProgress(splashdown: Splashdown, streams: Streams, options: GlobalOptions): ProgressWatch {
   if (options.json === true || options.quiet === true) return { stop: () => undefined };
   const colours = coloursOf(streams);
-  let transient = false;
-  const clear = (): void => {
-    if (transient) streams.error("\r\u001b[2K");
-    transient = false;
-  };
+  const { screen } = streams;
+  const stopLive = screen?.canRedraw !== true ? undefined : startLiveView({ splashdown, screen, colours });
   const stopEvents = splashdown.on("event", (event) => {
-    if (!isShown(event)) return;
-    clear();
-    streams.error(
-      `${colours.dim(event.at.slice(11, 19))} ${markOf(event.type, colours)} ${cleanForTerminal(event.text)}\n`,
-    );
+    if (!isShown(event) || (stopLive !== undefined && LIVE.has(event.type))) return;
+    const text = cleanForTerminal(event.text).replaceAll("\n", INDENT);
+    streams.error(`${colours.dim(event.at.slice(11, 19))} ${markOf(event.type, colours)} ${text}\n`);
   });
   const stopProgress = splashdown.on("progress", ({ step, fraction, message }) => {
-    const share = fraction === undefined ? "" : ` ${String(Math.round(fraction * 100)).padStart(3)} %`;
-    const line = cleanForTerminal(`${step}${share} ${message ?? ""}`)
-      .replaceAll("\n", " ")
-      .slice(0, 110);
-    if (streams.interactive) {
-      streams.error(`\r\u001b[2K${colours.dim(line)}`);
-      transient = true;
-    } else {
-      streams.error(`         ${line}\n`);
-    }
+    if (stopLive !== undefined) return;
+    const share = fraction === undefined ? "" : ` ${formatPercent(fraction)}`;
+    const line = cleanForTerminal(`${step}${share} ${message ?? ""}`).replaceAll("\n", " ");
+    streams.error(`         ${fitColumns(line.trimEnd(), LINE_MAX)}\n`);
   });
   return {
     stop: () => {
-      clear();
       stopEvents();
       stopProgress();
+      stopLive?.();
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { OnUnknown, PlanView, ResumeOptions, RunView } from "../runtime/contract.js";
-import { askInTerminal } from "./ask.js";
+import { askOn } from "./ask.js";
 import type { CliDeps } from "./deps.js";
 import { collectPairs, parseJsonFlag, parseOnUnknown } from "./flags.js";
 import { watchProgress } from "./progress.js";
@@ -66,7 +66,7 @@ async function runResume(
     ...(plan === true ? { planOnly: true } : {}),
     signal: deps.signal,
   };
-  const ask = deps.streams.interactive ? { ask: askInTerminal } : {};
+  const ask = deps.streams.interactive ? { ask: askOn(deps.streams) } : {};
   await withSplashdown(
     { command, deps },
     async ({ splashdown, options, print }) => {

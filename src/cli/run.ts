@@ -2,7 +2,7 @@
 import { Option, type Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { OnUnknown, Splashdown } from "../runtime/contract.js";
-import { askInTerminal } from "./ask.js";
+import { askOn } from "./ask.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { announceStart, CHILD_FLAG, runDetached } from "./detach.js";
 import { collectPairs, collectTexts, parseOnUnknown, readInputsFile } from "./flags.js";
@@ -78,7 +78,7 @@ async function runRun(
   }
   if (flags.detach === true) return runDetached(deps, command.optsWithGlobals<GlobalOptions>());
   const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs);
-  const ask = deps.streams.interactive ? { ask: askInTerminal } : {};
+  const ask = deps.streams.interactive ? { ask: askOn(deps.streams) } : {};
   await withSplashdown(
     { command, deps },
     async ({ splashdown, options, print }) => {

@@ -21,7 +21,7 @@ export async function showTimeline(task: string, flags: TimelineFlags, call: Ver
     const view = await splashdown.timeline(task);
     if (flags.svg !== undefined) await writePicture(flags.svg, view);
     if (flags.timeline === true || options.json === true) {
-      const width = streams.columns?.() ?? WIDTH_WITHOUT_TERMINAL;
+      const width = streams.columns?.() || WIDTH_WITHOUT_TERMINAL;
       print(view, (timeline) => formatTimeline(timeline, { width, colours: coloursOf(streams) }));
     } else {
       print({ task: view.task, file: flags.svg ?? "" }, ({ file }) => `the timeline of ${view.task} is in ${file}`);

@@ -202,6 +202,8 @@ export interface Splashdown {
     options?: { readonly note?: string; readonly by?: string },
   ): Promise<RequestView>;
   list(): Promise<readonly TaskSummaryView[]>;
+  /** What is under way in this process; nothing is read. */
+  running(): readonly Faces.RunningView[];
   show(task: string): Promise<TaskView>;
   /** Events of a task; with `follow` it goes on until the task ends or the signal fires. */
   events(

@@ -1,6 +1,6 @@
-/** Views of the verbs that draw, measure and account: `graph`, `metrics`, `show --timeline` and `audit`. Plain JSON. */
+/** Views of the verbs that draw, measure and account (`graph`, `metrics`, `show --timeline`, `audit`), and of what runs. Plain JSON. */
 import type { JsonObject } from "../base/json.js";
-import type { CheckView } from "./contract.js";
+import type { CheckView, MetricsView } from "./contract.js";
 
 export type GraphFormat = "mermaid" | "dot";
 
@@ -122,4 +122,42 @@ export interface AuditVerifyView {
   readonly files: number;
   readonly entries: number;
   readonly checks: readonly CheckView[];
+}
+
+/** A task that runs in this process, as it stands right now. */
+export interface RunningView {
+  readonly task: string;
+  readonly workflow: string;
+  /** `elapsed_time` up to now. */
+  readonly metrics: MetricsView;
+  readonly phases: readonly RunningPhaseView[];
+  /** What is open, in the order it was begun. */
+  readonly steps: readonly RunningStepView[];
+  readonly steps_done: number;
+  /** Steps that hold up others: failed, unknown or parked. */
+  readonly blocked: number;
+  /** The last one recorded. */
+  readonly checkpoint?: { readonly seq: number; readonly trigger: string; readonly at: string };
+  readonly open_questions: number;
+}
+
+export interface RunningPhaseView {
+  readonly name: string;
+  readonly number: number;
+  readonly status: "running" | "done" | "partial" | "failed";
+  readonly iteration: number;
+  readonly confidence?: number;
+  /** 0–100, of the last evaluation. */
+  readonly score?: number;
+}
+
+export interface RunningStepView {
+  readonly step: string;
+  readonly name: string;
+  readonly phase: number;
+  readonly attempt: number;
+  readonly started_at: string;
+  readonly fraction?: number;
+  readonly message?: string;
+  readonly confidence?: number;
 }

@@ -94,6 +94,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     processes: () => processes.get(),
     templates: loadTemplates,
     version,
+    running: new Map(),
     programs: new Map(),
   };
   if (!settings.checkpoint_config.encryption) log.warn("encryption is off: what is written can be read by anybody");

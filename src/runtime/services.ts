@@ -11,6 +11,7 @@ import type { ProcessHost } from "../process/contract.js";
 import type { Store } from "../store/contract.js";
 import type { AskPerson } from "./answer-desk.js";
 import type { AuditTrail } from "./audit-trail.js";
+import type { RunningView } from "./contract.js";
 import type { Emitter } from "./emitter.js";
 import type { Environment } from "./environment.js";
 import type { KeyAccess } from "./key-access.js";
@@ -34,6 +35,8 @@ export interface Services {
   readonly processes: () => ProcessHost;
   readonly templates: () => Promise<TemplateEngine>;
   readonly version: string;
+  /** What runs in this process, by task: how it stands. */
+  readonly running: Map<string, () => RunningView>;
   /** Workflows of this program, by name: their functions are nowhere else. */
   readonly programs: Map<string, LoadedWorkflow>;
 }

@@ -31,6 +31,7 @@ import { createDeliverableWriter } from "./deliverables.js";
 import type { UnknownAnswer } from "./given-answers.js";
 import { observeInto } from "./observer.js";
 import { createPerformerDeps } from "./performer-deps.js";
+import { viewRunning } from "./running-view.js";
 import { createSanitiser } from "./sanitiser.js";
 import type { Services } from "./services.js";
 
@@ -138,19 +139,20 @@ class TaskSession {
   }
 
   async run(first: Extract<EngineInput, { kind: "start" | "resumed" }>): Promise<EventOf<"task_closed">> {
-    const { signal } = this.#options;
     await this.#requireRoom();
     await this.#inbox.load();
-    const { checkpointFirst } = this.#options;
+    const { checkpointFirst, signal, services, task, state } = this.#options;
     if (checkpointFirst !== undefined) this.#inbox.push({ kind: "checkpoint", note: checkpointFirst, by: "recovery" });
     const leave = (): void => this.#leave(signal?.reason);
     if (signal?.aborted === true) leave();
     signal?.addEventListener("abort", leave, { once: true });
+    services.running.set(task.name, () => viewRunning(state, services.clock.nowMs()));
     const stopCleaning = this.#cleanNowAndThen();
     try {
       return await this.#runner.run(first);
     } finally {
       stopCleaning();
+      services.running.delete(task.name);
       signal?.removeEventListener("abort", leave);
     }
   }

@@ -41,6 +41,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
     answer: (options) => answerQuestion(services, options),
     request: (task, kind, options = {}) => requestOfTask(services, task, { kind, ...options }),
     list: () => listSummaries(services),
+    running: () => [...services.running.values()].map((view) => view()),
     show: async (reference) => {
       const task = await findTask(services, reference, "read");
       return whileOpen(task, () => viewTask(services, task));

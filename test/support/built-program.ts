@@ -40,6 +40,8 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Text on standard input; without it the input ends at once. */
   readonly input?: string;
+  /** The input stays open, for `child.stdin`. */
+  readonly keepInput?: boolean;
   /** SIGKILL after this time. */
   readonly killAfterMs?: number;
   /** A program other than `splashdown`, e.g. a script. */
@@ -70,7 +72,7 @@ export function runCommand(args: readonly string[], options: CommandOptions): Pr
 
 /** Starts `splashdown` and hands it over while it runs. */
 export function startCommand(args: readonly string[], options: CommandOptions): RunningCommand {
-  const { cwd, env = {}, input, killAfterMs, program } = options;
+  const { cwd, env = {}, input, keepInput, killAfterMs, program } = options;
   const [file, all] = program === undefined ? [process.execPath, [PROGRAM, ...args]] : [program, [...args]];
   const child = spawn(file, all, {
     cwd,
@@ -85,7 +87,7 @@ export function startCommand(args: readonly string[], options: CommandOptions): 
     });
   }
   child.stdin.on("error", () => undefined);
-  child.stdin.end(input ?? "");
+  if (keepInput !== true) child.stdin.end(input ?? "");
   const done = new Promise<CommandResult>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => resolve({ code, signal, ...parts, json: <T>() => parseOnly<T>(args, parts) }));

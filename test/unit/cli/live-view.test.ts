@@ -1,0 +1,224 @@
+import { describe, expect, it } from "vitest";
+import { renderLiveView } from "../../../src/cli/live-view.js";
+import { coloursOf } from "../../../src/cli/output.js";
+import { createScreen, type Screen } from "../../../src/cli/screen.js";
+import { countColumns, fitColumns } from "../../../src/cli/text-width.js";
+import type { RunningStepView, RunningView } from "../../../src/runtime/contract.js";
+
+const START_MS = Date.UTC(2024, 0, 1);
+const colours = coloursOf({ out: () => undefined, error: () => undefined, interactive: false, colour: false });
+const at = (seconds: number): string => new Date(START_MS + seconds * 1000).toISOString();
+
+const step = (name: string, more: Partial<RunningStepView> = {}): RunningStepView => ({
+  step: `main/write/${name}@1.1`,
+  name,
+  phase: 2,
+  attempt: 1,
+  started_at: at(4),
+  ...more,
+});
+
+const TASK: RunningView = {
+  task: "t",
+  workflow: "report",
+  metrics: { elapsed_time: 10.9, api_calls: 3, tokens_used: 17, cost_usd: 0.0015, unpriced_calls: 2, memory_peak: 0 },
+  phases: [
+    { number: 2, name: "write", status: "running", iteration: 2 },
+    { number: 1, name: "look", status: "done", iteration: 1, score: 92, confidence: 0.95 },
+  ],
+  steps: [step("b", { attempt: 2, fraction: 0.5, message: "half\nway", confidence: 0.8 })],
+  steps_done: 1,
+  blocked: 0,
+  checkpoint: { seq: 4, trigger: "phase_completed", at: at(3) },
+  open_questions: 0,
+};
+
+const render = (task: RunningView, { width = 130, height = 40 } = {}): string[] =>
+  renderLiveView([task], { width, height, nowMs: START_MS + 10_000, colours });
+
+describe("renderLiveView", () => {
+  it("shows phases, open specialists with progress and confidence, money and the last checkpoint", () => {
+    expect(render(TASK)).toEqual([
+      "t  10 s  report",
+      "  ✓ 1 look, scored 92, confidence 95 %",
+      "  ▸ 2 write, iteration 2",
+      "    ● b  █████░░░░░ 50 %, 6 s, attempt 2, confidence 80 %, half way",
+      "  1 done · 3 calls · 17 tokens · $0.0015 and 2 of unknown price · checkpoint 4 7 s ago",
+    ]);
+  });
+
+  it("says what holds up, which questions are open, and shows steps of no phase", () => {
+    const lines = render({ ...TASK, phases: [], blocked: 2, open_questions: 1, steps: [step("a", { phase: 0 })] });
+    expect(lines.slice(1)).toEqual([
+      "    ● a  6 s",
+      "  1 done, 2 held up · 3 calls · 17 tokens · $0.0015 and 2 of unknown price · checkpoint 4 7 s ago · 1 open questions",
+    ]);
+  });
+
+  it("puts figures on several lines where they do not fit on one", () => {
+    expect(render(TASK, { width: 30 }).slice(-4)).toEqual([
+      "    ● b  50 %, 6 s, attempt 2…",
+      "  1 done · 3 calls · 17 tokens",
+      "  $0.0015 and 2 of unknown pr…",
+      "  checkpoint 4 7 s ago",
+    ]);
+  });
+
+  it("leaves out phases that are over first, then steps, and says how many; the figures stay", () => {
+    const phases = Array.from({ length: 9 }, (_phase, n) => ({
+      number: n + 1,
+      name: `p${n + 1}`,
+      status: n === 8 ? ("running" as const) : ("done" as const),
+      iteration: 1,
+    }));
+    const steps = Array.from({ length: 5 }, (_step, n) => step(`s${n}`, { phase: 9 }));
+    expect(render({ ...TASK, phases, steps }, { height: 9 })).toEqual([
+      "t  10 s  report",
+      "  … 8 phases over",
+      "  ▸ 9 p9",
+      ...steps.map(({ name }) => `    ● ${name}  6 s`),
+      expect.stringMatching(/^ {2}1 done/),
+    ]);
+    expect(render({ ...TASK, phases, steps }, { height: 6 })).toEqual([
+      "t  10 s  report",
+      "  … 8 phases over",
+      "  ▸ 9 p9",
+      "    ● s0  6 s",
+      "  … 4 more lines",
+      expect.stringMatching(/^ {2}1 done/),
+    ]);
+  });
+
+  it.each([1, 5, 20, 33, 60, 61])("keeps to %d columns whatever the names are", (width) => {
+    const names = ["plain", "名前名前名前名前名前名前名前", "👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", "e\u0301".repeat(90), "x".repeat(400)];
+    const lines = render(
+      {
+        ...TASK,
+        task: names.join(""),
+        phases: names.map((name, n) => ({ number: n, name, status: "partial" as const, iteration: 3, score: 1 })),
+        steps: names.map((name, n) => step(name, { phase: n, message: name })),
+      },
+      { width: Math.max(width, 7) },
+    );
+    for (const line of lines) expect(countColumns(line), line).toBeLessThanOrEqual(Math.max(width, 7));
+  });
+
+  it("lets no text of others move the cursor or break a line", () => {
+    const lines = render({
+      ...TASK,
+      steps: [step("a\u001b[2J\r\nb\u009b1A", { message: "\u001b]0;t\u0007\t\u202ex" })],
+    });
+    expect(lines.join("")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/);
+    expect(lines).toHaveLength(5);
+  });
+});
+
+describe("countColumns", () => {
+  it("counts as wide as any terminal draws it, and colours as nothing", () => {
+    const counted = ["plain", "日本語", "e\u0301", "👩‍👩‍👧", "✓●█", "\u001b[31mred\u001b[39m", "❤\ufe0f", "🇩🇪"].map(
+      countColumns,
+    );
+    expect(counted).toEqual([5, 6, 1, 6, 3, 3, 2, 4]);
+  });
+});
+
+describe("fitColumns", () => {
+  it("cuts to the columns with an ellipsis and breaks no character", () => {
+    expect(fitColumns("plain", 5)).toBe("plain");
+    expect(fitColumns("plainer", 5)).toBe("plai…");
+    expect(fitColumns("日本語", 6)).toBe("日本語");
+    expect(fitColumns("日本語", 5)).toBe("日本…");
+    expect(fitColumns("a👩‍👩‍👧b", 3)).toBe("a…");
+    expect(fitColumns("e\u0301clair", 6)).toBe("e\u0301clair");
+    expect(fitColumns("abc", 1)).toBe("…");
+    expect(fitColumns("abc", 0)).toBe("");
+  });
+});
+
+/** What a terminal of endless height shows after the writes, each of which erases first and then draws. */
+function showOn(writes: readonly string[]): string[] {
+  return writes.reduce<string[]>(
+    (lines, write) => {
+      const [, count, text] = /^(?:\u001b\[(\d+)A\r\u001b\[J)?([\s\S]*)$/.exec(write) ?? [];
+      const kept = lines.slice(0, lines.length - Number(count ?? 0));
+      const [first = "", ...rest] = (text ?? "").replaceAll(/\u001b\[\?7[lh]/g, "").split("\n");
+      const begun = count === undefined ? (kept.pop() ?? "") : (kept.splice(-1), "");
+      return [...kept, begun + first, ...rest];
+    },
+    [""],
+  );
+}
+
+function openScreen({ columns = 80, canRedraw = true } = {}): {
+  screen: Screen;
+  writes: string[];
+  narrow: (to: number) => void;
+} {
+  const writes: string[] = [];
+  let now = columns;
+  const screen = createScreen({
+    write: (text) => writes.push(text),
+    size: () => ({ columns: now, rows: 24 }),
+    canRedraw,
+  });
+  return {
+    screen,
+    writes,
+    narrow: (to) => {
+      now = to;
+    },
+  };
+}
+
+describe("createScreen", () => {
+  it("SC1: keeps text above the frame, and takes the frame away when there is none", () => {
+    const { screen, writes } = openScreen();
+    screen.text("one\n");
+    screen.frame(["a", "b"]);
+    screen.text("two\n");
+    expect(showOn(writes)).toEqual(["one", "two", "a", "b", ""]);
+    screen.frame(["c"]);
+    expect(showOn(writes)).toEqual(["one", "two", "c", ""]);
+    screen.frame([]);
+    screen.text("three\n");
+    expect(showOn(writes)).toEqual(["one", "two", "three", ""]);
+  });
+
+  it("SC2: writes a frame in one piece, with wrapping off in it and on after it", () => {
+    const { screen, writes, narrow } = openScreen();
+    screen.frame(["0123456789", ""]);
+    expect(writes).toEqual(["\u001b[?7l0123456789\n\n\u001b[?7h"]);
+    // The terminal has wrapped the first line to three rows.
+    narrow(4);
+    screen.frame(["a"]);
+    expect(writes.at(-1)).toBe("\u001b[4A\r\u001b[J\u001b[?7la\n\u001b[?7h");
+  });
+
+  it("SC3: writes nothing for the same frame, text as it is without one, and no frame where a terminal cannot", () => {
+    const { screen, writes } = openScreen();
+    screen.text("as it is");
+    screen.frame(["a"]);
+    screen.frame(["a"]);
+    expect(writes).toEqual(["as it is", "\u001b[?7la\n\u001b[?7h"]);
+    const dumb = openScreen({ canRedraw: false });
+    dumb.screen.frame(["a"]);
+    dumb.screen.text("b\n");
+    expect(dumb.writes).toEqual(["b\n"]);
+  });
+
+  it("SC4: writes nothing while it is held, by several too, and all text in its order then", () => {
+    const { screen, writes } = openScreen();
+    screen.frame(["a"]);
+    const first = screen.hold();
+    const second = screen.hold();
+    expect(showOn(writes)).toEqual([""]);
+    screen.text("one\n");
+    screen.frame(["b"]);
+    first();
+    screen.text("two\n");
+    expect(showOn(writes)).toEqual([""]);
+    second();
+    screen.frame(["c"]);
+    expect(showOn(writes)).toEqual(["one", "two", "c", ""]);
+  });
+});
