@@ -7,6 +7,7 @@ import type { Clock } from "../base/clock.js";
 import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
 import type { Usage } from "../engine/events.js";
+import { definitionPathOf } from "../engine/identity.js";
 import type { Model, ModelAnswer, ModelRequest } from "./contract.js";
 import { formatPath } from "../definition/fault.js";
 import { readScript, type Script, type ScriptedAnswer, type StepScript } from "../definition/scripted-answers.js";
@@ -70,10 +71,10 @@ async function answerCall(call: Call): Promise<ModelAnswer> {
   };
 }
 
-/** Shape: the longest end of the path that the script names, then `*`. */
+/** Shape: the longest end of the path that the script names, with keys of items or without, then `*`. */
 function findStep(script: Script, path: string): StepScript | undefined {
   for (let key = path; ; key = key.slice(key.indexOf("/") + 1)) {
-    const found = script.get(key);
+    const found = script.get(key) ?? script.get(definitionPathOf(key));
     if (found !== undefined) return found;
     if (!key.includes("/")) return script.get(ANY_STEP);
   }

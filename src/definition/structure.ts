@@ -191,7 +191,7 @@ function describePattern(name: string, value: JsonValue | undefined, description
   if (name.endsWith("name"))
     return {
       message: `${name} ${JSON.stringify(value)} is not a usable name`,
-      suggestion: "a name has no / or # and does not begin with $",
+      suggestion: "a name has none of / # @ % [ ] and does not begin with $",
     };
   return {
     message: `${name} ${JSON.stringify(value)} does not fit`,

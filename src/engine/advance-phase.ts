@@ -61,7 +61,7 @@ function hasFatalFailure(choice: Choice, phase: OpenPhase): boolean {
 
 function failPhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[] {
   const { node } = phase;
-  const rollbacks = choice.state.phases.get(node.path)?.rollbacks ?? 0;
+  const rollbacks = choice.state.phases.get(phase.scope.path)?.rollbacks ?? 0;
   if (node.restart.otherwise === "rollback" && rollbacks < Math.max(1, node.restart.maxAttempts))
     return rollBackPhase(choice, phase);
   return leaveAsFailed(choice, phase);
@@ -76,7 +76,7 @@ function rollBackPhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[]
     .find((entry) => entry.trigger === "phase_started" && entry.phase === node.number);
   if (start === undefined || state.task?.definition.root.scope !== "phases") return leaveAsFailed(choice, phase);
   const acted = node.children
-    .map((child) => currentStep(choice, childPath(node.path, child.name)))
+    .map((child) => currentStep(choice, childPath(phase.scope.path, child.name)))
     .filter((step) => step?.effects === "external" && step.status === "completed")
     .map((step) => step?.id ?? "");
   const round = state.round + 1;
@@ -105,7 +105,7 @@ function evaluatePhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[]
   if (missing.length > 0) {
     const events: EngineEvent[] = [];
     for (const scorer of missing.slice(0, Math.max(1, node.maxConcurrent))) {
-      events.push(...startChild(choice, scorer.path, budget));
+      events.push(...startChild(choice, childPath(scope.path, `$evaluate/${scorer.dimension}`), budget));
       if (budget.isExhausted) break;
     }
     return events;
@@ -215,7 +215,7 @@ function outputOf(choice: Choice, phase: OpenPhase) {
 
 function bestOutputs(choice: Choice, phase: OpenPhase) {
   return Object.fromEntries(
-    specialistNames(choice, phase.node).flatMap((name) => {
+    specialistNames(choice, { path: phase.scope.path, node: phase.node }).flatMap((name) => {
       const step = countedStep(choice, phase, name);
       return step?.output === undefined ? [] : [[name, loadValue(choice, step.output)] as const];
     }),

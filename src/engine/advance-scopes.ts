@@ -40,9 +40,9 @@ export function advancePhases(choice: Choice, open: OpenScope<PhasesScope>): rea
   const data = scope.data as DataOf<"phases">;
   if (data.current !== undefined) return [];
   const phase = node.children[data.next];
-  if (phase !== undefined) return startChild(choice, phase.path, budget);
+  if (phase !== undefined) return startChild(choice, childPath(scope.path, phase.name), budget);
   const last = node.children.at(-1);
-  const output = last === undefined ? undefined : choice.state.outputs.get(last.path)?.value;
+  const output = last === undefined ? undefined : choice.state.outputs.get(childPath(scope.path, last.name))?.value;
   return [leave(choice, open, { outcome: data.imperfect ? "partial" : "done", output })];
 }
 

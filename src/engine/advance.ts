@@ -10,11 +10,11 @@ import { advancePhase } from "./advance-phase.js";
 import { decideThat, type Choice } from "./choice.js";
 import type { EngineEvent, QuestionKind } from "./events.js";
 import { isLimitOpen } from "./limits.js";
-import { findScopeDefinition, findStepDefinition, isHalted, requireTask } from "./lookup.js";
+import { findScopeDefinition, findStepDefinition, isHalted } from "./lookup.js";
 import { completeWith } from "./outcome.js";
 import { consumeConfidenceAnswer } from "./phase-confidence.js";
 import { answeredQuestions } from "./questions.js";
-import { createBudget, startStep, type StartBudget } from "./start.js";
+import { createBudget, enterScope, startStep, type StartBudget } from "./start.js";
 import type { QuestionEntry, ScopeEntry } from "./state.js";
 import { followAnswer } from "./unknown-outcome.js";
 
@@ -29,21 +29,9 @@ export function decideAdvance(choice: Choice): readonly EngineEvent[] {
   const answered = followAnswers(choice, budget);
   if (answered.length > 0 || task.root !== undefined) return answered;
   if (isHeld(choice)) return [];
-  if (state.scopes.size === 0) return [enterRoot(choice)];
+  if (state.scopes.size === 0) return [enterScope(choice, task.definition.root.path)];
   const due = startDue(choice, budget);
   return due.length > 0 ? due : advanceScopes(choice, budget);
-}
-
-function enterRoot(choice: Choice): EngineEvent {
-  const { root } = requireTask(choice.state).definition;
-  const visit = (choice.state.visits.get(root.path) ?? 0) + 1;
-  return {
-    type: "scope_entered",
-    atMs: choice.nowMs,
-    path: root.path,
-    visit,
-    ...(root.scope === "phase" ? { phase: root.number } : {}),
-  };
 }
 
 function isHeld(choice: Choice): boolean {

@@ -8,12 +8,11 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { TemplateScope } from "../definition/templates.js";
-import type { PhaseScope } from "../definition/workflow.js";
 import { computePhaseConfidence } from "./confidence.js";
 import { currentStep } from "./open-phase.js";
 import { loadValue, type Choice } from "./choice.js";
 import { parentPathOf } from "./identity.js";
-import { childPath, findPhase, findPlace, indexDefinition, requireTask } from "./lookup.js";
+import { childPath, findPhase, findPlace, indexDefinition, requireTask, type PlacedPhase } from "./lookup.js";
 
 /**
  * The names visible at `path`.
@@ -62,19 +61,20 @@ function describeSecrets(choice: Choice, path: string): JsonObject {
 }
 
 function describePhase(choice: Choice, path: string, name: "phase" | "feedback" | "outputs"): JsonValue | undefined {
-  const node = findPhase(choice.state, path);
-  if (node === undefined) return name === "feedback" ? [] : undefined;
-  const entry = choice.state.phases.get(node.path);
+  const phase = findPhase(choice.state, path);
+  if (phase === undefined) return name === "feedback" ? [] : undefined;
+  const entry = choice.state.phases.get(phase.path);
   if (name === "feedback") return entry?.feedback ?? [];
-  if (name === "outputs") return outputsOf(choice, node);
-  const confidence = entry?.confidence ?? claimedConfidence(choice, node) ?? null;
+  if (name === "outputs") return outputsOf(choice, phase);
+  const confidence = entry?.confidence ?? claimedConfidence(choice, phase) ?? null;
+  const { node } = phase;
   return { name: node.name, number: node.number, iteration: entry?.iteration ?? 1, confidence };
 }
 
 /** What the specialists claim before anybody has judged: what a scorer of the phase sees. */
-function claimedConfidence(choice: Choice, node: PhaseScope): number | undefined {
+function claimedConfidence(choice: Choice, { path, node }: PlacedPhase): number | undefined {
   const reports = node.children.flatMap((child) => {
-    const step = currentStep(choice, child.path);
+    const step = currentStep(choice, childPath(path, child.name));
     if (step === undefined || (step.status !== "completed" && step.status !== "failed")) return [];
     const { confidence } = step;
     return {
@@ -88,18 +88,18 @@ function claimedConfidence(choice: Choice, node: PhaseScope): number | undefined
   return computePhaseConfidence(reports).value;
 }
 
-function outputsOf(choice: Choice, node: PhaseScope): JsonObject {
+function outputsOf(choice: Choice, phase: PlacedPhase): JsonObject {
   const outputs: Record<string, JsonValue> = {};
-  for (const name of specialistNames(choice, node)) {
-    const output = choice.state.outputs.get(childPath(node.path, name));
+  for (const name of specialistNames(choice, phase)) {
+    const output = choice.state.outputs.get(childPath(phase.path, name));
     if (output !== undefined) outputs[name] = loadValue(choice, output.value);
   }
   return outputs;
 }
 
 /** The specialists of a phase, those that were added included. */
-export function specialistNames(choice: Choice, node: PhaseScope): readonly string[] {
-  const added = choice.state.phases.get(node.path)?.added ?? [];
+export function specialistNames(choice: Choice, { path, node }: PlacedPhase): readonly string[] {
+  const added = choice.state.phases.get(path)?.added ?? [];
   return [...node.children.map((child) => child.name), ...added];
 }
 
@@ -119,7 +119,7 @@ function describeNode(choice: Choice, path: string | undefined): JsonValue | und
   const output = choice.state.outputs.get(path);
   if (output === undefined)
     return node?.node === "scope" && node.scope === "phase"
-      ? { outputs: outputsOf(choice, node), errors: {} }
+      ? { outputs: outputsOf(choice, { path, node }), errors: {} }
       : undefined;
   const value = loadValue(choice, output.value);
   return node?.node === "scope" && node.scope !== "machine" ? value : { output: value };

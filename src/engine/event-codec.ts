@@ -107,7 +107,6 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       path: true,
       round: true,
       visit: true,
-      itemKey: false,
       kind: true,
       phase: true,
       work: true,

@@ -186,7 +186,6 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly path: string;
       readonly round: number;
       readonly visit: number;
-      readonly itemKey?: string;
       readonly attempt: number;
       readonly kind: StepKind;
       readonly phase: number;

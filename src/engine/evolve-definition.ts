@@ -9,18 +9,20 @@
 import type { StepId } from "../base/ids.js";
 import type { PhasesScope, ScopeDefinition, WorkflowDefinition } from "../definition/workflow.js";
 import { replaceData } from "./evolve-scopes.js";
+import { definitionPathOf } from "./identity.js";
 import { childPath, findPlace, indexDefinition, requireTask } from "./lookup.js";
 import type { GroupCounts, ScopeData, ScopeEntry, ScopeFrontier, TaskState } from "./state.js";
 
 export function adoptDefinition(state: TaskState, definition: WorkflowDefinition): void {
   state.task = Object.freeze({ ...requireTask(state), definition });
   const { places } = indexDefinition(definition);
-  for (const path of state.scopes.keys()) if (places.get(path)?.node.node !== "scope") forgetScope(state, path);
+  for (const path of state.scopes.keys())
+    if (places.get(definitionPathOf(path))?.node.node !== "scope") forgetScope(state, path);
   for (const set of [state.open, state.waiting, state.blocked]) {
     for (const id of set) if (isGone(state, id)) forgetStep(state, id);
   }
   for (const scope of Array.from(state.scopes.values())) {
-    const node = places.get(scope.path)?.node;
+    const node = places.get(definitionPathOf(scope.path))?.node;
     if (node?.node === "scope") adoptScope(state, scope, node);
   }
 }
@@ -62,7 +64,7 @@ function adoptPhases(state: TaskState, scope: ScopeEntry, node: PhasesScope): vo
   const data = scope.data as Extract<ScopeData, { scope: "phases" }>;
   let next = 0;
   node.children.forEach((child, at) => {
-    const status = state.phases.get(child.path)?.status;
+    const status = state.phases.get(childPath(scope.path, child.name))?.status;
     if (status !== undefined) next = status === "running" ? at : at + 1;
   });
   const { current, ...rest } = data;

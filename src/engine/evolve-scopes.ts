@@ -11,9 +11,18 @@
  */
 import { assert, unreachable } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
-import type { NodeDefinition, PhaseScope, ScopeDefinition } from "../definition/workflow.js";
+import type { NodeDefinition, ScopeDefinition } from "../definition/workflow.js";
 import type { EventOf } from "./events.js";
-import { childPath, findPlace, findScopeDefinition, indexDefinition, requirePlace, requireTask } from "./lookup.js";
+import { definitionPathOf } from "./identity.js";
+import {
+  childPath,
+  findPlace,
+  findScopeDefinition,
+  indexDefinition,
+  requirePlace,
+  requireTask,
+  type PlacedPhase,
+} from "./lookup.js";
 import type { ChildEnd, GroupCounts, ScopeData, ScopeEntry, ScopeFrontier, TaskState } from "./state.js";
 
 export type ChildPlace = "ready" | "running" | "blocked" | "ended";
@@ -49,7 +58,7 @@ export function enterScope(state: TaskState, event: EventOf<"scope_entered">): v
   );
   if (node.scope !== "machine" && node.scope !== "phases")
     state.frontier.set(event.path, createFrontier(node.children));
-  if (node.scope === "phase") openPhase(state, node, event.atMs);
+  if (node.scope === "phase") openPhase(state, { path: event.path, node }, event.atMs);
   if (parent !== undefined) moveChild(state, childPath(parent, name), { from: "ready", to: "running" });
 }
 
@@ -78,12 +87,12 @@ function createFrontier(children: readonly NodeDefinition[]): ScopeFrontier {
   return frontier;
 }
 
-function openPhase(state: TaskState, node: PhaseScope, atMs: number): void {
-  const rollbacks = state.phases.get(node.path)?.rollbacks;
+function openPhase(state: TaskState, { path, node }: PlacedPhase, atMs: number): void {
+  const rollbacks = state.phases.get(path)?.rollbacks;
   state.phases.set(
-    node.path,
+    path,
     Object.freeze({
-      path: node.path,
+      path,
       name: node.name,
       number: node.number,
       status: "running",
@@ -280,7 +289,7 @@ function endInGroup(state: TaskState, frontier: ScopeFrontier, { path, data, nam
 
 function freeDependants(state: TaskState, frontier: ScopeFrontier, path: string): void {
   const { dependants } = indexDefinition(requireTask(state).definition);
-  for (const dependant of dependants.get(path) ?? []) {
+  for (const dependant of dependants.get(definitionPathOf(path)) ?? []) {
     const unmet = frontier.waiting.get(dependant);
     if (unmet === undefined) continue;
     if (unmet > 1) frontier.waiting.set(dependant, unmet - 1);

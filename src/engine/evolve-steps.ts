@@ -9,7 +9,7 @@ import type { StepId } from "../base/ids.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
 import type { EventOf, FailureDisposition, Question, Usage } from "./events.js";
 import { moveChild, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
-import { nameOfPath } from "./identity.js";
+import { definitionPathOf, nameOfPath } from "./identity.js";
 import { currentStepId, findPlace } from "./lookup.js";
 import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState, Totals } from "./state.js";
 
@@ -54,11 +54,10 @@ function firstEntry(event: EventOf<"step_intended">): StepEntry {
   return {
     id: event.step,
     path: event.path,
-    name: nameOfPath(event.path),
+    name: nameOfPath(definitionPathOf(event.path)),
     kind: event.kind,
     round: event.round,
     visit: event.visit,
-    ...(event.itemKey === undefined ? {} : { itemKey: event.itemKey }),
     phase: event.phase,
     status: "open",
     attempt: event.attempt,

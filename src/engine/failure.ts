@@ -70,7 +70,9 @@ export function failureTarget(choice: Choice, path: string): string | undefined 
   const { node, parent } = requirePlace(choice.state, path);
   if (parent === undefined || findScopeDefinition(choice.state, parent).scope !== "machine") return undefined;
   if (node.onError !== undefined) return node.onError;
-  return requireTask(choice.state).definition.onFailure === "continue" ? chooseRouteWithout(choice, node) : undefined;
+  return requireTask(choice.state).definition.onFailure === "continue"
+    ? chooseRouteWithout(choice, { path, node })
+    : undefined;
 }
 
 /** True when a failure of the scope at `path` is dealt with further out, so that the scope may be left as failed. */

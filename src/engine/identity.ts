@@ -1,9 +1,11 @@
 /**
  * Names of steps, scopes and questions, and the idempotency key.
  *
- * A step is identified by where it stands (path), in which round and visit, and for which item: never by position in
- * time, so a second owner finds the same identity and the same key (E7). Text: `path@round.visit` or
- * `path@round.visit[itemKey]`. In the path and the item key `%`, `@`, `[` and `]` are percent-escaped.
+ * A node of the definition has a path; what runs of it is an *instance*, whose path is the same but for the segments below
+ * a for_each, which carry the key of their item: `root/each/draft[3]`, `root/each/draft[a%2fb]/inner/step`. Everything in
+ * the state is kept by instance path. In keys `%`, `@`, `[`, `]` and `/` are percent-escaped; no name has one of them.
+ * A step is identified by where it stands (instance path), in which round and visit: never by position in time, so a
+ * second owner finds the same identity and the same key (E7). Text: `path@round.visit`.
  */
 import { sha256Hex } from "../base/digest.js";
 import { SplashdownError } from "../base/errors.js";
@@ -14,16 +16,17 @@ export interface StepIdentity {
   readonly path: string;
   readonly round: number;
   readonly visit: number;
-  readonly itemKey?: string;
 }
 
-const ESCAPED = /[%@[\]]/g;
-const STEP_ID = /^([^@[\]]+)@(\d{1,9})\.(\d{1,9})(?:\[([^@[\]]*)\])?$/;
+const STEP_ID = /^([^@]+)@(\d{1,9})\.(\d{1,9})$/;
+const ESCAPED = /[%@[\]/]/g;
+const ESCAPES = /%([0-9a-f]{2})/g;
+const KEYS = /\[[^[\]]*\]/g;
+const ITEM = /^(.*)\[([^[\]]*)\]$/;
 
 /** The identity as text; equal identities give equal text and no two others do. */
 export function stepIdOf(identity: StepIdentity): StepId {
-  const item = identity.itemKey === undefined ? "" : `[${escape(identity.itemKey)}]`;
-  return `${escape(identity.path)}@${identity.round}.${identity.visit}${item}` as StepId;
+  return `${identity.path}@${identity.round}.${identity.visit}` as StepId;
 }
 
 /**
@@ -34,13 +37,8 @@ export function stepIdOf(identity: StepIdentity): StepId {
 export function parseStepId(text: string): StepIdentity {
   const match = STEP_ID.exec(text);
   if (match === null) throw new SplashdownError("USAGE_INVALID", `not a step identity: ${text.slice(0, 200)}`);
-  const [, path = "", round = "", visit = "", itemKey] = match;
-  const identity: StepIdentity = {
-    path: unescape(path),
-    round: Number(round),
-    visit: Number(visit),
-    ...(itemKey === undefined ? {} : { itemKey: unescape(itemKey) }),
-  };
+  const [, path = "", round = "", visit = ""] = match;
+  const identity: StepIdentity = { path, round: Number(round), visit: Number(visit) };
   if (stepIdOf(identity) !== text)
     throw new SplashdownError("USAGE_INVALID", `not a step identity: ${text.slice(0, 200)}`);
   return identity;
@@ -67,10 +65,22 @@ export function nameOfPath(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-function escape(text: string): string {
-  return text.replace(ESCAPED, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+/** What a for_each calls one of its items: the name of its body with the key. */
+export function itemNameOf(name: string, key: string): string {
+  return `${name}[${key.replace(ESCAPED, escapeCharacter)}]`;
 }
 
-function unescape(text: string): string {
-  return text.replace(/%(25|40|5b|5d)/g, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+/** The key of the item that the last segment of a path (or a name) stands for; `undefined` when it is no item. */
+export function itemKeyOf(path: string): string | undefined {
+  const escaped = path.endsWith("]") ? ITEM.exec(nameOfPath(path))?.[2] : undefined;
+  return escaped?.replace(ESCAPES, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** The path in the definition that an instance path is an instance of. */
+export function definitionPathOf(path: string): string {
+  return path.includes("[") ? path.replace(KEYS, "") : path;
+}
+
+function escapeCharacter(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
 }

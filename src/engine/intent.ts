@@ -9,12 +9,12 @@ import { errorCodeOf, messageOf, unreachable } from "../base/errors.js";
 import type { QuestionId } from "../base/ids.js";
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { TemplateScope } from "../definition/templates.js";
-import type { OnUnknown, PhaseScope, ScorerStep, StepDefinition } from "../definition/workflow.js";
+import type { OnUnknown, ScorerStep, StepDefinition } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
 import { describeScope, specialistNames } from "./describe-scope.js";
 import { parseDurationMs } from "./duration.js";
 import type { EventOf, StepError, ValueRef } from "./events.js";
-import { idempotencyKeyOf, stepIdOf } from "./identity.js";
+import { definitionPathOf, idempotencyKeyOf, stepIdOf } from "./identity.js";
 import {
   childPath,
   currentStepId,
@@ -23,8 +23,10 @@ import {
   findPlace,
   findScopeDefinition,
   indexDefinition,
+  phaseNumberOf,
   requirePlace,
   requireTask,
+  type PlacedPhase,
 } from "./lookup.js";
 import type { StepEntry, TaskState } from "./state.js";
 
@@ -75,7 +77,7 @@ export function createIntent(choice: Choice, request: IntentRequest): Intent {
     ...identity,
     path,
     kind: node.kind,
-    phase: findPhase(state, path)?.number ?? 0,
+    phase: phaseNumberOf(state, path),
     work,
     inputHash,
     idempotencyKey: idempotencyKeyOf(task.id, identity.step, inputHash),
@@ -105,7 +107,7 @@ function keepOrRender(choice: Choice, { path, node }: IntentRequest, before: Ste
 
 /** A specialist that the orchestrator added is in no file. */
 function isAdded(state: TaskState, path: string): boolean {
-  return !indexDefinition(requireTask(state).definition).places.has(path);
+  return !indexDefinition(requireTask(state).definition).places.has(definitionPathOf(path));
 }
 
 function durationOf(work: ValueRef): number {
@@ -185,22 +187,24 @@ function usedPaths(choice: Choice, path: string, node: StepDefinition): readonly
 }
 
 /** What ran before by the order of the scope itself: earlier phases, or the other steps of a machine. */
-function earlierPaths(choice: Choice, parent: string, phase: PhaseScope | undefined): readonly string[] {
+function earlierPaths(choice: Choice, parent: string, phase: PlacedPhase | undefined): readonly string[] {
   if (phase !== undefined) return earlierPhases(choice, phase).flatMap((earlier) => specialistPaths(choice, earlier));
   const scope = findPlace(choice.state, parent)?.node;
   if (scope?.node !== "scope" || scope.scope !== "machine") return [];
-  return scope.children.map((child) => child.path);
+  return scope.children.map((child) => childPath(parent, child.name));
 }
 
-function specialistPaths(choice: Choice, phase: PhaseScope): readonly string[] {
+function specialistPaths(choice: Choice, phase: PlacedPhase): readonly string[] {
   return specialistNames(choice, phase).map((name) => childPath(phase.path, name));
 }
 
 /** In their order: where two specialists have one name, the later one is read. */
-function earlierPhases({ state }: Choice, phase: PhaseScope): readonly PhaseScope[] {
+function earlierPhases({ state }: Choice, phase: PlacedPhase): readonly PlacedPhase[] {
   const { parent } = requirePlace(state, phase.path);
   const among = parent === undefined ? undefined : findScopeDefinition(state, parent);
-  return among?.scope === "phases" ? among.children.slice(0, among.children.indexOf(phase)) : [];
+  if (parent === undefined || among?.scope !== "phases") return [];
+  const before = among.children.slice(0, among.children.indexOf(phase.node));
+  return before.map((node) => ({ path: childPath(parent, node.name), node }));
 }
 
 function addressed(node: StepDefinition): readonly string[] {

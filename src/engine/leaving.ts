@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import { loadValue, type Choice } from "./choice.js";
 import type { EngineEvent, EventOf, ValueRef } from "./events.js";
 import { failureTarget, isAbsorbed } from "./failure.js";
-import { childPath, currentStepId, findPlace } from "./lookup.js";
+import { childPath, currentStepId, findPlace, ownPhaseNumber } from "./lookup.js";
 import type { OpenScope } from "./open-scope.js";
 import { chooseRoute, type ChosenRoute } from "./routes.js";
 
@@ -28,8 +28,9 @@ export interface Leaving {
 
 /** The event that leaves a scope, with the target that follows where it stands in a machine. */
 export function leave(choice: Choice, open: OpenScope, leaving: Leaving): EventOf<"scope_left"> {
-  const { scope, node } = open;
+  const { scope } = open;
   const { outcome, output, confidence } = leaving;
+  const phase = ownPhaseNumber(choice.state, scope.path);
   const { next, routeOutput } = chooseNext(choice, open, leaving);
   return {
     type: "scope_left",
@@ -37,7 +38,7 @@ export function leave(choice: Choice, open: OpenScope, leaving: Leaving): EventO
     path: scope.path,
     visit: scope.visit,
     outcome,
-    ...(node.scope === "phase" ? { phase: node.number } : {}),
+    ...(phase === undefined ? {} : { phase }),
     ...(confidence === undefined ? {} : { confidence }),
     ...(output === undefined ? {} : { output }),
     ...(next === undefined ? {} : { next }),
@@ -50,7 +51,7 @@ function chooseNext(choice: Choice, { scope, node }: OpenScope, leaving: Leaving
   if (leaving.outcome === "failed") return { next: failureTarget(choice, scope.path) };
   if (scope.parent === undefined) return { routeOutput: leaving.routeOutput };
   const isNeeded = node.routes.length > 0 && leaving.output !== undefined;
-  return chooseRoute(choice, node, isNeeded ? loadValue(choice, leaving.output) : null);
+  return chooseRoute(choice, { path: scope.path, node }, isNeeded ? loadValue(choice, leaving.output) : null);
 }
 
 /**

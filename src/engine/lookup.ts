@@ -1,5 +1,6 @@
 /**
- * Finds nodes of a definition by path in constant time, specialists that the orchestrator added included.
+ * Finds the node of the definition that an instance path stands for, in constant time, specialists that the orchestrator
+ * added included.
  *
  * Owns: the index over a definition, built once per definition object. Scorers are children of their phase under the
  * name `$evaluate/<dimension>`.
@@ -14,14 +15,16 @@ import type {
   StepDefinition,
   WorkflowDefinition,
 } from "../definition/workflow.js";
-import { nameOfPath, parentPathOf, stepIdOf } from "./identity.js";
+import { definitionPathOf, nameOfPath, parentPathOf, stepIdOf } from "./identity.js";
 import type { ScopeEntry, StepEntry, TaskEntry, TaskState } from "./state.js";
 
+/** Where a node stands in the definition, or an instance of it in the state. */
 export interface NodePlace {
+  /** Its `path` is that of the definition, never a place in the state. */
   readonly node: NodeDefinition;
   /** Path of the scope it is a child of; `undefined` for the root. */
   readonly parent?: string;
-  /** How its scope calls it. */
+  /** How its scope calls it; an item of a for_each with its key. */
   readonly name: string;
   readonly isScorer: boolean;
 }
@@ -92,8 +95,8 @@ export function requireTask(state: TaskState): TaskEntry {
 
 /** The place of a node in the running definition; `undefined` when the definition does not have it (any more). */
 export function findPlace(state: TaskState, path: string): NodePlace | undefined {
-  const place = indexDefinition(requireTask(state).definition).places.get(path);
-  if (place !== undefined) return place;
+  const known = indexDefinition(requireTask(state).definition).places.get(definitionPathOf(path));
+  if (known !== undefined) return placeInstance(known, path);
   const parent = parentPathOf(path);
   const scope = parent === undefined ? undefined : state.scopes.get(parent);
   if (scope?.data.scope !== "phase") return undefined;
@@ -101,6 +104,13 @@ export function findPlace(state: TaskState, path: string): NodePlace | undefined
   return spawned === undefined
     ? undefined
     : { node: spawned as unknown as StepDefinition, parent, name: nameOfPath(path), isScorer: false };
+}
+
+function placeInstance(place: NodePlace, path: string): NodePlace {
+  if (!path.includes("[") || place.parent === undefined) return place;
+  const above = parentPathOf(path);
+  const parent = place.isScorer && above !== undefined ? parentPathOf(above) : above;
+  return { ...place, parent, name: path.slice((parent?.length ?? -1) + 1) };
 }
 
 /** Same, for a path that must exist. Errors: WORKFLOW_MISMATCH when a changed definition has dropped it. */
@@ -138,14 +148,38 @@ export function childPath(scopePath: string, name: string): string {
   return `${scopePath}/${name}`;
 }
 
+export interface PlacedPhase {
+  /** Instance path. */
+  readonly path: string;
+  readonly node: PhaseScope;
+}
+
 /** The phase a node belongs to, itself included; `undefined` outside phases. */
-export function findPhase(state: TaskState, path: string): PhaseScope | undefined {
+export function findPhase(state: TaskState, path: string): PlacedPhase | undefined {
   const { places } = indexDefinition(requireTask(state).definition);
   for (let at: string | undefined = path; at !== undefined; at = parentPathOf(at)) {
-    const node = places.get(at)?.node;
-    if (node?.node === "scope" && node.scope === "phase") return node;
+    const node = places.get(definitionPathOf(at))?.node;
+    if (node?.node === "scope" && node.scope === "phase") return { path: at, node };
   }
   return undefined;
+}
+
+/** The outermost phase around a node, itself included: those are what the task counts. */
+export function findOuterPhase(state: TaskState, path: string): PlacedPhase | undefined {
+  const phase = findPhase(state, path);
+  const above = phase === undefined ? undefined : parentPathOf(phase.path);
+  return above === undefined ? phase : (findOuterPhase(state, above) ?? phase);
+}
+
+/** Number of the phase of the task that a node belongs to; 0 outside phases. */
+export function phaseNumberOf(state: TaskState, path: string): number {
+  return findOuterPhase(state, path)?.node.number ?? 0;
+}
+
+/** The number that events tell of entering and leaving a phase of the task; `undefined` for other scopes. */
+export function ownPhaseNumber(state: TaskState, path: string): number | undefined {
+  const outer = findOuterPhase(state, path);
+  return outer?.path === path ? outer.node.number : undefined;
 }
 
 /** A definition made up at run time as it stands in an event. */

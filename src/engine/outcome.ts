@@ -116,7 +116,7 @@ function followUp(choice: Choice, step: StepEntry, completion: Completion): Foll
   return {
     output: delivery.saved.length > 0 ? { inline: delivery.output } : completion.output,
     saved: delivery.saved,
-    route: isAgain ? {} : chooseRoute(choice, node, delivery.output),
+    route: isAgain ? {} : chooseRoute(choice, { path: step.path, node }, delivery.output),
   };
 }
 

@@ -35,7 +35,7 @@ export function describeConfidence(choice: Choice, phase: OpenPhase): CheckedCon
   const measured = measuredOf(choice, phase);
   const remarks: string[] = [];
   const reports: SpecialistReport[] = [];
-  for (const name of specialistNames(choice, phase.node)) {
+  for (const name of specialistNames(choice, { path: phase.scope.path, node: phase.node })) {
     const report = reportOf(choice, phase, name);
     if (report === undefined) continue;
     if (report.confidence === undefined) {
@@ -123,7 +123,7 @@ interface BandChoice {
 function decideBand(choice: Choice, phase: OpenPhase, at: BandChoice): EngineEvent {
   const { confidence, value } = at;
   const { node } = phase;
-  const room = Math.max(0, node.confidence.spawnMax - (choice.state.phases.get(node.path)?.spawned ?? 0));
+  const room = Math.max(0, node.confidence.spawnMax - (choice.state.phases.get(phase.scope.path)?.spawned ?? 0));
   const spawn = createSpecialists(
     phase,
     confidence,

@@ -11,6 +11,7 @@ import { CANCELLED_TO_RESUME } from "./evolve-steps.js";
 import { collectFeedback } from "./evaluation.js";
 import { goBack } from "./going-back.js";
 import { findEvaluation } from "./evolve-evaluation.js";
+import { definitionPathOf } from "./identity.js";
 import type { EngineInput } from "./input.js";
 import { childPath, findScopeDefinition, indexDefinition } from "./lookup.js";
 import { offerLater } from "./outcome-question.js";
@@ -61,7 +62,7 @@ function withDefinition(choice: Choice, { definition }: ResumedInput): Choice {
 /** False for a step that a changed definition does not have any more. */
 function isKept(step: StepEntry, input: ResumedInput): boolean {
   if (input.definition === undefined || step.spawnedDefinition !== undefined) return true;
-  return indexDefinition(input.definition).places.get(step.path)?.node.node === "step";
+  return indexDefinition(input.definition).places.get(definitionPathOf(step.path))?.node.node === "step";
 }
 
 function crashesAfter(step: StepEntry, input: ResumedInput): number {
@@ -119,7 +120,7 @@ function tryRoutesAgain(choice: Choice, scope: ScopeEntry, child: string): reado
   const output = choice.state.outputs.get(path);
   if (node === undefined) return [];
   const value: JsonValue = output === undefined ? null : loadValue(choice, output.value);
-  const route = chooseRoute(choice, node, value);
+  const route = chooseRoute(choice, { path, node }, value);
   if (route.next === undefined) return [];
   return [
     decideThat(choice, {

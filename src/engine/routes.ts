@@ -27,11 +27,17 @@ export function isInMachine(choice: Choice, path: string): boolean {
   return parent !== undefined && findScopeDefinition(choice.state, parent).scope === "machine";
 }
 
+/** The node that ended, and where its instance stands. */
+export interface EndedNode {
+  readonly path: string;
+  readonly node: NodeDefinition;
+}
+
 /** The route after a child that ended well. Shape: empty outside machines. */
-export function chooseRoute(choice: Choice, node: NodeDefinition, output: JsonValue): ChosenRoute {
-  if (!isInMachine(choice, node.path)) return {};
+export function chooseRoute(choice: Choice, { path, node }: EndedNode, output: JsonValue): ChosenRoute {
+  if (!isInMachine(choice, path)) return {};
   if (node.routes.length === 0) return { next: END };
-  const scope = describeScope(choice, node.path, { output, [node.name]: namedOutput(node, output) });
+  const scope = describeScope(choice, path, { output, [node.name]: namedOutput(node, output) });
   try {
     for (const route of node.routes) {
       if (route.when !== undefined && !choice.context.templates.evaluateCondition(route.when, scope)) continue;
@@ -58,12 +64,12 @@ function renderOutput(
 }
 
 /** Where `on_failure: continue` goes on: the first route that can be followed without the output. */
-export function chooseRouteWithout(choice: Choice, node: NodeDefinition): string | undefined {
+export function chooseRouteWithout(choice: Choice, { path, node }: EndedNode): string | undefined {
   if (node.routes.length === 0) return END;
   for (const route of node.routes) {
     if (route.when === undefined) return route.to;
     try {
-      if (choice.context.templates.evaluateCondition(route.when, describeScope(choice, node.path, { output: null })))
+      if (choice.context.templates.evaluateCondition(route.when, describeScope(choice, path, { output: null })))
         return route.to;
     } catch (error) {
       if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;

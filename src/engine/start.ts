@@ -8,7 +8,7 @@ import { decideThat, type Choice } from "./choice.js";
 import type { EngineEvent, EventOf, StepError } from "./events.js";
 import { createIntent, findEarlierRound, findUnfinished, type IntentRequest } from "./intent.js";
 import { findReachedLimit, openLimitQuestion } from "./limits.js";
-import { findPhase, requirePlace } from "./lookup.js";
+import { ownPhaseNumber, phaseNumberOf, requirePlace } from "./lookup.js";
 import { failAttempt } from "./outcome.js";
 import { askOutcome, askRepeat } from "./outcome-question.js";
 import type { StepEntry } from "./state.js";
@@ -27,16 +27,15 @@ export function createBudget(): StartBudget {
 export function startChild(choice: Choice, path: string, budget: StartBudget): readonly EngineEvent[] {
   const { node } = requirePlace(choice.state, path);
   if (node.node === "step") return startStep(choice, { path, node }, budget);
-  const visit = (choice.state.visits.get(path) ?? 0) + 1;
-  return [
-    {
-      type: "scope_entered",
-      atMs: choice.nowMs,
-      path,
-      visit,
-      ...(node.scope === "phase" ? { phase: node.number } : {}),
-    },
-  ];
+  return [enterScope(choice, path)];
+}
+
+/** Enters a scope once more. */
+export function enterScope(choice: Choice, path: string): EventOf<"scope_entered"> {
+  const { state, nowMs } = choice;
+  const phase = ownPhaseNumber(state, path);
+  const visit = (state.visits.get(path) ?? 0) + 1;
+  return { type: "scope_entered", atMs: nowMs, path, visit, ...(phase === undefined ? {} : { phase }) };
 }
 
 export function startStep(choice: Choice, request: IntentRequest, budget: StartBudget): readonly EngineEvent[] {
@@ -61,7 +60,7 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
 
 /** What runs beside it ends by itself; then the task is paused. */
 function stopBefore(choice: Choice, path: string): readonly EngineEvent[] {
-  const phase = findPhase(choice.state, path)?.number ?? 0;
+  const phase = phaseNumberOf(choice.state, path);
   return [
     recordCheckpoint(choice, { trigger: "debug_breakpoint", phase, status: "paused", note: `before ${path}` }),
     decideThat(choice, {

@@ -67,7 +67,6 @@ export interface StepEntry {
   readonly kind: StepKind;
   readonly round: number;
   readonly visit: number;
-  readonly itemKey?: string;
   readonly phase: number;
   readonly status: StepStatus;
   /** Number of intents so far; tells a late result from the current one. */

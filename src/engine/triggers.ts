@@ -13,7 +13,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { Choice } from "./choice.js";
 import type { EngineEvent, EventOf, Trigger } from "./events.js";
 import { computeElapsedMs } from "./limits.js";
-import { requireTask } from "./lookup.js";
+import { ownPhaseNumber, requireTask } from "./lookup.js";
 import type { TaskState } from "./state.js";
 
 const MEMORY_HIGH = 0.85;
@@ -252,9 +252,9 @@ function numberCheckpoints(state: TaskState, events: readonly EngineEvent[]): re
 export function currentPhase(state: TaskState): number {
   let number = 0;
   for (const scope of state.scopes.values()) {
-    if (scope.data.scope === "phase") number = Math.max(number, state.phases.get(scope.path)?.number ?? 0);
+    if (scope.data.scope === "phase") number = Math.max(number, ownPhaseNumber(state, scope.path) ?? 0);
   }
   if (number > 0) return number;
-  for (const phase of state.phases.values()) number = Math.max(number, phase.number);
+  for (const phase of state.phases.values()) number = Math.max(number, ownPhaseNumber(state, phase.path) ?? 0);
   return number;
 }

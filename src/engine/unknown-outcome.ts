@@ -20,7 +20,7 @@ import type { EngineEvent } from "./events.js";
 import { isAbsorbed } from "./failure.js";
 import type { EngineInput } from "./input.js";
 import { findEarlierRound } from "./intent.js";
-import { findStepDefinition, isHalted } from "./lookup.js";
+import { findStepDefinition, isHalted, requirePlace } from "./lookup.js";
 import { completeWith, failAttempt } from "./outcome.js";
 import { startStep, type StartBudget } from "./start.js";
 import { askOutcome, askParked, OUTCOME_OPTIONS } from "./outcome-question.js";
@@ -140,8 +140,8 @@ export function followAnswer(choice: Choice, question: QuestionEntry, budget: St
 
 /** In a group that has failed nothing starts: the answer is kept for a resume, or used up where the group is left. */
 function rerun(choice: Choice, step: StepEntry, start: () => readonly EngineEvent[]): readonly EngineEvent[] {
-  const parent = step.path.slice(0, step.path.lastIndexOf("/"));
-  const scope = choice.state.scopes.get(parent);
+  const { parent } = requirePlace(choice.state, step.path);
+  const scope = parent === undefined ? undefined : choice.state.scopes.get(parent);
   if (scope === undefined || !isHalted(choice.state, scope)) return start();
-  return isAbsorbed(choice, parent) ? [again(choice, step, "group_failed")] : [];
+  return isAbsorbed(choice, scope.path) ? [again(choice, step, "group_failed")] : [];
 }

@@ -1,6 +1,7 @@
 /** Steps that a person wants to stop before. */
 import { SplashdownError } from "../base/errors.js";
 import { findNearest } from "../definition/nearest.js";
+import { definitionPathOf } from "../engine/identity.js";
 import type { NodeDefinition, WorkflowDefinition } from "../definition/workflow.js";
 
 export interface BreakRequest {
@@ -14,7 +15,7 @@ export function breakpointsOf({ workflow, breakAt = [] }: BreakRequest): ((path:
   if (breakAt.length === 0) return undefined;
   const paths = listSteps(workflow.definition.root);
   const wanted = new Set(breakAt.flatMap((step) => requireSteps(paths, step)));
-  return (path) => wanted.has(path);
+  return (path) => wanted.has(definitionPathOf(path)) || wanted.has(path);
 }
 
 function requireSteps(paths: readonly string[], step: string): readonly string[] {

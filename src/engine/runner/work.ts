@@ -5,8 +5,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { StepDefinition } from "../../definition/workflow.js";
 import type { StepWork } from "../ports.js";
-import { requireTask } from "../lookup.js";
-import type { PhaseEntry, StepEntry, TaskState } from "../state.js";
+import { findPhase, requireTask } from "../lookup.js";
+import type { StepEntry, TaskState } from "../state.js";
 import type { LargeValues } from "./values.js";
 
 export interface WorkSources {
@@ -21,7 +21,8 @@ export async function assembleWork(
   definition: StepDefinition,
 ): Promise<StepWork> {
   const task = requireTask(state);
-  const phase = findPhaseEntry(state, step.phase);
+  const placed = findPhase(state, step.path);
+  const phase = placed === undefined ? undefined : state.phases.get(placed.path);
   const rendered = objectOf(await values.resolve(step.work));
   return {
     task: { id: task.id, name: task.name },
@@ -41,11 +42,6 @@ export async function assembleWork(
       : { milestone: { name: step.milestone.name, state: await values.resolve(step.milestone.state) } }),
     ...(await loadHistory(state, step, values)),
   };
-}
-
-function findPhaseEntry(state: TaskState, number: number): PhaseEntry | undefined {
-  for (const phase of state.phases.values()) if (phase.number === number) return phase;
-  return undefined;
 }
 
 /** Outputs by name; where two paths end in the same name the later path of the list wins. */

@@ -410,7 +410,7 @@ describe("leaving", () => {
 
 describe("a step's identity", () => {
   it("escapes what would be ambiguous and is read back", () => {
-    expect(parseStepId("a%40b/c@2.3[k%5d]")).toEqual({ path: "a@b/c", round: 2, visit: 3, itemKey: "k]" });
+    expect(parseStepId("a/c[k%5d]@2.3")).toEqual({ path: "a/c[k%5d]", round: 2, visit: 3 });
     expect(() => parseStepId("a@1")).toThrow("not a step identity");
   });
 });
