@@ -103,7 +103,7 @@ function buildConfidence(rule: Phase["confidence"], site: NodeSite): ConfidenceR
       suggestion: "proceed >= flag >= spawn_one >= spawn_several",
     });
   }
-  return { minimum: written.minimum ?? bands.proceed, bands, spawnMax: written.spawn_max ?? SPAWN_MAX };
+  return { minimum: written.minimum ?? bands.flag, bands, spawnMax: written.spawn_max ?? SPAWN_MAX };
 }
 
 interface NamedScorer {

@@ -77,6 +77,7 @@ function consumeByGoingOn(choice: Choice, question: QuestionEntry): EngineEvent 
     type: goesOn ? "go_on" : "stop",
     description: `${goesOn ? "goes on" : "stops"}: ${question.text}`,
     rationale: `answered ${question.answer ?? "?"} by ${question.answeredBy ?? "?"}`,
+    alternatives: [goesOn ? "stop" : "go_on"],
     facts: { consumes: question.id, ...(goesOn ? {} : { request: "stop" }) },
   });
 }

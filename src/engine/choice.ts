@@ -5,7 +5,7 @@
  * instead of the events, and is asked again. So no rule has to stop midway.
  */
 import { createUuid } from "../base/ids.js";
-import type { JsonObject, JsonValue } from "../base/json.js";
+import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
 import type { BlobRef, Decision, EngineEvent, ValueRef } from "./events.js";
 import type { DecideContext } from "./input.js";
 import type { TaskState } from "./state.js";
@@ -56,6 +56,23 @@ export function decideThat(choice: Choice, text: DecisionText): EngineEvent {
     ...(text.facts === undefined ? {} : { facts: text.facts }),
   };
   return { type: "decision_made", atMs: choice.nowMs, decision };
+}
+
+/**
+ * A decision before the events it leads to: nothing where a crash came between them, so that it is not made twice.
+ *
+ * Shape: the subject and the facts together tell one occasion from every other.
+ */
+export function decideOnce(
+  choice: Choice,
+  text: DecisionText & { readonly subject: string; readonly facts: JsonObject },
+): readonly EngineEvent[] {
+  const { agent, type, subject, facts } = text;
+  const made = choice.state.decisions.findLast(
+    (decision) => decision.subject === subject && decision.agent === agent && decision.type === type,
+  );
+  const isMade = made?.facts !== undefined && canonicalJson(made.facts) === canonicalJson(facts);
+  return isMade ? [] : [decideThat(choice, text)];
 }
 
 /** A number in [0, 1) from the random source. */

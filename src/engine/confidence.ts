@@ -2,7 +2,7 @@
  * The confidence of a phase and what the orchestrator makes of it.
  *
  * Phase confidence: the mean of the specialists' confidences weighted by criticality, less 0.02 per open uncertainty, at
- * most 0.1. A specialist that failed and was gone on without counts as 0.5 of certainty: the phase knows less, not nothing.
+ * most 0.1; a restart of a specialist and a roll-back of the phase count as one uncertainty each. A specialist that failed and was gone on without counts as 0.5 of certainty: the phase knows less, not nothing.
  * One that reports no confidence is not counted. A specialist that was added stands for the one it helps: the higher of
  * the two confidences counts, and its own uncertainties replace those it was to clear up.
  * Claimed against measured: a claim of 0.90 or more with a quality under 80 is multiplied by 0.8; a gap over 0.15 between
@@ -33,6 +33,8 @@ export interface SpecialistReport {
   readonly failed: boolean;
   readonly confidence?: number;
   readonly uncertainties: readonly JsonValue[];
+  /** Times it was restarted. */
+  readonly restarts?: number;
   /** The specialist this one was added for. */
   readonly addresses?: string;
 }
@@ -42,6 +44,8 @@ export interface PhaseConfidence {
   readonly value?: number;
   readonly mean?: number;
   readonly penalty: number;
+  /** Restarts and roll-backs that count in the penalty. */
+  readonly setbacks: number;
   readonly uncertainties: readonly { readonly specialist: string; readonly uncertainty: JsonValue }[];
   /** The specialist with the lowest confidence of its own. */
   readonly weakest?: string;
@@ -60,14 +64,17 @@ export interface CheckedClaim {
   readonly gap?: number;
 }
 
-export function computePhaseConfidence(reports: readonly SpecialistReport[]): PhaseConfidence {
+/** Units: `rollbacks`: times the phase was rolled back. */
+export function computePhaseConfidence(reports: readonly SpecialistReport[], rollbacks = 0): PhaseConfidence {
   const merged = mergeHelpers(reports);
   const counted = merged.filter((report) => report.failed || report.confidence !== undefined);
   const uncertainties = merged.flatMap((report) =>
     report.uncertainties.map((uncertainty) => ({ specialist: report.name, uncertainty })),
   );
-  const penalty = Math.min(UNCERTAINTY_COST_MAX, UNCERTAINTY_COST * uncertainties.length);
-  if (counted.length === 0) return { penalty, uncertainties };
+  const setbacks = merged.reduce((sum, report) => sum + (report.restarts ?? 0), rollbacks);
+  const cost = UNCERTAINTY_COST * (uncertainties.length + setbacks);
+  const penalty = roundShare(Math.min(UNCERTAINTY_COST_MAX, cost));
+  if (counted.length === 0) return { penalty, setbacks, uncertainties };
   let sum = 0;
   let weights = 0;
   let weakest = counted[0];
@@ -79,9 +86,10 @@ export function computePhaseConfidence(reports: readonly SpecialistReport[]): Ph
   }
   const mean = sum / weights;
   return {
-    value: round(Math.max(0, mean - penalty)),
-    mean: round(mean),
-    penalty: round(penalty),
+    value: roundShare(Math.max(0, mean - penalty)),
+    mean: roundShare(mean),
+    penalty,
+    setbacks,
     uncertainties,
     ...(weakest === undefined ? {} : { weakest: weakest.name }),
   };
@@ -109,8 +117,8 @@ function mergeHelpers(reports: readonly SpecialistReport[]): readonly Specialist
 export function checkClaim(claimed: number, measured: Measured | undefined): CheckedClaim {
   if (measured === undefined) return { value: claimed, reduced: false };
   const reduced = claimed >= CLAIM_HIGH && (measured.quality ?? measured.score) < QUALITY_LOW;
-  const gap = round(Math.abs(claimed - measured.score / 100));
-  return { value: reduced ? round(claimed * CLAIM_FACTOR) : claimed, reduced, ...(gap > GAP_MAX ? { gap } : {}) };
+  const gap = roundShare(Math.abs(claimed - measured.score / 100));
+  return { value: reduced ? roundShare(claimed * CLAIM_FACTOR) : claimed, reduced, ...(gap > GAP_MAX ? { gap } : {}) };
 }
 
 export type Band = "proceed" | "flag" | "spawn_one" | "spawn_several" | "halt";
@@ -123,6 +131,7 @@ export function selectBand(confidence: number, rule: ConfidenceRule): Band {
   return confidence >= bands.spawnSeveral ? "spawn_several" : "halt";
 }
 
-function round(value: number): number {
+/** To four digits: sums of decimals carry noise, and the edges of the rules are exact. */
+export function roundShare(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }

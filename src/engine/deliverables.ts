@@ -37,7 +37,8 @@ function describeFile(file: string, value: JsonValue): SavedFile {
   return { file, sha256: sha256Hex(content), sizeBytes: Buffer.byteLength(content), content: { inline: content } };
 }
 
-function placeFile(file: string, phase: number): string {
+/** The path of a file below the task's folder. */
+export function placeFile(file: string, phase: number): string {
   return file.startsWith("final/") || file.startsWith("phases/") ? file : `phases/phase${phase}/${file}`;
 }
 

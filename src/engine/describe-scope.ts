@@ -82,7 +82,7 @@ function claimedConfidence(choice: Choice, { path, node }: PlacedPhase): number 
       criticality: child.criticality,
       failed: step.status === "failed",
       uncertainties: confidence?.uncertainties ?? [],
-      ...(confidence === undefined ? {} : { confidence: confidence.value }),
+      ...(confidence?.value === undefined ? {} : { confidence: confidence.value }),
     };
   });
   return computePhaseConfidence(reports).value;

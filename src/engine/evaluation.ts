@@ -2,7 +2,8 @@
  * Apollo's arithmetic: the weighted score of an iteration, its verdict, and when to stop iterating.
  *
  * Approve at or above `approve`, reject under `reject`, iterate between. Iterations stop at the maximum, above a score
- * of 95, or after two in a row without gain; the best iteration is kept, not the last.
+ * of 95, or after two in a row without gain; the best iteration is kept, not the last, and only where that one is under
+ * `reject` the phase is rejected.
  * Units: scores 0–100. Source: DESIGN section 5.
  */
 import type { EvaluationDefinition } from "../definition/workflow.js";
@@ -37,28 +38,31 @@ export interface IterationState {
   readonly iteration: number;
   readonly verdict: Verdict;
   readonly withoutGain: number;
+  readonly score: number;
+  /** Of all iterations, this one included. */
+  readonly bestScore: number;
 }
 
 export type IterationChoice =
-  | { readonly follow: "iterate" }
+  | { readonly follow: "iterate"; readonly why: string }
   | { readonly follow: "stop"; readonly judged: "approved" | "exhausted" | "rejected"; readonly why: string };
 
-/** What follows from a verdict. */
+/** What follows from a verdict. The best iteration counts: one that fell under `reject` after a better one is no gain. */
 export function chooseIteration(definition: EvaluationDefinition, at: IterationState): IterationChoice {
-  if (at.verdict === "approve")
-    return { follow: "stop", judged: "approved", why: `the score reaches ${definition.approve}` };
-  if (at.verdict === "reject")
-    return { follow: "stop", judged: "rejected", why: `the score is under ${definition.reject}` };
-  if (at.iteration >= definition.maxIterations) {
-    return {
-      follow: "stop",
-      judged: "exhausted",
-      why: `iteration ${at.iteration} of at most ${definition.maxIterations}`,
-    };
-  }
-  if (at.withoutGain >= WITHOUT_GAIN_MAX)
-    return { follow: "stop", judged: "exhausted", why: `${at.withoutGain} iterations in a row without gain` };
-  return { follow: "iterate" };
+  const { approve, reject, maxIterations } = definition;
+  const { iteration, verdict, withoutGain, score, bestScore } = at;
+  const stop = (judged: "approved" | "exhausted" | "rejected", why: string) =>
+    ({ follow: "stop", judged, why }) as const;
+  if (verdict === "approve")
+    return stop("approved", score >= approve ? `it reaches ${approve}` : `it is above ${EARLY_STOP_SCORE}`);
+  if (bestScore < reject) return stop("rejected", `it is under ${reject}`);
+  if (iteration >= maxIterations) return stop("exhausted", `iteration ${iteration} of at most ${maxIterations}`);
+  if (withoutGain >= WITHOUT_GAIN_MAX) return stop("exhausted", `${withoutGain} iterations in a row without gain`);
+  const why =
+    verdict === "reject"
+      ? `score ${score} is under ${reject}, but ${bestScore} was reached before,`
+      : `score ${score} is between ${reject} and ${approve}`;
+  return { follow: "iterate", why };
 }
 
 /** Feedback and issues of an iteration as the next one reads them, by dimension. */

@@ -95,6 +95,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       phase: false,
       confidence: false,
       output: false,
+      saved: false,
       next: false,
       routeOutput: false,
     },

@@ -37,8 +37,8 @@ export interface ConfidenceParts {
   readonly validation: number;
 }
 export interface ConfidenceReport {
-  /** 0..1, after every adjustment. */
-  readonly value: number;
+  /** 0..1, as claimed; `undefined` when only uncertainties were named. */
+  readonly value?: number;
   readonly parts?: ConfidenceParts;
   readonly factors: readonly string[];
   readonly uncertainties: readonly JsonValue[];
@@ -171,6 +171,8 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly phase?: number;
       readonly confidence?: number;
       readonly output?: ValueRef;
+      /** Files of a phase's best iteration that a later one had overwritten; written after this record. */
+      readonly saved?: readonly SavedFile[];
       readonly next?: string;
       readonly routeOutput?: JsonObject;
     }

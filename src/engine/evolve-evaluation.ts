@@ -1,8 +1,10 @@
 /** Folds scores and verdicts. The entry of an iteration is replaced with each score; the newest entries stand last. */
-import type { EventOf } from "./events.js";
-import { childPath, currentStepId, findScopeDefinition } from "./lookup.js";
+import type { StepId } from "../base/ids.js";
+import { placeFile } from "./deliverables.js";
+import type { EventOf, SavedFile } from "./events.js";
 import { replaceData } from "./evolve-scopes.js";
-import type { EvaluationEntry, ScopeEntry, TaskState } from "./state.js";
+import { childPath, currentStepId, findScopeDefinition, phaseNumberOf } from "./lookup.js";
+import type { ChildEnd, EvaluationEntry, ScopeEntry, StepStatus, TaskState } from "./state.js";
 
 export function recordScore(state: TaskState, event: EventOf<"score_recorded">): void {
   const found = findEvaluation(state, event.path, event.iteration);
@@ -27,19 +29,56 @@ export function completeEvaluation(state: TaskState, event: EventOf<"evaluation_
     replaceData(state, scope, { ...data, withoutGain: data.withoutGain + 1 });
     return;
   }
-  const best = Object.freeze({ iteration: event.iteration, score: event.score, steps: stepsOf(state, scope) });
+  const { iteration, score } = event;
+  const best = Object.freeze({ iteration, score, steps: stepsOf(state, scope), files: filesOf(state, scope) });
   replaceData(state, scope, { ...data, withoutGain: 0, best });
 }
 
-/** The steps of the iteration at hand, by child name. */
-function stepsOf(state: TaskState, scope: ScopeEntry): Readonly<Record<string, string>> {
-  const node = findScopeDefinition(state, scope.path);
-  const steps: Record<string, string> = {};
-  for (const child of node.children) {
-    const path = childPath(scope.path, child.name);
-    if (state.visits.has(path)) steps[child.name] = currentStepId(state, path);
+/**
+ * The evaluation is over: the phase stands as it stood after its best iteration, whatever came later. Its outputs are what
+ * everybody after it sees, and its failures and gaps are the phase's.
+ */
+export function keepBest(state: TaskState, path: string): void {
+  const scope = state.scopes.get(path);
+  const frontier = state.frontier.get(path);
+  if (scope?.data.scope !== "phase" || scope.data.best === undefined || frontier === undefined) return;
+  const { steps } = scope.data.best;
+  for (const child of findScopeDefinition(state, path).children) {
+    const step = state.steps.get(steps[child.name] as StepId);
+    const end = step === undefined ? undefined : ENDS[step.status];
+    const childsPath = childPath(path, child.name);
+    frontier.ended.delete(child.name);
+    frontier.waiting.delete(child.name);
+    state.outputs.delete(childsPath);
+    if (end === undefined) frontier.waiting.set(child.name, child.dependsOn.length);
+    else frontier.ended.set(child.name, end);
+    if (step?.output !== undefined && end !== "failed")
+      state.outputs.set(childsPath, Object.freeze({ value: step.output, by: step.id }));
   }
-  return Object.freeze(steps);
+  const ends = [...frontier.ended.values()];
+  const failed = ends.filter((end) => end === "failed").length;
+  const imperfect = ends.filter((end) => end === "partial" || end === "skipped").length;
+  replaceData(state, scope, { ...scope.data, failed, imperfect });
+}
+
+const ENDS: { readonly [S in StepStatus]?: ChildEnd } = { completed: "done", skipped: "skipped", failed: "failed" };
+
+/** The steps of the iteration at hand, by child name: what it did not reach is not among them. */
+function stepsOf(state: TaskState, scope: ScopeEntry): Readonly<Record<string, string>> {
+  const ended = state.frontier.get(scope.path)?.ended;
+  const children = findScopeDefinition(state, scope.path).children.filter(({ name }) => ended?.has(name) === true);
+  return Object.freeze(
+    Object.fromEntries(children.map(({ name }) => [name, currentStepId(state, childPath(scope.path, name))])),
+  );
+}
+
+/** The files its specialists have written, as they are now. */
+function filesOf(state: TaskState, scope: ScopeEntry): readonly SavedFile[] {
+  const node = findScopeDefinition(state, scope.path);
+  if (node.scope !== "phase") return [];
+  const number = phaseNumberOf(state, scope.path);
+  const files = node.children.flatMap(({ saveAs }) => Object.keys(saveAs).map((file) => placeFile(file, number)));
+  return Object.freeze(files.flatMap((file) => state.deliverables.get(file) ?? []));
 }
 
 /** The evaluation of an iteration of a phase; looked for from the end, where it stands. */

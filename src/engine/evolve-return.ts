@@ -14,7 +14,7 @@ import type { BlobRef, EngineEvent, EventOf } from "./events.js";
 import { adoptDefinition } from "./evolve-definition.js";
 import { replaceData } from "./evolve-scopes.js";
 import { childPath, findPlace, requireTask } from "./lookup.js";
-import type { GroupCounts, ScopeData, ScopeEntry, StepEntry, TaskState } from "./state.js";
+import type { GroupCounts, QuestionEntry, ScopeData, ScopeEntry, StepEntry, TaskState } from "./state.js";
 import { captureState, encodeCaptured } from "./state-codec.js";
 import { decodeSections } from "./state-sections.js";
 
@@ -116,15 +116,19 @@ function refill<V>(map: Map<string, V>, from: ReadonlyMap<string, V>): void {
   for (const [key, value] of from) map.set(key, value);
 }
 
-/** What was asked belongs to the way that was left. */
-function withdrawQuestions(state: TaskState, atMs: number): void {
+/** What was asked belongs to the way that was left: all of it, or what `isOf` says. */
+export function withdrawQuestions(
+  state: TaskState,
+  atMs: number,
+  isOf: (question: QuestionEntry) => boolean = () => true,
+): void {
   for (const id of state.unsettled) {
     const question = state.questions.get(id);
-    if (question === undefined) continue;
+    if (question === undefined || !isOf(question)) continue;
     const settled = { status: "consumed", answer: question.answer ?? "withdrawn" } as const;
     state.questions.set(id, Object.freeze({ answeredBy: "engine", answeredAtMs: atMs, ...question, ...settled }));
+    state.unsettled.delete(id);
   }
-  state.unsettled.clear();
 }
 
 /** Steps of the way that was left: what may have acted is unknown from now on, and asked about where it would start again. */

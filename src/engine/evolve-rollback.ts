@@ -6,10 +6,10 @@
  */
 import { assert } from "../base/errors.js";
 import type { EventOf } from "./events.js";
-import { returnToEarlier } from "./evolve-return.js";
+import { returnToEarlier, withdrawQuestions } from "./evolve-return.js";
 import { replaceData } from "./evolve-scopes.js";
 import { requireTask } from "./lookup.js";
-import type { TaskState } from "./state.js";
+import type { QuestionEntry, TaskState } from "./state.js";
 
 export function rollBack(state: TaskState, event: EventOf<"rolled_back">): void {
   if (event.state === undefined) rollBackPhase(state, event);
@@ -27,6 +27,7 @@ function rollBackPhase(state: TaskState, event: EventOf<"rolled_back">): void {
   for (const phase of root.children) {
     if (phase.number < checkpoint.phase) continue;
     forget(state, phase.path);
+    withdrawQuestions(state, event.atMs, (question) => isAbout(state, question, phase.path));
     const entry = state.phases.get(phase.path);
     if (entry !== undefined)
       state.phases.set(phase.path, Object.freeze({ ...entry, rollbacks: (entry.rollbacks ?? 0) + 1 }));
@@ -39,8 +40,17 @@ function rollBackPhase(state: TaskState, event: EventOf<"rolled_back">): void {
   replaceData(state, scope, { ...data, next: Math.max(0, checkpoint.phase - 1) });
 }
 
+function isAbout(state: TaskState, { phase, step }: QuestionEntry, path: string): boolean {
+  const subject = phase ?? (step === undefined ? "" : (state.steps.get(step)?.path ?? ""));
+  return isAtOrBelow(subject, path);
+}
+
+function isAtOrBelow(candidate: string, path: string): boolean {
+  return candidate === path || candidate.startsWith(`${path}/`);
+}
+
 function forget(state: TaskState, path: string): void {
-  const isBelow = (candidate: string) => candidate === path || candidate.startsWith(`${path}/`);
+  const isBelow = (candidate: string) => isAtOrBelow(candidate, path);
   for (const map of [state.outputs, state.visits, state.rounds, state.scopes, state.frontier]) {
     for (const key of map.keys()) if (isBelow(key)) map.delete(key);
   }

@@ -108,10 +108,10 @@ function openPhase(state: TaskState, { path, node }: PlacedPhase, atMs: number):
 export function leaveScope(state: TaskState, event: EventOf<"scope_left">): void {
   const scope = state.scopes.get(event.path);
   assert(scope !== undefined, `${event.path} is not open`);
-  restoreBest(state, scope);
   forgetBelow(state, event.path);
   state.scopes.delete(event.path);
   state.frontier.delete(event.path);
+  for (const file of event.saved ?? []) state.deliverables.set(file.file, Object.freeze(file));
   if (event.output !== undefined) state.outputs.set(event.path, Object.freeze({ value: event.output, by: event.path }));
   const phase = state.phases.get(event.path);
   if (phase !== undefined) {
@@ -143,16 +143,6 @@ export function leaveScope(state: TaskState, event: EventOf<"scope_left">): void
   });
 }
 
-/** The best iteration counts, not the last: later steps see its outputs. */
-function restoreBest(state: TaskState, scope: ScopeEntry): void {
-  if (scope.data.scope !== "phase" || scope.data.best === undefined) return;
-  for (const [name, id] of Object.entries(scope.data.best.steps)) {
-    const step = state.steps.get(id as never);
-    if (step?.output !== undefined)
-      state.outputs.set(childPath(scope.path, name), Object.freeze({ value: step.output, by: step.id }));
-  }
-}
-
 /** Failures below are dealt with; a step in question stays in question, whatever its scope came to. */
 function forgetBelow(state: TaskState, path: string): void {
   const prefix = `${path}/`;
@@ -173,7 +163,7 @@ export function resetPhase(state: TaskState, event: EventOf<"iteration_started">
   const node = findScopeDefinition(state, event.path);
   assert(scope.data.scope === "phase", `${event.path} is not a phase`);
   state.frontier.set(event.path, createFrontier(node.children));
-  const { judged: _judged, settled: _settled, ...rest } = scope.data;
+  const { judged: _judged, settled: _settled, without: _without, ...rest } = scope.data;
   replaceData(state, scope, { ...rest, ...NO_COUNTS, iteration: event.iteration, spawned: Object.freeze({}) });
   const before = state.phases.get(event.path);
   if (before === undefined) return;

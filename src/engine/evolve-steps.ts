@@ -86,7 +86,9 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
   if (before === undefined) return;
   const isSkip = event.by === "skip";
   const history =
-    event.confidence === undefined ? before.confidenceHistory : grow(before.confidenceHistory, event.confidence.value);
+    event.confidence?.value === undefined
+      ? before.confidenceHistory
+      : grow(before.confidenceHistory, event.confidence.value);
   const entry: StepEntry = {
     ...before,
     status: isSkip ? "skipped" : "completed",

@@ -30,7 +30,7 @@ import {
   spawnStep,
 } from "./evolve-steps.js";
 import { adoptDefinition } from "./evolve-definition.js";
-import { completeEvaluation, recordScore } from "./evolve-evaluation.js";
+import { completeEvaluation, keepBest, recordScore } from "./evolve-evaluation.js";
 import { forkTask } from "./evolve-return.js";
 import { rollBack } from "./evolve-rollback.js";
 import { requireTask } from "./lookup.js";
@@ -152,8 +152,8 @@ type PhaseData = Extract<ScopeData, { readonly scope: "phase" }>;
 
 /**
  * A decision is kept; some carry facts that are folded: `spawn` adds specialists to a phase, `next` gives a machine that
- * found no route its target, `settled` and `judged` close a phase's choice, `request` is a person's wish, `consumes` the
- * answered question it acts on.
+ * found no route its target, `settled` and `judged` close a phase's choice, `without` names the failures that it goes on
+ * without, `request` is a person's wish, `consumes` the answered question it acts on.
  */
 function makeDecision(state: TaskState, decision: Decision): void {
   state.decisions.push(Object.freeze(decision));
@@ -179,7 +179,7 @@ function foldPhaseDecision(state: TaskState, path: string, facts: NonNullable<De
   if (Array.isArray(facts["spawn"])) addSpecialists(state, path, facts["spawn"] as readonly JsonValue[]);
   const scope = requireScope(state, path);
   if (scope.data.scope !== "phase") return;
-  const { settled, judged, phase_confidence: confidence } = facts;
+  const { settled, judged, without, phase_confidence: confidence } = facts;
   const { settled: before, ...rest } = scope.data;
   const isOpenAgain = settled === "none" || before === undefined;
   replaceData(state, scope, {
@@ -187,7 +187,9 @@ function foldPhaseDecision(state: TaskState, path: string, facts: NonNullable<De
     ...(isOpenAgain ? {} : { settled: before }),
     ...(SETTLED.has(settled) ? { settled: settled as PhaseData["settled"] } : {}),
     ...(JUDGED.has(judged) ? { judged: judged as PhaseData["judged"] } : {}),
+    ...(Array.isArray(without) ? { without: Object.freeze([...(rest.without ?? []), ...(without as string[])]) } : {}),
   });
+  if (JUDGED.has(judged)) keepBest(state, path);
   const phase = state.phases.get(path);
   if (phase !== undefined && typeof confidence === "number")
     state.phases.set(path, Object.freeze({ ...phase, confidence }));

@@ -6,10 +6,11 @@
  * absorbs: the scopes stay open, so that a later resume starts with the failed step and not after it.
  */
 import type { RetryPolicy, StepDefinition } from "../definition/workflow.js";
-import { drawFraction, type Choice } from "./choice.js";
-import type { FailureDisposition, StepError } from "./events.js";
+import { decideOnce, drawFraction, type Choice } from "./choice.js";
+import type { EngineEvent, FailureDisposition, StepError } from "./events.js";
 import { findPlace, findScopeDefinition, requirePlace, requireTask } from "./lookup.js";
 import { chooseRouteWithout } from "./routes.js";
+import type { StepEntry } from "./state.js";
 
 export interface FailedAttempt {
   readonly path: string;
@@ -49,6 +50,20 @@ export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: St
     return { action: "restart", attempt: attempt.restarts + 1 };
   }
   return disposeOfLast(choice, attempt.path);
+}
+
+/** The decision on a failed step that starts once more beyond its retries; nothing for every other start. */
+export function decideRestart(choice: Choice, step: StepEntry | undefined): readonly EngineEvent[] {
+  if (step?.status !== "cancelled" || step.error === undefined || step.restarts === 0) return [];
+  return decideOnce(choice, {
+    agent: "atlas",
+    type: "restart_specialist",
+    description: `${step.path} is started again, restart ${step.restarts}`,
+    rationale: `it failed: ${step.error.code}: ${step.error.message}`,
+    alternatives: ["roll_back", "go_on_without", "give_up"],
+    subject: step.id,
+    facts: { restart: step.restarts, attempt: step.attempt + 1 },
+  });
 }
 
 /** After the last attempt. */

@@ -5,11 +5,13 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { loadValue, type Choice } from "./choice.js";
-import type { EngineEvent, EventOf, ValueRef } from "./events.js";
+import type { EngineEvent, EventOf, SavedFile, ValueRef } from "./events.js";
 import { failureTarget, isAbsorbed } from "./failure.js";
-import { childPath, currentStepId, findPlace, ownPhaseNumber } from "./lookup.js";
+import { childPath, findPlace, ownPhaseNumber } from "./lookup.js";
+import { currentStep } from "./open-phase.js";
 import type { OpenScope } from "./open-scope.js";
 import { chooseRoute, type ChosenRoute } from "./routes.js";
+import type { StepEntry } from "./state.js";
 
 /** Leaves a failed scope where somebody further out deals with it. */
 export function leaveFailed(choice: Choice, open: OpenScope, describe?: () => JsonValue): readonly EngineEvent[] {
@@ -24,12 +26,14 @@ export interface Leaving {
   readonly output?: ValueRef;
   readonly routeOutput?: JsonObject;
   readonly confidence?: number;
+  /** Files of an earlier iteration that is kept. */
+  readonly saved?: readonly SavedFile[];
 }
 
 /** The event that leaves a scope, with the target that follows where it stands in a machine. */
 export function leave(choice: Choice, open: OpenScope, leaving: Leaving): EventOf<"scope_left"> {
   const { scope } = open;
-  const { outcome, output, confidence } = leaving;
+  const { outcome, output, confidence, saved } = leaving;
   const phase = ownPhaseNumber(choice.state, scope.path);
   const { next, routeOutput } = chooseNext(choice, open, leaving);
   return {
@@ -41,6 +45,7 @@ export function leave(choice: Choice, open: OpenScope, leaving: Leaving): EventO
     ...(phase === undefined ? {} : { phase }),
     ...(confidence === undefined ? {} : { confidence }),
     ...(output === undefined ? {} : { output }),
+    ...(saved === undefined ? {} : { saved }),
     ...(next === undefined ? {} : { next }),
     ...(routeOutput === undefined ? {} : { routeOutput }),
   };
@@ -54,44 +59,53 @@ function chooseNext(choice: Choice, { scope, node }: OpenScope, leaving: Leaving
   return chooseRoute(choice, { path: scope.path, node }, isNeeded ? loadValue(choice, leaving.output) : null);
 }
 
+export interface GroupMembers {
+  /** Names beyond those of the definition. */
+  readonly added: readonly string[];
+  /** The step that counts for a member. */
+  readonly stepOf: (name: string) => StepEntry | undefined;
+}
+
 /**
  * What a group gives: every member stands in exactly one of `outputs`, `errors`, `skipped`, `unknown` and `unreached`,
  * so that a shortfall is seen.
  */
-export function describeGroup(choice: Choice, open: OpenScope, extraNames: readonly string[] = []): JsonObject {
+export function describeGroup(choice: Choice, open: OpenScope, members?: GroupMembers): JsonObject {
   const { scope, node } = open;
+  const { added, stepOf } = members ?? {
+    added: [],
+    stepOf: (name: string) => currentStep(choice, childPath(scope.path, name)),
+  };
   const frontier = choice.state.frontier.get(scope.path);
   const outputs: Record<string, JsonValue> = {};
   const errors: Record<string, JsonValue> = {};
   const lists = { skipped: [] as string[], unknown: [] as string[], unreached: [] as string[] };
-  for (const name of [...node.children.map((child) => child.name), ...extraNames]) {
+  for (const name of [...node.children.map((child) => child.name), ...added]) {
     const path = childPath(scope.path, name);
     const end = frontier?.ended.get(name);
     if (end === "done" || end === "partial") outputs[name] = outputAt(choice, path) ?? null;
-    else if (end === "failed") errors[name] = describeError(choice, path, name);
+    else if (end === "failed") errors[name] = describeError(choice, { path, name, step: stepOf(name) });
     else if (end === "skipped") lists.skipped.push(name);
-    else if (statusOf(choice, path) === "unknown") lists.unknown.push(name);
+    else if (stepOf(name)?.status === "unknown") lists.unknown.push(name);
     else lists.unreached.push(name);
   }
   const shortfall = Object.fromEntries(Object.entries(lists).filter(([, names]) => names.length > 0));
   return { type: node.scope, outputs, errors, ...shortfall };
 }
 
-function currentStep(choice: Choice, path: string) {
-  return choice.state.steps.get(currentStepId(choice.state, path));
+interface FailedMember {
+  readonly path: string;
+  readonly name: string;
+  /** Absent for a scope. */
+  readonly step: StepEntry | undefined;
 }
 
-function statusOf(choice: Choice, path: string): string | undefined {
-  return currentStep(choice, path)?.status;
-}
-
-function describeError(choice: Choice, path: string, name: string): JsonObject {
-  const error = currentStep(choice, path)?.error;
+function describeError(choice: Choice, { path, name, step }: FailedMember): JsonObject {
   const isScope = findPlace(choice.state, path)?.node.node === "scope";
   return {
     agent_name: name,
-    exception_type: error?.code ?? (isScope ? "STEP_FAILED" : "INTERNAL"),
-    message: error?.message ?? `${name} failed`,
+    exception_type: step?.error?.code ?? (isScope ? "STEP_FAILED" : "INTERNAL"),
+    message: step?.error?.message ?? `${name} failed`,
     suggestion: null,
   };
 }

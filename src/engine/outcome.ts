@@ -6,6 +6,7 @@
  */
 import type { JsonValue } from "../base/json.js";
 import { decideThat, loadValue, type Choice } from "./choice.js";
+import { roundShare } from "./confidence.js";
 import { deliver } from "./deliverables.js";
 import type {
   ConfidenceParts,
@@ -145,13 +146,13 @@ function reportedBy(outcome: Completion["outcome"]): Partial<EventOf<"step_compl
 /** One number, or the mean of the four parts. Units: 0..1. Source: DESIGN section 5. */
 function readConfidence(outcome: NonNullable<Completion["outcome"]>): ConfidenceReport | undefined {
   const { confidence, factors = [], uncertainties = [] } = outcome;
-  if (confidence === undefined) return uncertainties.length === 0 ? undefined : { value: 1, factors, uncertainties };
+  if (confidence === undefined) return uncertainties.length === 0 ? undefined : { factors, uncertainties };
   if (typeof confidence === "number") return { value: confidence, factors, uncertainties };
   return { value: meanOf(confidence), parts: confidence, factors, uncertainties };
 }
 
 function meanOf(parts: ConfidenceParts): number {
-  return (parts.knowledge + parts.information + parts.implementation + parts.validation) / 4;
+  return roundShare((parts.knowledge + parts.information + parts.implementation + parts.validation) / 4);
 }
 
 function findConfidenceFault(confidence: number | ConfidenceParts | undefined): StepError | undefined {

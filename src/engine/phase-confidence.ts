@@ -11,6 +11,7 @@ import { decideThat, type Choice, type DecisionText } from "./choice.js";
 import {
   checkClaim,
   computePhaseConfidence,
+  roundShare,
   selectBand,
   type Band,
   type Measured,
@@ -25,40 +26,55 @@ import { openQuestion } from "./questions.js";
 
 const SEVERAL = 2;
 
+/** A claim that was checked against the measured score and did not hold. Units: 0..1. */
+interface Calibration {
+  readonly specialist: string;
+  readonly claimed: number;
+  readonly measured: number;
+  readonly counted: number;
+  /** Over 0.15. */
+  readonly gap?: number;
+  readonly quality?: number;
+}
+
 interface CheckedConfidence extends PhaseConfidence {
-  /** Remarks of checking claims against scores. */
-  readonly remarks: readonly string[];
+  readonly calibrations: readonly Calibration[];
 }
 
 /** The phase's confidence now, claims checked against what Apollo measured. */
 export function describeConfidence(choice: Choice, phase: OpenPhase): CheckedConfidence {
   const measured = measuredOf(choice, phase);
-  const remarks: string[] = [];
+  const calibrations: Calibration[] = [];
   const reports: SpecialistReport[] = [];
   for (const name of specialistNames(choice, { path: phase.scope.path, node: phase.node })) {
     const report = reportOf(choice, phase, name);
     if (report === undefined) continue;
-    if (report.confidence === undefined) {
+    const { confidence: claimed } = report;
+    if (claimed === undefined || measured === undefined) {
       reports.push(report);
       continue;
     }
-    const checked = checkClaim(report.confidence, measured);
-    if (checked.reduced)
-      remarks.push(
-        `${name} claimed ${formatShare(report.confidence)} with a quality of ${measured?.quality ?? measured?.score}: counted as ${checked.value}`,
-      );
-    if (checked.gap !== undefined)
-      remarks.push(
-        `${name} claimed ${formatShare(report.confidence)}, measured ${formatShare((measured?.score ?? 0) / 100)}: a gap of ${checked.gap}`,
-      );
-    reports.push({ ...report, confidence: checked.value });
+    const { value: counted, reduced, gap } = checkClaim(claimed, measured);
+    if (reduced || gap !== undefined) {
+      calibrations.push({
+        specialist: name,
+        claimed: roundShare(claimed),
+        measured: roundShare(measured.score / 100),
+        counted,
+        ...(gap === undefined ? {} : { gap }),
+        ...(reduced ? { quality: measured.quality ?? measured.score } : {}),
+      });
+    }
+    reports.push({ ...report, confidence: counted });
   }
-  return { ...computePhaseConfidence(reports), remarks };
+  const rollbacks = choice.state.phases.get(phase.scope.path)?.rollbacks ?? 0;
+  return { ...computePhaseConfidence(reports, rollbacks), calibrations };
 }
 
-/** To four digits, as the phase's own confidence: a mean of parts has many more. */
-function formatShare(value: number): string {
-  return String(Math.round(value * 10_000) / 10_000);
+function explainCalibration({ specialist, claimed, measured, counted, gap, quality }: Calibration): string {
+  const lowered = quality === undefined ? "" : ` with a quality of ${quality}: counted as ${counted}`;
+  const flagged = gap === undefined ? "" : `, measured ${measured}: a gap of ${gap}`;
+  return `${specialist} claimed ${claimed}${lowered}${flagged}`;
 }
 
 function reportOf(choice: Choice, phase: OpenPhase, name: string): SpecialistReport | undefined {
@@ -71,7 +87,8 @@ function reportOf(choice: Choice, phase: OpenPhase, name: string): SpecialistRep
     name,
     criticality: definition?.criticality ?? "standard",
     failed: step.status === "failed",
-    ...(step.confidence === undefined ? {} : { confidence: step.confidence.value }),
+    restarts: step.restarts,
+    ...(step.confidence?.value === undefined ? {} : { confidence: step.confidence.value }),
     uncertainties: step.confidence?.uncertainties ?? [],
     ...(typeof addresses === "string" ? { addresses } : {}),
   };
@@ -146,6 +163,10 @@ function decideBand(choice: Choice, phase: OpenPhase, at: BandChoice): EngineEve
       penalty: confidence.penalty,
       band: at.band,
       uncertainties: confidence.uncertainties.map((item) => ({ ...item })),
+      ...(confidence.setbacks === 0 ? {} : { setbacks: confidence.setbacks }),
+      ...(confidence.calibrations.length === 0
+        ? {}
+        : { calibrations: confidence.calibrations.map((item) => ({ ...item })) }),
       ...(plan.settled === undefined ? {} : { settled: plan.settled }),
       ...(spawn.length === 0 ? {} : { spawn }),
     },
@@ -194,10 +215,17 @@ function explain(phase: OpenPhase, at: BandChoice, room: number): string {
   const { confidence, value } = at;
   const { minimum, bands } = phase.node.confidence;
   const edges = `proceed ${bands.proceed}, flag ${bands.flag}, spawn one ${bands.spawnOne}, spawn several ${bands.spawnSeveral}`;
-  const penalty =
-    confidence.penalty > 0 ? ` after ${confidence.penalty} for ${confidence.uncertainties.length} uncertainties` : "";
-  const remarks = confidence.remarks.length === 0 ? "" : `; ${confidence.remarks.join("; ")}`;
-  return `confidence ${value} (mean ${confidence.mean ?? value}${penalty}), minimum ${minimum}, bands: ${edges}; ${room} more specialists allowed${remarks}`;
+  const remarks = confidence.calibrations.map((calibration) => `; ${explainCalibration(calibration)}`).join("");
+  return `confidence ${value} (mean ${confidence.mean ?? value}${explainPenalty(confidence)}), minimum ${minimum}, bands: ${edges}; ${room} more specialists allowed${remarks}`;
+}
+
+function explainPenalty({ penalty, uncertainties, setbacks }: CheckedConfidence): string {
+  if (penalty === 0) return "";
+  const reasons = [
+    ...(uncertainties.length === 0 ? [] : [`${uncertainties.length} uncertainties`]),
+    ...(setbacks === 0 ? [] : [`${setbacks} restarts and roll-backs`]),
+  ];
+  return ` after ${penalty} for ${reasons.join(" and ")}`;
 }
 
 /** One question per wait: it is asked anew only after its answer was used up. */

@@ -1,11 +1,12 @@
 /**
  * What a new owner chooses first: `task_resumed`, then one choice per step that was left open, failed or unknown.
  *
- * A failed step is the first to run again, with fresh retries, unless nobody asked for it (a crash while others ran); a machine that found no route tries its routes again; a
- * rejected phase iterates once more. Finished steps stay finished: only what is not done runs.
+ * A failed step is the first to run again, with fresh retries, and a rejected phase iterates once more, unless nobody asked
+ * for it (a crash before the failure was closed). A machine that found no route tries its routes again. Finished steps stay
+ * finished: only what is not done runs.
  */
 import type { JsonValue } from "../base/json.js";
-import { decideThat, loadValue, type Choice } from "./choice.js";
+import { decideOnce, decideThat, loadValue, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { CANCELLED_TO_RESUME } from "./evolve-steps.js";
 import { collectFeedback } from "./evaluation.js";
@@ -48,7 +49,10 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
     const step = state.steps.get(id);
     if (step !== undefined && isKept(step, input)) events.push(...judgeBlocked(choice, step, input));
   }
-  for (const scope of state.scopes.values()) events.push(...reopenScope(choice, scope));
+  const isAskedFor = input.byPerson || !input.crashed;
+  for (const scope of state.scopes.values()) {
+    if (isAskedFor || scope.data.scope !== "phase") events.push(...reopenScope(choice, scope));
+  }
   return events;
 }
 
@@ -78,9 +82,10 @@ function judgeBlocked(choice: Choice, step: StepEntry, input: ResumedInput): rea
   }
   const { questionId: question } = step;
   if (question === undefined) return judgeOpenStep(choice, { step, crashes: 0 }, input);
-  const given = isStillOpen(choice, step) ? answerOfResume(step, input) : undefined;
-  if (given !== undefined) return [{ type: "question_answered", atMs: nowMs, question, ...given }];
-  return offerOrphan(choice, choice.state.questions.get(question), input.orphans.get(step.id));
+  const asked = choice.state.questions.get(question);
+  const given = asked?.status === "open" ? answerOfResume(step, input) : undefined;
+  if (asked !== undefined && given !== undefined) return answerAtResume(choice, asked, given);
+  return offerOrphan(choice, asked, input.orphans.get(step.id));
 }
 
 /** A superseded owner may write the step's result after a person was asked about it. */
@@ -93,15 +98,36 @@ function offerOrphan(
   return isNews && orphan !== undefined ? [offerLater(choice, asked, orphan)] : [];
 }
 
-/** A flag answers what an earlier owner asked; a person's resume gives a parked step another chance. */
-function answerOfResume(step: StepEntry, input: ResumedInput): { answer: string; by: string } | undefined {
-  if (step.status === "parked") return input.byPerson ? { answer: "rerun", by: "resume" } : undefined;
-  const policy = findFlagPolicy(step, input) ?? "ask";
-  return policy === "ask" ? undefined : { answer: policy, by: "a flag" };
+interface GivenAnswer {
+  readonly answer: string;
+  readonly by: string;
+  readonly rationale: string;
 }
 
-function isStillOpen(choice: Choice, step: StepEntry): boolean {
-  return step.questionId !== undefined && choice.state.questions.get(step.questionId)?.status === "open";
+/** A flag answers what an earlier owner asked; a person's resume gives a parked step another chance. */
+function answerOfResume(step: StepEntry, input: ResumedInput): GivenAnswer | undefined {
+  if (step.status === "parked") {
+    const rationale = "a person resumed the task, which gives a parked step another chance";
+    return input.byPerson ? { answer: "rerun", by: "resume", rationale } : undefined;
+  }
+  const policy = findFlagPolicy(step, input) ?? "ask";
+  return policy === "ask" ? undefined : { answer: policy, by: "a flag", rationale: "a flag of the resume says so" };
+}
+
+function answerAtResume(choice: Choice, { id, text, options }: QuestionEntry, given: GivenAnswer): EngineEvent[] {
+  const { answer, by, rationale } = given;
+  return [
+    ...decideOnce(choice, {
+      agent: "engine",
+      type: "answer",
+      description: `${answer}: ${text}`,
+      rationale,
+      alternatives: options.map((option) => option.value).filter((other) => other !== answer),
+      subject: id,
+      facts: { question: id },
+    }),
+    { type: "question_answered", atMs: choice.nowMs, question: id, answer, by },
+  ];
 }
 
 function reopenScope(choice: Choice, scope: ScopeEntry): readonly EngineEvent[] {
@@ -135,14 +161,19 @@ function tryRoutesAgain(choice: Choice, scope: ScopeEntry, child: string): reado
 }
 
 function iterateAgain(choice: Choice, scope: ScopeEntry, iteration: number): readonly EngineEvent[] {
-  const scores = findEvaluation(choice.state, scope.path, iteration)?.entry.scores ?? {};
+  const { path } = scope;
+  const scores = findEvaluation(choice.state, path, iteration)?.entry.scores ?? {};
+  const feedback = collectFeedback(scores);
   return [
-    {
-      type: "iteration_started",
-      atMs: choice.nowMs,
-      path: scope.path,
-      iteration: iteration + 1,
-      feedback: collectFeedback(scores),
-    },
+    ...decideOnce(choice, {
+      agent: "engine",
+      type: "iterate",
+      description: `${path} runs once more`,
+      rationale: "it was stopped by its evaluation or for its confidence, and the task was resumed",
+      alternatives: ["stop"],
+      subject: path,
+      facts: { iteration, round: choice.state.round, feedback },
+    }),
+    { type: "iteration_started", atMs: choice.nowMs, path, iteration: iteration + 1, feedback },
   ];
 }

@@ -6,6 +6,7 @@
  */
 import { decideThat, type Choice } from "./choice.js";
 import type { EngineEvent, EventOf, StepError } from "./events.js";
+import { decideRestart } from "./failure.js";
 import { createIntent, findEarlierRound, findUnfinished, type IntentRequest } from "./intent.js";
 import { findReachedLimit, openLimitQuestion } from "./limits.js";
 import { ownPhaseNumber, phaseNumberOf, requirePlace } from "./lookup.js";
@@ -54,8 +55,9 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
   if (error !== undefined) return [event, ...failRendering(choice, { event, before, error })];
   const doubt = before === undefined ? doubtAbout(choice, request, event) : undefined;
   if (doubt !== undefined) return [event, doubt];
-  if (!request.node.risky) return [event];
-  return [recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase }), event];
+  const restart = decideRestart(choice, before);
+  if (!request.node.risky) return [...restart, event];
+  return [...restart, recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase }), event];
 }
 
 /** What runs beside it ends by itself; then the task is paused. */

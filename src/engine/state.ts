@@ -227,7 +227,11 @@ export type ScopeData =
         readonly iteration: number;
         readonly score: number;
         readonly steps: Readonly<Record<string, string>>;
+        /** As its specialists wrote them; a later iteration may have overwritten them. */
+        readonly files: readonly SavedFile[];
       };
+      /** Failed steps that the orchestrator decided to do without. */
+      readonly without?: readonly string[];
       /** Iterations in a row that brought no gain. */
       readonly withoutGain: number;
       /** The evaluation is over: no more iterations. */

@@ -15,7 +15,7 @@
  */
 import type { JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
-import { decideThat, type Choice } from "./choice.js";
+import { decideOnce, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { isAbsorbed } from "./failure.js";
 import type { EngineInput } from "./input.js";
@@ -95,15 +95,17 @@ interface Policy {
 /** Asks, or does what the policy says about a step of which it is unknown whether it has acted. */
 export function followPolicy(choice: Choice, step: StepEntry, { policy, offered }: Policy): readonly EngineEvent[] {
   if (policy === "ask") return [askOutcome(choice, step, { offered })];
-  const decision = decideThat(choice, {
+  const { attempt } = step;
+  const decision = decideOnce(choice, {
     agent: "engine",
     type: "unknown_outcome",
     description: `${step.path}: ${policy}`,
-    rationale: `it is unknown whether attempt ${step.attempt} has acted; on_unknown says ${policy}`,
+    rationale: `it is unknown whether attempt ${attempt} has acted; on_unknown says ${policy}`,
     alternatives: ALTERNATIVES.filter((value) => value !== policy),
     subject: step.id,
+    facts: { attempt, policy },
   });
-  return [decision, ...carryOut(choice, step, policy)];
+  return [...decision, ...carryOut(choice, step, policy)];
 }
 
 function carryOut(choice: Choice, step: StepEntry, policy: Exclude<OnUnknown, "ask">): readonly EngineEvent[] {

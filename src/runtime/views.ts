@@ -80,7 +80,7 @@ export function viewStep(step: StepEntry): StepView {
     phase: step.phase,
     started_at: formatTime(step.intendedAtMs),
     ...(step.endedAtMs === undefined ? {} : { duration: Math.max(0, step.endedAtMs - step.intendedAtMs) / 1000 }),
-    ...(step.confidence === undefined ? {} : { confidence: step.confidence.value }),
+    ...(step.confidence?.value === undefined ? {} : { confidence: step.confidence.value }),
     ...(step.error === undefined
       ? {}
       : { error: { code: step.error.code, message: step.error.message, retryable: step.error.retryable } }),
@@ -172,7 +172,7 @@ const DESCRIBERS: Describers = {
   step_intended: (event) => `${event.path} starts${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`,
   step_spawned: (event) => `${event.step} runs as process ${event.process.pid}`,
   step_completed: (event) =>
-    `${event.step} done${event.confidence === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
+    `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
   step_failed: (event) => `${event.step} failed: ${event.error.message} (${event.disposition.action})`,
   step_cancelled: (event) => `${event.step} cancelled: ${event.reason}`,
   turn_recorded: (event) => `${event.step} turn ${event.turn}`,

@@ -177,5 +177,6 @@ const IRREVERSIBLE: ReadonlySet<EngineEvent["type"]> = new Set<EngineEvent["type
 ]);
 
 function needsLook(event: EngineEvent): boolean {
-  return IRREVERSIBLE.has(event.type) || (event.type === "step_completed" && event.saved !== undefined);
+  const isDelivery = event.type === "step_completed" || event.type === "scope_left";
+  return IRREVERSIBLE.has(event.type) || (isDelivery && event.saved !== undefined);
 }

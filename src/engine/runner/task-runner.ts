@@ -227,6 +227,7 @@ export class TaskRunner {
         this.#attempts.cancel(event);
         return;
       case "step_completed":
+      case "scope_left":
         this.#deliveries.write(event.saved ?? []);
         return;
       case "task_closed":

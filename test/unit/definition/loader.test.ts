@@ -56,7 +56,7 @@ describe("loadWorkflow with phases", () => {
   it("fills the defaults of a phase", async () => {
     const phase = await phaseOf("evaluate: {scorers: {quality: {expression: '90'}, security: {command: [lint]}}}");
     expect(phase.confidence).toEqual({
-      minimum: 0.85,
+      minimum: 0.75,
       bands: { proceed: 0.85, flag: 0.75, spawnOne: 0.65, spawnSeveral: 0.5 },
       spawnMax: 3,
     });

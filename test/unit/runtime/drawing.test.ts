@@ -72,7 +72,7 @@ describe("drawWorkflow", () => {
       "phase 1: research -> phase 2: write",
       "a -> b",
       "b -> Apollo scores quality",
-      "Apollo scores quality -> Atlas: confidence at least 85 %? [approve at 90]",
+      "Apollo scores quality -> Atlas: confidence at least 75 %? [approve at 90]",
       "Apollo scores quality -> a [again, at most 3 times]",
       "author -> Atlas: confidence at least 70 %?",
     ]);
