@@ -49,11 +49,14 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
     const step = state.steps.get(id);
     if (step !== undefined && isKept(step, input)) events.push(...judgeBlocked(choice, step, input));
   }
-  const isAskedFor = input.byPerson || !input.crashed;
-  for (const scope of state.scopes.values()) {
-    if (isAskedFor || scope.data.scope !== "phase") events.push(...reopenScope(choice, scope));
-  }
-  return events;
+  return [...events, ...reopenScopes(choice, input)];
+}
+
+/** A crash before the end of a phase was closed asks for nothing. */
+function reopenScopes(choice: Choice, { byPerson, crashed }: ResumedInput): readonly EngineEvent[] {
+  const isAskedFor = byPerson || !crashed;
+  const scopes = [...choice.state.scopes.values()].filter(({ data }) => isAskedFor || data.scope !== "phase");
+  return scopes.flatMap((scope) => reopenScope(choice, scope));
 }
 
 /** The same state under the definition it goes on with: routes and failures are judged by it. */
