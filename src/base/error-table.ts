@@ -136,6 +136,17 @@ export const ERROR_TABLE = {
     "no key is configured and none may be made here",
     "splashdown keys init --key-file PATH",
   ),
+  KEY_SLOT_NOT_FOUND: entry(S.notFound, "nothing of that name opens the task", "splashdown keys show {task?}"),
+  KEY_LOCKED_OUT: entry(
+    S.usage,
+    "the change would lock somebody out; nothing was changed",
+    "splashdown keys show {task?}",
+  ),
+  KEYRING_FULL: entry(
+    S.usage,
+    "the task has as many generations of its key as a keyring holds",
+    "splashdown checkpoints prune {task?} --history",
+  ),
   KEYRING_CORRUPT: entry(S.damaged, "a keyring file is damaged", "splashdown keys verify {task?}"),
   KEYRING_TAMPERED: entry(
     S.tampered,

@@ -1,7 +1,9 @@
-/** `splashdown keys`: make, show, acknowledge and verify keys. No verb ever prints a key. */
+/** `splashdown keys init|show|ack|verify`; the verbs that change tasks are in key-changes.ts. No verb ever prints a key. */
 import type { Command } from "commander";
 import type { JsonObject } from "../base/json.js";
+import type { Splashdown } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
+import { registerKeyChanges } from "./key-changes.js";
 import { cleanForTerminal } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
@@ -14,8 +16,8 @@ const STATUSES = describeStatuses([
 ]);
 
 export function registerKeys(program: Command, deps: CliDeps): void {
-  const group = program.command("keys").description("make, show, acknowledge and verify keys");
-  const act = (command: Command, run: (keys: KeysVerbs) => Promise<JsonObject>): Promise<void> =>
+  const group = program.command("keys").description("make, show, acknowledge, verify, add, remove and rotate keys");
+  const act = (command: Command, run: (keys: Splashdown["keys"]) => Promise<JsonObject>): Promise<void> =>
     withSplashdown({ command, deps }, async ({ splashdown, print }) => {
       const view = await run(splashdown.keys);
       print(view, formatKeys);
@@ -47,13 +49,7 @@ export function registerKeys(program: Command, deps: CliDeps): void {
     .argument("[task]", "task name, id or workflow name")
     .addHelpText("after", STATUSES)
     .action((task: string | undefined, _flags: object, command: Command) => act(command, (keys) => keys.verify(task)));
-}
-
-interface KeysVerbs {
-  init(options: { readonly keyFile?: string; readonly ifMissing?: boolean }): Promise<JsonObject>;
-  show(task?: string): Promise<JsonObject>;
-  ack(): Promise<JsonObject>;
-  verify(task?: string): Promise<JsonObject>;
+  registerKeyChanges(group, deps);
 }
 
 function formatKeys(view: JsonObject): string {

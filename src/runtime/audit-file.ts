@@ -48,7 +48,8 @@ export type AuditEvent =
   | "changes_accepted"
   | "taken_over"
   | "quarantined"
-  | "pruned";
+  | "pruned"
+  | "keys_changed";
 
 export interface AuditEntry {
   readonly at: string;

@@ -6,7 +6,9 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
+import type { KeySourceSetting } from "../vault/key-source.js";
 import type * as Faces from "./face-views.js";
+import type { KeyChangeView, KeyTarget } from "./key-views.js";
 import type {
   ClearOptions,
   ForkOptions,
@@ -18,13 +20,13 @@ import type {
   ReplayOptions,
   ReplayView,
 } from "./past-views.js";
-
 import type { CheckpointView, EventView, QuestionView, RunView, TaskSummaryView, TaskView } from "./task-views.js";
 
 export type * from "./face-views.js";
+export type * from "./key-views.js";
 export type * from "./task-views.js";
 
-export type { OnUnknown };
+export type { KeySourceSetting, OnUnknown };
 export type * from "./past-views.js";
 
 export interface RunOptions {
@@ -236,6 +238,15 @@ export interface Splashdown {
     show(task?: string): Promise<JsonObject>;
     ack(): Promise<JsonObject>;
     verify(task?: string): Promise<JsonObject>;
+    /** Another source that opens a task, or all. Fingerprints and names in the answer, never a key. */
+    add(target: KeyTarget, source: KeySourceSetting): Promise<KeyChangeView>;
+    /** Takes a source away, by fingerprint, label or type. */
+    remove(target: KeyTarget, name: string): Promise<KeyChangeView>;
+    /** Fresh wraps; with `taskKey` the next generation of the task's own key. */
+    rotate(
+      target: KeyTarget,
+      options?: { readonly taskKey?: boolean; readonly dropAbsent?: boolean },
+    ): Promise<KeyChangeView>;
   };
   validate(file: string): Promise<ValidateView>;
   /** A workflow file as a drawing. */

@@ -74,7 +74,7 @@ export class KeyAccess {
   }
 
   sources(): readonly KeySourceSetting[] {
-    if (this.#deps.configured.length > 0) return this.#deps.configured.map((source) => this.#resolvePaths(source));
+    if (this.#deps.configured.length > 0) return this.#deps.configured.map((source) => this.resolveSource(source));
     const named = this.#fromEnvironment();
     return named.length > 0 ? named : [{ kind: "keyfile", path: this.defaultKeyPath }];
   }
@@ -174,14 +174,15 @@ export class KeyAccess {
     const { all } = this.#deps.environment;
     const found: KeySourceSetting[] = [];
     if (all["SPLASHDOWN_KEY_FILE"])
-      found.push(this.#resolvePaths({ kind: "keyfile", path: all["SPLASHDOWN_KEY_FILE"] }));
+      found.push(this.resolveSource({ kind: "keyfile", path: all["SPLASHDOWN_KEY_FILE"] }));
     if (all["SPLASHDOWN_KEY"] !== undefined) found.push({ kind: "env", name: "SPLASHDOWN_KEY" });
     if (all["SPLASHDOWN_PASSPHRASE"] !== undefined)
       found.push({ kind: "passphrase", environment: "SPLASHDOWN_PASSPHRASE" });
     return found;
   }
 
-  #resolvePaths(source: KeySourceSetting): KeySourceSetting {
+  /** The source with its path absolute, from the working folder. */
+  resolveSource(source: KeySourceSetting): KeySourceSetting {
     if (source.kind !== "keyfile") return source;
     return { kind: "keyfile", path: resolve(this.#deps.environment.workingFolder, source.path) };
   }

@@ -9,6 +9,7 @@ import { forkTask } from "./fork-verb.js";
 import { diffTwoCheckpoints, listTaskCheckpoints, showCheckpoint, validateCheckpointFile } from "./inspection.js";
 import { graphWorkflow } from "./graph-verb.js";
 import { acknowledgeKeys, initKeys, showKeys, verifyKeys, type KeysDeps } from "./keys-verbs.js";
+import { addKeys, removeKeys, rotateKeys } from "./key-change-verbs.js";
 import { answerQuestion, requestOfTask } from "./messages.js";
 import { reportMetrics } from "./metrics-verb.js";
 import { pinCheckpoint, unpinCheckpoint } from "./pin-verbs.js";
@@ -66,6 +67,9 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
       show: (task) => showKeys(keys, task),
       ack: () => acknowledgeKeys(keys),
       verify: (task) => verifyKeys(keys, task),
+      add: (target, source) => addKeys(services, target, source),
+      remove: (target, name) => removeKeys(services, target, name),
+      rotate: (target, options = {}) => rotateKeys(services, target, options),
     },
     validate: (file) => validateWorkflow(services, file),
     graph: (file, format = "mermaid") => graphWorkflow(services, file, format),

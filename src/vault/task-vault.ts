@@ -128,23 +128,25 @@ export async function proveKeyring(
   assert(entry !== undefined, "a keyring without its active key was built");
   assert(proof.sources.length > 0, "a keyring was built that no source opens");
   for (const source of proof.sources) {
-    if (await opensAny(entry, source, { place: { task: header.task, keyId: entry.id }, key: proof.key })) continue;
+    if (await opensKey(entry, source, { task: header.task, key: proof.key })) continue;
     throw new SplashdownError("KEY_SOURCE_INVALID", `the ${source.label} does not open what it was just used to seal`, {
       details: { source: source.label },
     });
   }
 }
 
-async function opensAny(
+/** True when the source opens the entry and gives that very key. Errors: those of a key command. */
+export async function opensKey(
   entry: KeyringKey,
   source: ReadySource,
-  proof: { readonly place: SlotPlace; readonly key: Uint8Array },
+  expected: { readonly task: string; readonly key: Uint8Array },
 ): Promise<boolean> {
   const { secret } = source;
+  const place: SlotPlace = { task: expected.task, keyId: entry.id };
   for (const slot of entry.slots) {
     if (slot.type !== source.setting.kind || !isSlotFor(slot, secret)) continue;
-    const outcome = await openSlot(slot, secret, proof.place);
-    if (outcome.state === "opened" && isSameBytes(outcome.key, proof.key)) return true;
+    const outcome = await openSlot(slot, secret, place);
+    if (outcome.state === "opened" && isSameBytes(outcome.key, expected.key)) return true;
   }
   return false;
 }
@@ -189,7 +191,8 @@ export async function openTaskVault(options: OpenVaultOptions): Promise<TaskVaul
   return createSealedVault({ taskId: task, active, keys, minGeneration, random: options.random, allowPlain });
 }
 
-function requireTask(loaded: LoadedKeyring, taskId: string | undefined): void {
+/** Errors: TASK_SWAPPED. */
+export function requireTask(loaded: LoadedKeyring, taskId: string | undefined): void {
   const { task } = loaded.keyring.header;
   if (taskId === undefined || task === taskId) return;
   throw new SplashdownError(

@@ -4,10 +4,10 @@ import type { KeyringObjects } from "../../src/vault/keyring-revisions.js";
 export class MemoryKeyringObjects implements KeyringObjects {
   readonly objects = new Map<string, Uint8Array>();
   /** Called before each creation; a test lets somebody else be faster here. */
-  beforePut: (key: string) => void = () => undefined;
+  beforePut: (key: string) => void | Promise<void> = () => undefined;
 
   async putOnce(key: string, bytes: Uint8Array): Promise<"created" | "exists"> {
-    this.beforePut(key);
+    await this.beforePut(key);
     if (this.objects.has(key)) return "exists";
     this.objects.set(key, new Uint8Array(bytes));
     return "created";

@@ -1,0 +1,121 @@
+/** `splashdown keys add|remove|rotate`: who can open a task, or all tasks. */
+import type { Command } from "commander";
+import { SplashdownError } from "../base/errors.js";
+import type { KeyChangeView, KeySourceSetting, KeyTarget, Splashdown, TaskKeyChange } from "../runtime/contract.js";
+import type { CliDeps } from "./deps.js";
+import { cleanForTerminal } from "./output.js";
+import { describeStatuses, withSplashdown } from "./verb.js";
+
+const STATUSES = describeStatuses([
+  [0, "done, or nothing to change"],
+  [2, "a flag is not valid, or it would lock somebody out"],
+  [3, "with --all: one task or more was left as it is"],
+  [10, "no such task, or nothing of that name opens it"],
+  [12, "key missing or wrong"],
+  [13, "a keyring is damaged"],
+  [15, "a keyring was tampered with"],
+]);
+
+interface TargetFlags {
+  readonly all?: boolean;
+}
+
+interface SourceFlags extends TargetFlags {
+  readonly keyFile?: string;
+  readonly env?: string;
+  readonly passphrase?: string;
+  readonly command?: string;
+}
+
+interface RotateFlags extends TargetFlags {
+  readonly taskKey?: boolean;
+  readonly dropAbsent?: boolean;
+}
+
+type Keys = Splashdown["keys"];
+
+export function registerKeyChanges(group: Command, deps: CliDeps): void {
+  const act = (command: Command, change: (keys: Keys) => Promise<KeyChangeView>): Promise<void> =>
+    withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+      const view = await change(splashdown.keys);
+      print(view, formatChange);
+      deps.exit(view.exit_status);
+    });
+  addTarget(group.command("add").description("let another key, passphrase or command open a task, or all tasks"))
+    .option("--key-file <path>", "a key file; make one with: splashdown keys init --key-file PATH")
+    .option("--env <name>", "the variable that holds a key (base64 of 32 bytes)")
+    .option("--passphrase <name>", "the variable that holds a passphrase")
+    .option("--command <json>", 'a command that wraps and unwraps, as JSON: ["vault-wrap", "--key", "x"]')
+    .addHelpText("after", STATUSES)
+    .action((task: string | undefined, flags: SourceFlags, command: Command) =>
+      act(command, (keys) => keys.add(targetOf(task, flags), sourceOf(flags))),
+    );
+  addTarget(
+    group
+      .command("remove")
+      .description("take a key away, by its fingerprint, label or type; the last one stays")
+      .argument("<name>", "fingerprint, label or type, as keys show TASK prints it"),
+  )
+    .addHelpText("after", STATUSES)
+    .action((name: string, task: string | undefined, flags: TargetFlags, command: Command) =>
+      act(command, (keys) => keys.remove(targetOf(task, flags), name)),
+    );
+  addTarget(group.command("rotate").description("wrap the task's key anew for every configured source"))
+    .option(
+      "--task-key",
+      "make a new key for the task as well; new files are sealed with it, older ones stay as they are",
+    )
+    .option("--drop-absent", "also where a source that is not at hand can then not open it any more")
+    .addHelpText("after", STATUSES)
+    .action((task: string | undefined, flags: RotateFlags, command: Command) =>
+      act(command, (keys) => keys.rotate(targetOf(task, flags), flags)),
+    );
+}
+
+function addTarget(command: Command): Command {
+  return command.argument("[task]", "task name, id or workflow name").option("--all", "every task of the store");
+}
+
+function targetOf(task: string | undefined, { all }: TargetFlags): KeyTarget {
+  if ((task === undefined) === (all !== true)) {
+    throw new SplashdownError("USAGE_INVALID", task === undefined ? "name a task, or say --all" : "a task, or --all");
+  }
+  return task === undefined ? "all" : { task };
+}
+
+function sourceOf({ keyFile, env, passphrase, command }: SourceFlags): KeySourceSetting {
+  const named: KeySourceSetting[] = [
+    ...(keyFile === undefined ? [] : [{ kind: "keyfile", path: keyFile } as const]),
+    ...(env === undefined ? [] : [{ kind: "env", name: env } as const]),
+    ...(passphrase === undefined ? [] : [{ kind: "passphrase", environment: passphrase } as const]),
+    ...(command === undefined ? [] : [{ kind: "command", argv: parseArgv(command) } as const]),
+  ];
+  const [source, ...more] = named;
+  if (source !== undefined && more.length === 0) return source;
+  throw new SplashdownError("USAGE_INVALID", "give exactly one of --key-file, --env, --passphrase and --command");
+}
+
+function parseArgv(text: string): readonly string[] {
+  try {
+    const argv: unknown = JSON.parse(text);
+    if (Array.isArray(argv) && argv.length > 0 && argv.every((part) => typeof part === "string")) return argv;
+  } catch {
+    // Said below: text that is no JSON is as wrong as JSON that is no list.
+  }
+  throw new SplashdownError("USAGE_INVALID", `--command takes a JSON list of strings, not ${text.slice(0, 200)}`);
+}
+
+function formatChange(view: KeyChangeView): string {
+  if (view.tasks.length === 0) return "no tasks";
+  return view.tasks.map(formatTask).join("\n");
+}
+
+function formatTask(change: TaskKeyChange): string {
+  const { task, changed, revision, added = [], removed = [], note, error, key, generation } = change;
+  if (error !== undefined) return cleanForTerminal(`FAIL ${task}: ${error.message}`);
+  if (!changed) return cleanForTerminal(`ok   ${task}: ${note ?? "nothing to change"}`);
+  const head = `ok   ${task}: keyring revision ${revision ?? "?"}, key ${key ?? "?"}, generation ${generation ?? "?"}`;
+  return cleanForTerminal(
+    [head, ...added.map((slot) => `     + ${slot}`), ...removed.map((slot) => `     - ${slot}`)].join("\n"),
+  );
+}

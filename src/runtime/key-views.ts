@@ -1,0 +1,26 @@
+/** What the verbs that change keys take and answer: plain JSON, no key in it. */
+
+export type KeyTarget = "all" | { readonly task: string };
+
+export interface TaskKeyChange {
+  readonly task: string;
+  readonly changed: boolean;
+  readonly revision?: number;
+  /** The key that new files are sealed with. */
+  readonly key?: string;
+  readonly generation?: number;
+  /** `type fingerprint (label)` of what opens it from now on, and of what does not any more. */
+  readonly added?: readonly string[];
+  readonly removed?: readonly string[];
+  readonly note?: string;
+  /** Of several tasks: why this one was left as it is. */
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+export interface KeyChangeView {
+  readonly tasks: readonly TaskKeyChange[];
+  /** The source that was added, as settings name it. */
+  readonly source?: string;
+  /** 3 when one of several tasks was left as it is. */
+  readonly exit_status: number;
+}

@@ -1,0 +1,357 @@
+/**
+ * Changes of a task's keyring: another way to open it, one less, fresh wraps, a new task key.
+ *
+ * Owns: which slots the next revision has. keyring-revisions.ts gives it its number, keyring-format.ts its bytes. The
+ * data of the task is not touched: all of these cost the same for a task of any size.
+ *
+ * V17: whoever changes a keyring can open every generation in it, before and after: the new revision is proved from its
+ * own bytes, for each of its keys, before it gets its name. V18: a slot that cannot be wrapped again (its secret is not at
+ * hand) is dropped only when that was said beforehand.
+ * Source: STORAGE sections 1.6 (keyring), 2.3.
+ */
+import type { Clock } from "../base/clock.js";
+import { SplashdownError } from "../base/errors.js";
+import type { KeyId } from "../base/ids.js";
+import { silentLog, type Log } from "../base/log.js";
+import type { RandomSource } from "../base/random.js";
+import type { KeyringHeader, KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
+import { computeFingerprint, KEY_BYTES } from "./derivation.js";
+import type { Keyring } from "./keyring-format.js";
+import { type KeyringDraft, type KeyringObjects, type LoadedKeyring, saveNextRevision } from "./keyring-revisions.js";
+import { type KeyPorts, type KeySourceSetting, type ReadySource, readSources } from "./key-source.js";
+import type { TaskKey } from "./sealing.js";
+import { createSlot, SCRYPT_COST, type ScryptCost } from "./slot.js";
+import { opensKey, requireReady, requireTask } from "./task-vault.js";
+import { formatSlot, selectPairs, tryPair, unlockKeyring } from "./unlocking.js";
+
+const KEYS_MAX = 32;
+
+export interface KeyringChangeOptions {
+  readonly taskId?: string;
+  readonly store: KeyringObjects;
+  /** The configured sources: what the keyring is opened with. */
+  readonly sources: readonly KeySourceSetting[];
+  readonly ports: KeyPorts;
+  readonly random: RandomSource;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly scryptCost?: ScryptCost;
+  readonly log?: Log;
+}
+
+/** What a change came to; `revision` is absent where nothing had to be changed. */
+export interface KeyringChange {
+  readonly task: string;
+  readonly revision?: number;
+  /** The key that new files are sealed with. */
+  readonly active: string;
+  readonly generation: number;
+  /** `type fingerprint (label)` of slots. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+interface OpenedKeyring {
+  readonly header: KeyringHeader;
+  /** Every generation, in the order of the header. */
+  readonly keys: readonly TaskKey[];
+  readonly ready: readonly ReadySource[];
+}
+
+interface Edit {
+  readonly keys: readonly KeyringKey[];
+  /** The active key, when it is another one now. */
+  readonly active?: TaskKey;
+  readonly minGeneration?: number;
+}
+
+/**
+ * Adds a way to open every generation; nothing is changed where it opens them all already.
+ *
+ * Errors: KEY_SOURCE_INVALID when the new source gives nothing usable; those of `openTaskVault`.
+ */
+export async function addKeySource(options: KeyringChangeOptions, setting: KeySourceSetting): Promise<KeyringChange> {
+  const source = await requireSource(setting, options.ports);
+  return changeKeyring(options, [source], async (opened) => {
+    const keys = await openForAll(options, opened, [source]);
+    return keys.every((entry, at) => entry === opened.header.keys[at]) ? undefined : { keys };
+  });
+}
+
+/**
+ * Takes a way to open it from every generation, by its fingerprint, label or type.
+ *
+ * Errors: KEY_SLOT_NOT_FOUND naming those there are; KEY_LOCKED_OUT when none of the sources at hand would open it any
+ * more; those of `openTaskVault`.
+ */
+export async function removeKeySlots(options: KeyringChangeOptions, name: string): Promise<KeyringChange> {
+  const isNamed = ({ fingerprint, label, type }: KeyringSlot): boolean => [fingerprint, label, type].includes(name);
+  return changeKeyring(options, [], ({ header }) => {
+    const slots = header.keys.flatMap((entry) => entry.slots);
+    if (!slots.some(isNamed)) {
+      throw new SplashdownError(
+        "KEY_SLOT_NOT_FOUND",
+        `nothing named ${name} opens it; there are ${[...new Set(slots.map(formatSlot))].join(", ")}`,
+        { details: { name, slots: slots.map(({ fingerprint }) => fingerprint) } },
+      );
+    }
+    const keys = header.keys.map((entry) => ({ ...entry, slots: entry.slots.filter((slot) => !isNamed(slot)) }));
+    if (keys.some(({ slots: left }) => left.length === 0)) throw lockedOut(`${name} is the only way to open it`);
+    return Promise.resolve({ keys });
+  });
+}
+
+/**
+ * Wraps the keys anew, for every source at hand and for no other: after a key file or passphrase was changed or may be
+ * known to others. The task's keys stay: whoever has one of them keeps it.
+ *
+ * Errors: KEY_NOT_CREATED, KEY_SOURCE_INVALID; KEY_LOCKED_OUT when slots of sources that are not at hand would go and
+ * `dropAbsent` is not set; those of `openTaskVault`.
+ */
+export async function rewrapKeys(
+  options: KeyringChangeOptions,
+  { dropAbsent = false }: { readonly dropAbsent?: boolean } = {},
+): Promise<KeyringChange> {
+  return changeKeyring(options, [], async (opened) => {
+    const { header, keys, ready } = opened;
+    if (!dropAbsent) await refuseDropping(header.keys, opened);
+    const entries: KeyringKey[] = [];
+    for (const [at, key] of keys.entries()) {
+      const entry = header.keys[at];
+      if (entry !== undefined)
+        entries.push({ ...entry, slots: await wrapAll(options, { task: header.task, key, ready }) });
+    }
+    return { keys: entries };
+  });
+}
+
+/**
+ * Makes the next generation of the task's key: new files are sealed with it, older generations stay for older files.
+ *
+ * Errors: as `rewrapKeys`; KEYRING_FULL when more generations have files than a keyring holds.
+ */
+export async function rotateTaskKey(
+  options: KeyringChangeOptions,
+  { dropAbsent = false }: { readonly dropAbsent?: boolean } = {},
+): Promise<KeyringChange> {
+  return changeKeyring(options, [], async (opened) => {
+    const { header, ready } = opened;
+    if (!dropAbsent)
+      await refuseDropping(
+        header.keys.filter((entry) => entry.id === header.active),
+        opened,
+      );
+    if (header.keys.length >= KEYS_MAX) {
+      throw new SplashdownError("KEYRING_FULL", `the keyring holds ${KEYS_MAX} generations of the task's key`, {
+        details: { generations: header.keys.length },
+      });
+    }
+    const bytes = options.random.bytes(KEY_BYTES);
+    const generation = Math.max(...header.keys.map((entry) => entry.generation)) + 1;
+    const key: TaskKey = { id: computeFingerprint(bytes, "task-key"), generation, bytes };
+    const entry: KeyringKey = {
+      id: key.id,
+      generation,
+      state: "active",
+      created: new Date(options.clock.nowMs()).toISOString(),
+      slots: await wrapAll(options, { task: header.task, key, ready }),
+    };
+    const older = await openForAll(options, opened, ready);
+    return { keys: [...older.map((one): KeyringKey => ({ ...one, state: "retired" })), entry], active: key };
+  });
+}
+
+/**
+ * Refuses files of older generations from now on and forgets their keys. For after everything was sealed again.
+ *
+ * Errors: those of `openTaskVault`.
+ */
+export async function retireOlderKeys(options: KeyringChangeOptions): Promise<KeyringChange> {
+  return changeKeyring(options, [], ({ header }) => {
+    const kept = header.keys.filter((entry) => entry.id === header.active);
+    const minGeneration = Math.max(header.min_generation, ...kept.map((entry) => entry.generation));
+    const isDone = kept.length === header.keys.length && minGeneration === header.min_generation;
+    return Promise.resolve(isDone ? undefined : { keys: kept, minGeneration });
+  });
+}
+
+async function changeKeyring(
+  options: KeyringChangeOptions,
+  added: readonly ReadySource[],
+  edit: (opened: OpenedKeyring) => Promise<Edit | undefined>,
+): Promise<KeyringChange> {
+  let change: Omit<KeyringChange, "revision"> | undefined;
+  let keysAfter: ReadonlyMap<string, Uint8Array> = new Map();
+  let ready: readonly ReadySource[] = [];
+  const revision = await saveNextRevision(
+    options.store,
+    async (loaded): Promise<KeyringDraft | undefined> => {
+      const opened = await openAll(options, loaded);
+      ready = [...opened.ready, ...added];
+      const before = opened.header;
+      const edited = await edit(opened);
+      const active = edited?.active ?? requireActive(opened);
+      const keys = edited?.keys ?? before.keys;
+      change = {
+        task: before.task,
+        active: active.id,
+        generation: active.generation,
+        ...compareSlots(before.keys, keys),
+      };
+      if (edited === undefined) return undefined;
+      keysAfter = new Map([...opened.keys, active].map((key) => [key.id, key.bytes]));
+      const header = { task: before.task, min_generation: edited.minGeneration ?? before.min_generation };
+      return { header: { ...header, keys: [...keys], active: active.id }, activeKey: active.bytes };
+    },
+    (keyring) => proveEveryKey(keyring, { ready, added, keys: keysAfter }),
+  );
+  if (change === undefined) throw new SplashdownError("INTERNAL", "a keyring was changed without being read");
+  return revision === undefined ? change : { ...change, revision };
+}
+
+async function openAll(options: KeyringChangeOptions, loaded: LoadedKeyring): Promise<OpenedKeyring> {
+  requireTask(loaded, options.taskId);
+  const { keyring, file } = loaded;
+  const sources = await readSources(options.sources, options.ports);
+  const { keys } = await unlockKeyring({ keyring, file, sources });
+  const missing = keyring.header.keys.filter((entry) => !keys.some((key) => key.id === entry.id));
+  if (missing.length > 0) {
+    throw new SplashdownError(
+      "KEY_MISSING",
+      `the keyring file ${file} holds older keys that the configured sources do not open: ${missing.map(({ id }) => id).join(", ")}`,
+      { details: { file, keys: missing.map(({ id }) => id) } },
+    );
+  }
+  const ordered = keyring.header.keys.flatMap((entry) => keys.filter((key) => key.id === entry.id));
+  return { header: keyring.header, keys: ordered, ready: requireReady(sources, options.log ?? silentLog) };
+}
+
+function requireActive({ header, keys }: OpenedKeyring): TaskKey {
+  const active = keys.find((key) => key.id === header.active);
+  if (active === undefined) throw new SplashdownError("INTERNAL", "a keyring was opened without its active key");
+  return active;
+}
+
+interface Proof {
+  readonly ready: readonly ReadySource[];
+  /** These must open it, each of them. */
+  readonly added: readonly ReadySource[];
+  readonly keys: ReadonlyMap<string, Uint8Array>;
+}
+
+async function proveEveryKey({ header }: Keyring, { ready, added, keys }: Proof): Promise<void> {
+  for (const entry of header.keys) {
+    const key = keys.get(entry.id);
+    if (key === undefined) throw new SplashdownError("INTERNAL", `a keyring with an unknown key ${entry.id} was built`);
+    const opening: ReadySource[] = [];
+    for (const source of ready) if (await opensKey(entry, source, { task: header.task, key })) opening.push(source);
+    const useless = added.find((source) => !opening.includes(source));
+    if (useless !== undefined) {
+      throw new SplashdownError(
+        "KEY_SOURCE_INVALID",
+        `the ${useless.label} does not open what it was just used to seal`,
+        {
+          details: { source: useless.label },
+        },
+      );
+    }
+    if (opening.length === 0) throw lockedOut("none of the configured sources would open it any more");
+  }
+}
+
+async function requireSource(setting: KeySourceSetting, ports: KeyPorts): Promise<ReadySource> {
+  const [source] = await readSources([setting], ports);
+  if (source?.secret !== undefined) return { ...source, secret: source.secret };
+  if (source?.problem !== undefined) throw source.problem;
+  throw new SplashdownError(
+    "KEY_SOURCE_INVALID",
+    `the ${source?.label ?? "source"}: ${source?.absence ?? "gives nothing"}`,
+    {
+      details: { source: source?.label ?? null },
+    },
+  );
+}
+
+interface WrapRequest {
+  readonly task: string;
+  readonly key: TaskKey;
+}
+
+function wrap(
+  options: KeyringChangeOptions,
+  request: WrapRequest & { readonly source: ReadySource },
+): Promise<KeyringSlot> {
+  const { task, key, source } = request;
+  const scryptCost = options.scryptCost ?? SCRYPT_COST;
+  const { random } = options;
+  return createSlot({
+    task,
+    keyId: key.id as KeyId,
+    source,
+    secret: source.secret,
+    key: key.bytes,
+    random,
+    scryptCost,
+  });
+}
+
+async function wrapAll(
+  options: KeyringChangeOptions,
+  { ready, ...request }: WrapRequest & { readonly ready: readonly ReadySource[] },
+): Promise<KeyringSlot[]> {
+  const slots: KeyringSlot[] = [];
+  for (const source of ready) slots.push(await wrap(options, { ...request, source }));
+  return slots;
+}
+
+/** The entries, each with a slot more for every source that does not open it yet. */
+async function openForAll(
+  options: KeyringChangeOptions,
+  { header, keys }: OpenedKeyring,
+  sources: readonly ReadySource[],
+): Promise<KeyringKey[]> {
+  const { task } = header;
+  const entries: KeyringKey[] = [];
+  for (const [at, entry] of header.keys.entries()) {
+    const key = keys[at];
+    const added: KeyringSlot[] = [];
+    for (const source of key === undefined ? [] : sources) {
+      if (key === undefined || (await opensKey(entry, source, { task, key: key.bytes }))) continue;
+      added.push(await wrap(options, { task, key, source }));
+    }
+    entries.push(added.length === 0 ? entry : { ...entry, slots: [...entry.slots, ...added] });
+  }
+  return entries;
+}
+
+/** Slots that no source at hand opens cannot be made again here. */
+async function refuseDropping(keys: readonly KeyringKey[], { header, ready }: OpenedKeyring): Promise<void> {
+  const lost = new Set<string>();
+  for (const entry of keys) {
+    const pairs = selectPairs(entry, ready);
+    for (const slot of entry.slots) {
+      const tried = await Promise.all(
+        pairs.filter((pair) => pair.slot === slot).map((pair) => tryPair(pair, { task: header.task, keyId: entry.id })),
+      );
+      const isOurs = tried.some((attempt) => "outcome" in attempt && attempt.outcome.state === "opened");
+      if (!isOurs) lost.add(formatSlot(slot));
+    }
+  }
+  if (lost.size === 0) return;
+  throw lockedOut(`${[...lost].join(", ")} cannot be wrapped again here and would be dropped`, [...lost]);
+}
+
+function lockedOut(reason: string, slots: readonly string[] = []): SplashdownError {
+  return new SplashdownError("KEY_LOCKED_OUT", reason, { details: { slots: [...slots] } });
+}
+
+function compareSlots(
+  before: readonly KeyringKey[],
+  after: readonly KeyringKey[],
+): Pick<KeyringChange, "added" | "removed"> {
+  const [old, now] = [listSlots(before), listSlots(after)];
+  return { added: now.filter((slot) => !old.includes(slot)), removed: old.filter((slot) => !now.includes(slot)) };
+}
+
+function listSlots(keys: readonly KeyringKey[]): string[] {
+  return [...new Set(keys.flatMap(({ slots }) => slots.map(formatSlot)))];
+}

@@ -1,0 +1,74 @@
+/** The life of a key: another one is added, the first one taken away, the task's own key changed; the task goes on. */
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { expectView } from "../../support/view-schemas.js";
+import { errorOf, letGo, Place, removePlaces, SAMPLE_OUTPUT, writeSample } from "./place.js";
+
+const TASK = "kept";
+
+afterAll(removePlaces);
+
+async function startFailing(): Promise<Place> {
+  const place = new Place();
+  const result = await place.run(["run", writeSample(place, "fail"), "--task", TASK, "--json"]);
+  expect(result.code).toBe(4);
+  letGo(place);
+  return place;
+}
+
+interface Changes {
+  readonly tasks: readonly { readonly changed: boolean; readonly revision?: number; readonly generation?: number }[];
+}
+
+async function change(place: Place, ...args: string[]): Promise<Changes> {
+  const result = await place.run(["keys", ...args, "--json"]);
+  expect([args.join(" "), result.code, result.stderr]).toEqual([args.join(" "), 0, ""]);
+  expectView("key-change", result.json());
+  return result.json<Changes>();
+}
+
+describe("a key's life", () => {
+  it("hands a task from one key file to another, and it goes on with the new one only", async () => {
+    const place = await startFailing();
+    const second = join(place.folder, "keys", "second.key");
+    const only = { SPLASHDOWN_KEY_FILE: second };
+    expect((await place.run(["keys", "init", "--key-file", second])).code).toBe(0);
+    expect(errorOf(await place.run(["show", TASK, "--json"], only)).code).toBe("KEY_WRONG");
+    expect((await change(place, "add", TASK, "--key-file", second)).tasks[0]).toMatchObject({
+      changed: true,
+      revision: 2,
+    });
+    expect((await change(place, "add", "--all", "--key-file", second)).tasks[0]).toMatchObject({ changed: false });
+    const removed = await place.run(["keys", "remove", "default.key", TASK, "--json"], only);
+    expect(removed.json<Changes>().tasks[0]).toMatchObject({ changed: true, revision: 3 });
+    expect(errorOf(await place.run(["show", TASK, "--json"])).code).toBe("KEY_WRONG");
+    const resumed = await place.run(["resume", TASK, "--json"], only);
+    expect([resumed.code, resumed.json<{ output: unknown }>().output]).toEqual([0, SAMPLE_OUTPUT]);
+    const audit = await place.run(["audit", "show", TASK, "--json"], only);
+    const events = audit.json<{ entries: { event: string; verb: string }[] }>().entries;
+    expect(events.filter(({ event }) => event === "keys_changed").map(({ verb }) => verb)).toEqual([
+      "keys add",
+      "keys remove",
+    ]);
+  });
+
+  it("goes on after the task's own key was changed, and reads what is older", async () => {
+    const place = await startFailing();
+    const rotated = await change(place, "rotate", TASK, "--task-key");
+    expect(rotated.tasks[0]).toMatchObject({ changed: true, generation: 2 });
+    const resumed = await place.run(["resume", TASK, "--json"]);
+    expect([resumed.code, resumed.json<{ output: unknown }>().output]).toEqual([0, SAMPLE_OUTPUT]);
+    const list = await place.run(["checkpoints", "list", TASK, "--json"]);
+    expect(list.code).toBe(0);
+    const first = await place.run(["debug", "replay", "--checkpoint", `${TASK}:1`, "--json"]);
+    expect(first.code).toBe(0);
+  });
+
+  it("refuses to take the last key away, and says how to name a task", async () => {
+    const place = await startFailing();
+    const refused = await place.run(["keys", "remove", "default.key", TASK, "--json"]);
+    expect([refused.code, errorOf(refused).code]).toEqual([2, "KEY_LOCKED_OUT"]);
+    expect((await place.run(["keys", "rotate"])).code).toBe(2);
+    expect((await place.run(["keys", "add", TASK])).code).toBe(2);
+  });
+});
