@@ -57,7 +57,7 @@ export function registerKeyChanges(group: Command, deps: CliDeps): void {
       .argument("<name>", "fingerprint, label or type, as keys show TASK prints it"),
   )
     .addHelpText("after", STATUSES)
-    .action((name: string, task: string | undefined, flags: TargetFlags, command: Command) =>
+    .action((...[name, task, flags, command]: [string, string | undefined, TargetFlags, Command]) =>
       act(command, (keys) => keys.remove(targetOf(task, flags), name)),
     );
   addTarget(group.command("rotate").description("wrap the task's key anew for every configured source"))

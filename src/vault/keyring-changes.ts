@@ -11,7 +11,6 @@
  */
 import type { Clock } from "../base/clock.js";
 import { SplashdownError } from "../base/errors.js";
-import type { KeyId } from "../base/ids.js";
 import { silentLog, type Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import type { KeyringHeader, KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
@@ -285,7 +284,7 @@ function wrap(
   const { random } = options;
   return createSlot({
     task,
-    keyId: key.id as KeyId,
+    keyId: key.id,
     source,
     secret: source.secret,
     key: key.bytes,
