@@ -50,6 +50,9 @@ export const LIMITS = {
   snapshotSliceMs: 2,
   /** Between two events of one step's progress. */
   progressPaceMs: 250,
+  /** Rows of the picture of a task, and characters of a text in it. */
+  pictureRowsMax: 200,
+  pictureTextCharsMax: 90,
   /** A snapshot file of this size is told with the largest paths in it, then at every doubling. */
   checkpointLargeBytes: 500 * 1000,
   ballastBytes: 1024 * 1024,

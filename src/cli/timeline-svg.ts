@@ -2,8 +2,10 @@
  * A timeline as an SVG picture that stands alone: no script, no font, no link. Pure.
  *
  * It is written where a person asks (`show --svg FILE`) and never among the deliverables: times differ between an
- * interrupted run and an undisturbed one, and their deliverables must not.
+ * interrupted run and an undisturbed one, and their deliverables must not. The picture there holds no times
+ * (engine/task-picture.ts).
  */
+import { escapeXml } from "../base/xml-text.js";
 import type { TimelineMarkKind, TimelineSpan, TimelineView } from "../runtime/contract.js";
 import { formatDuration } from "./output.js";
 import { createAxis, type Axis } from "./time-axis.js";
@@ -118,15 +120,4 @@ function round(value: number): number {
 
 function text([x, y]: readonly [number, number], content: string, attributes = ""): string {
   return `<text x="${x}" y="${y}"${attributes === "" ? "" : ` ${attributes}`}>${escapeXml(content)}</text>`;
-}
-
-/** XML holds no control characters, not even as references. */
-function escapeXml(content: string): string {
-  return content
-    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")
-    .replaceAll(/\p{Surrogate}/gu, "\ufffd")
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }

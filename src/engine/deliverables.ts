@@ -32,7 +32,7 @@ export function deliver(output: JsonValue, saveAs: Readonly<Record<string, strin
   return { output: rest, saved };
 }
 
-function describeFile(file: string, value: JsonValue): SavedFile {
+export function describeFile(file: string, value: JsonValue): SavedFile {
   const content = typeof value === "string" ? value : formatJson(value);
   return { file, sha256: sha256Hex(content), sizeBytes: Buffer.byteLength(content), content: { inline: content } };
 }

@@ -17,6 +17,7 @@ import type { EngineInput } from "./input.js";
 import { requireTask } from "./lookup.js";
 import { openQuestions } from "./questions.js";
 import type { QuestionEntry, ScopeEntry } from "./state.js";
+import { drawPicture } from "./task-picture.js";
 import { currentPhase, recordCheckpoint } from "./triggers.js";
 
 type CloseInput = Extract<EngineInput, { kind: "close" }>;
@@ -176,7 +177,11 @@ function describeStop(choice: Choice, { path, data }: ScopeEntry): string | unde
   return data.settled === "fail" ? `${path} was stopped for its confidence` : undefined;
 }
 
+/** The picture of the task is written before it closes. */
 function closeEnded(choice: Choice): readonly EngineEvent[] {
+  const picture = choice.context.drawsPicture === true ? drawPicture(choice.state) : undefined;
+  if (picture !== undefined && choice.state.deliverables.get(picture.file)?.sha256 !== picture.sha256)
+    return [{ type: "delivered", atMs: choice.nowMs, saved: [picture] }];
   const task = requireTask(choice.state);
   const outcome = task.root?.outcome ?? "done";
   const end: TaskEnd = outcome === "done" ? "done" : "partial";

@@ -36,6 +36,7 @@ export const EVENT_FAMILIES = [
   "snapshot",
   "rolled_back",
   "prune",
+  "deliverable",
   "note",
 ] as const;
 export type EventFamily = (typeof EVENT_FAMILIES)[number];
@@ -198,6 +199,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
     fields: { taskId: true, name: true, origin: true, by: true, set: false, state: true },
   },
   pruned: { family: "prune", fields: { files: true, reason: true, history: false } },
+  delivered: { family: "deliverable", fields: { saved: true } },
   noted: { family: "note", fields: { text: true, facts: false } },
 };
 

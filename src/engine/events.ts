@@ -125,7 +125,6 @@ export type Trigger =
 export type TaskEnd = "done" | "partial" | "failed" | "stopped" | "paused" | "waiting";
 
 export type ScorerIssue = { readonly text: string; readonly severity?: string; readonly where?: string };
-
 export type EngineEvent = { readonly atMs: number } & (
   | {
       readonly type: "task_started";
@@ -374,6 +373,7 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly reason: string;
       readonly history?: { readonly before: number };
     }
+  | { readonly type: "delivered"; readonly saved: readonly SavedFile[] }
   | { readonly type: "noted"; readonly text: string; readonly facts?: JsonObject }
 );
 

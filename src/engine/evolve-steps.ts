@@ -7,7 +7,7 @@
  */
 import type { StepId } from "../base/ids.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
-import type { EventOf, FailureDisposition, Question, Usage } from "./events.js";
+import type { EventOf, FailureDisposition, Question, SavedFile, Usage } from "./events.js";
 import { moveChild, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "./identity.js";
 import { currentStepId, findPlace } from "./lookup.js";
@@ -105,7 +105,7 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
   };
   state.outputs.set(before.path, Object.freeze({ value: event.output, by: before.id }));
   state.histories.delete(before.id);
-  for (const file of event.saved ?? []) state.deliverables.set(file.file, Object.freeze(file));
+  saveFiles(state, event.saved ?? []);
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
   addTotals(state, { steps: state.totals.steps + 1, ...usageTotals(state.totals, event.usage) });
   const end: ChildEnd = isSkip ? "skipped" : "done";
@@ -329,4 +329,9 @@ interface DefinitionJson extends JsonObject {
 /** A spawned definition that stands in an event is JSON already; this only narrows it. */
 export function isDefinitionJson(value: unknown): value is DefinitionJson {
   return isJsonObject(value) && typeof value["name"] === "string" && typeof value["path"] === "string";
+}
+
+/** Of several contents of one file the newest counts. */
+export function saveFiles(state: TaskState, files: readonly SavedFile[]): void {
+  for (const file of files) state.deliverables.set(file.file, Object.freeze(file));
 }

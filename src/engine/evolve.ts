@@ -27,6 +27,7 @@ import {
   recordSubstep,
   recordTool,
   recordTurn,
+  saveFiles,
   spawnStep,
 } from "./evolve-steps.js";
 import { adoptDefinition } from "./evolve-definition.js";
@@ -85,6 +86,7 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   rolled_back: rollBack,
   task_forked: forkTask,
   pruned: shortenHistory,
+  delivered: (state, event) => saveFiles(state, event.saved),
   // Kept in the history; nothing in the state depends on them.
   snapshot_failed: nothing,
   noted: nothing,

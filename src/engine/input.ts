@@ -45,6 +45,8 @@ export interface DecideContext {
   readonly blob: (ref: BlobRef) => JsonValue | undefined;
   /** True for a step that a person wants to stop before. */
   readonly isBreakpoint?: (path: string) => boolean;
+  /** A picture of the task is among its deliverables when it has ended. */
+  readonly drawsPicture?: boolean;
   readonly memoryFraction: number;
   readonly memoryBytes: number;
   /** Longest wait that is slept out in this process; a longer one ends it with status 75. Infinity with `--wait`. */

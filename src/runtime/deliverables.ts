@@ -64,7 +64,9 @@ async function readAll(handle: FileHandle, sizeBytes: number): Promise<Uint8Arra
 }
 
 async function ensureFolder(fileSystem: FileSystem, root: string, folder: string): Promise<void> {
-  if (folder === root) return;
+  const isInside = folder.length > root.length;
+  // A store in memory has no folder before the first file.
+  if (!isInside && (await isThere(fileSystem, folder))) return;
   await ensureFolder(fileSystem, root, dirname(folder));
   try {
     await fileSystem.mkdir(folder);
@@ -74,6 +76,16 @@ async function ensureFolder(fileSystem: FileSystem, root: string, folder: string
     const stat = await fileSystem.lstat(folder);
     if (stat.kind !== "folder")
       throw new SplashdownError("STORE_UNSAFE", `${folder} is not a folder`, { details: { folder } });
+  }
+}
+
+async function isThere(fileSystem: FileSystem, path: string): Promise<boolean> {
+  try {
+    await fileSystem.lstat(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return false;
+    throw error;
   }
 }
 

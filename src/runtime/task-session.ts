@@ -127,6 +127,8 @@ class TaskSession {
       templates: options.templates,
       sleepMsMax: options.wait ? Infinity : SLEEP_MS_MAX,
       isBreakpoint: options.isBreakpoint,
+      // A store in memory leaves nothing behind that was not asked for.
+      drawsPicture: services.store.manifest.durable,
     });
     this.#desk = new AnswerDesk({
       control,

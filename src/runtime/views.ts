@@ -195,6 +195,7 @@ const DESCRIBERS: Describers = {
   task_forked: (event) => `task ${event.name} begins as a fork of ${event.origin.name}, checkpoint ${event.origin.seq}`,
   rolled_back: (event) => `rolled back to checkpoint ${event.seq}: ${event.reason}`,
   pruned: (event) => `removed ${event.files.length} checkpoint files: ${event.reason}`,
+  delivered: (event) => `${event.saved.map(({ file }) => file).join(", ")} written`,
   noted: (event) => event.text,
 };
 

@@ -22,6 +22,7 @@ type ResumedInput = Extract<EngineInput, { kind: "resumed" }>;
 export interface RoomOptions {
   readonly perform?: PerformRule;
   readonly sleepMsMax?: number;
+  readonly drawsPicture?: boolean;
   readonly settings?: JsonObject;
   readonly inputs?: JsonObject;
 }
@@ -86,6 +87,7 @@ export class RunnerRoom {
       ports: this.#createPorts(),
       templates: { renderValue, renderText, evaluateCondition },
       sleepMsMax: options.sleepMsMax ?? Infinity,
+      drawsPicture: options.drawsPicture,
     });
   }
 

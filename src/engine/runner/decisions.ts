@@ -24,6 +24,7 @@ export interface DecisionsDeps {
   readonly templates: TemplateEngine;
   readonly sleepMsMax: number;
   readonly isBreakpoint?: ((path: string) => boolean) | undefined;
+  readonly drawsPicture?: boolean | undefined;
   readonly values: LargeValues;
   /** False while nothing new may start. */
   readonly mayStart: () => boolean;
@@ -104,7 +105,7 @@ export class Decisions {
   }
 
   #createContext(loaded: ReadonlyMap<string, JsonValue>): DecideContext {
-    const { state, ports, templates, sleepMsMax, values, isBreakpoint } = this.#deps;
+    const { state, ports, templates, sleepMsMax, values, isBreakpoint, drawsPicture } = this.#deps;
     const memory = ports.memory();
     return {
       nowMs: Math.max(ports.clock.nowMs(), state.atMs),
@@ -114,6 +115,7 @@ export class Decisions {
       memoryFraction: memory.fraction,
       memoryBytes: memory.residentBytes,
       sleepMsMax,
+      drawsPicture: drawsPicture === true,
       ...(isBreakpoint === undefined ? {} : { isBreakpoint }),
     };
   }
@@ -170,6 +172,7 @@ const MAY_FREE: ReadonlySet<EngineInput["kind"]> = new Set<EngineInput["kind"]>(
 const IRREVERSIBLE: ReadonlySet<EngineEvent["type"]> = new Set<EngineEvent["type"]>([
   "task_resumed",
   "task_closed",
+  "delivered",
   "step_intended",
   "step_spawned",
   "substep_intended",

@@ -34,6 +34,8 @@ export interface RunnerOptions {
   readonly sleepMsMax: number;
   /** Steps to stop before. */
   readonly isBreakpoint?: ((path: string) => boolean) | undefined;
+  /** A picture of the task is among its deliverables when it has ended. */
+  readonly drawsPicture?: boolean | undefined;
 }
 
 export interface LeaveRequest {
@@ -73,7 +75,7 @@ export class TaskRunner {
     this.#reject = reject;
   });
 
-  constructor({ state, ports, templates, sleepMsMax, isBreakpoint }: RunnerOptions) {
+  constructor({ state, ports, templates, sleepMsMax, isBreakpoint, drawsPicture }: RunnerOptions) {
     const abandon = (error: unknown): void => this.#abandon(error);
     const activity = this.#work;
     const values = new LargeValues(ports.blobs);
@@ -100,6 +102,7 @@ export class TaskRunner {
       templates,
       sleepMsMax,
       isBreakpoint,
+      drawsPicture,
       values,
       mayStart: () => this.#leaving === undefined,
       capture: (event) => snapshots.capture(event),
@@ -228,6 +231,7 @@ export class TaskRunner {
         return;
       case "step_completed":
       case "scope_left":
+      case "delivered":
         this.#deliveries.write(event.saved ?? []);
         return;
       case "task_closed":

@@ -100,7 +100,11 @@ describe("the main job", () => {
       expect(markdown).toContain("| 9 | 2 | `src/one.js:2-10` `src/two.js:2-10` |");
       expect(markdown).not.toContain("AKIA");
 
-      expect(view.deliverables.map(({ file }) => file.split("/").at(-1))).toEqual(["report.json", "report.md"]);
+      expect(view.deliverables.map(({ file }) => file.split("/").at(-1))).toEqual([
+        "report.json",
+        "report.md",
+        "task.svg",
+      ]);
       for (const { file, sha256, size } of view.deliverables) {
         const bytes = await readFile(join(view.folder, file));
         expect([createHash("sha256").update(bytes).digest("hex"), bytes.length]).toEqual([sha256, size]);
