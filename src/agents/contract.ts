@@ -12,6 +12,7 @@
 import type { Clock } from "../base/clock.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Log } from "../base/log.js";
+import type { ProviderChoice } from "../definition/provider-map.js";
 import type { WorkflowFunctions } from "../definition/workflow.js";
 import type { Usage } from "../engine/events.js";
 import type { ProcessHost } from "../process/contract.js";
@@ -67,4 +68,6 @@ export interface PerformerDeps {
   readonly checkSchema: SchemaCheck;
   /** The model of a provider; `undefined`: not available here. */
   readonly modelOf: (provider: string) => Model | undefined;
+  /** The provider and model that stand for those a workflow names: the setting `provider_map`. */
+  readonly chooseProvider: (provider: string, model: string | undefined) => ProviderChoice;
 }

@@ -4,6 +4,7 @@
  * The usage of a call is told with its turn, once, and not again with the outcome.
  */
 import { SplashdownError } from "../base/errors.js";
+import { suggestProviderMap } from "../definition/provider-map.js";
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
 import type { ModelAnswer, PerformerDeps } from "./contract.js";
@@ -34,14 +35,14 @@ export function findDurableAnswer(work: StepWork): DurableAnswer | undefined {
 
 /** Errors: MODEL_UNAVAILABLE, and those of `Model.call`. */
 export async function callModel(deps: PerformerDeps, work: StepWork, task: ModelTask): Promise<DurableAnswer> {
-  const model = deps.modelOf(task.provider);
+  const choice = deps.chooseProvider(task.provider, task.model);
+  const model = deps.modelOf(choice.provider);
   if (model === undefined) {
+    const mapped = choice.isMapped ? ` (provider_map names it for ${task.provider})` : "";
     throw new SplashdownError(
       "MODEL_UNAVAILABLE",
-      `provider ${task.provider} of step ${work.step.path} is not available in this version`,
-      {
-        details: { provider: task.provider },
-      },
+      `provider ${choice.provider}${mapped} of step ${work.step.path} cannot be had here; ${suggestProviderMap(task.provider)}`,
+      { details: { provider: choice.provider } },
     );
   }
   const { name, path, visit, attempt, idempotencyKey } = work.step;
@@ -50,7 +51,7 @@ export async function callModel(deps: PerformerDeps, work: StepWork, task: Model
       step: { name, path, visit, attempt },
       turn: work.turns.length,
       idempotencyKey,
-      model: task.model,
+      model: choice.model,
       systemPrompt: task.systemPrompt,
       prompt: task.prompt,
       outputSchema: work.definition.outputSchema,

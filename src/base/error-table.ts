@@ -251,7 +251,7 @@ export const ERROR_TABLE = {
   MODEL_RATE_LIMITED: passing(S.pausedUntil, "the model provider asks to wait", "splashdown resume {task}"),
   MODEL_UNAVAILABLE: entry(
     S.usage,
-    "the provider named by a step is not available in this version",
+    "the provider named by a step cannot be had here",
     "use provider: scripted, or a command",
   ),
   CHECKPOINT_FAILED: passing(S.failed, "a checkpoint could not be saved", "splashdown doctor"),

@@ -288,6 +288,7 @@ function createDefinition(name: string): EventOf<"task_started">["definition"] {
     output: {},
     limits: { maxIterations: 0 },
     onFailure: "pause",
+    context: { mode: "accumulate", trim: "drop_oldest" },
     atlas: { mode: "rules" },
     metadata: {},
     settings: {},

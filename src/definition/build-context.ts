@@ -1,4 +1,5 @@
 /** What every builder of a definition shares. */
+import type { Runtime } from "../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "./fault.js";
 import type { NodeDefinition } from "./workflow.js";
 
@@ -7,6 +8,10 @@ export interface BuildContext {
   /** Provider and model of steps that name none. */
   readonly provider: string;
   readonly model: string | undefined;
+  /** Options of model steps that say nothing themselves. */
+  readonly runtime: Runtime;
+  /** Texts before every prompt, those of the workflows around this one first. */
+  readonly instructions: readonly string[];
   /** Digests of function code: by file as written in the workflow, or by `@path`. */
   readonly codeDigests: ReadonlyMap<string, string>;
   /** Where each node stands in the file, filled by the builders. */

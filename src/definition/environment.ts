@@ -1,6 +1,7 @@
 /**
  * Replaces `${VAR}` and `${VAR:-default}` in the texts of a file, keys excepted.
  *
+ * A text that may hold a secret is left alone and filled at the moment of use, so that it is never stored (`keeps`).
  * `$${VAR}` stays `${VAR}`. A name with dots, such as `${workflow.name}`, is filled from `names` first; `{TASK}` is not
  * touched here. Source: CONDUCTOR-YAML 1.8, DESIGN section 10.
  */
@@ -17,6 +18,8 @@ export interface SubstitutionOptions {
   readonly faults: FaultList;
   /** Dotted names that are not known yet stay as they are: they are filled when the task is known. */
   readonly keepsDotted?: boolean;
+  /** Places whose texts stay as they are. */
+  readonly keeps?: (path: FaultPath) => boolean;
 }
 
 const PATTERN = /\$(\$)?\{([A-Za-z_][\w.]*)(?::-((?:[^{}]|\{[^{}]*\})*))?\}/g;
@@ -24,7 +27,9 @@ const DEPTH_MAX = 10;
 
 /** The value with every text replaced. Errors: none; a variable that is not set is a fault. */
 export function substituteEnvironment(value: JsonValue, options: SubstitutionOptions, path: FaultPath = []): JsonValue {
-  if (typeof value === "string") return value.includes("${") ? substituteText(value, options, path) : value;
+  if (typeof value === "string") {
+    return value.includes("${") && options.keeps?.(path) !== true ? substituteText(value, options, path) : value;
+  }
   if (Array.isArray(value))
     return value.map((item: JsonValue, index) => substituteEnvironment(item, options, [...path, index]));
   if (!isJsonObject(value)) return value;
@@ -72,4 +77,14 @@ function replaceOne({ whole, name, otherwise }: Place, { options, path, depth }:
     suggestion: `set it, write \${${name}:-default}, or $\${${name}} for the text itself`,
   });
   return whole;
+}
+
+const SECRET_KEYS = new Set(["api_key", "bearer_token", "auth_token", "runtime_token", "headers", "env"]);
+
+/** Keys and tokens of providers and tool servers: read when they are used, never part of a definition. */
+export function isSecretPlace(path: FaultPath): boolean {
+  const [first, second, third, ...rest] = path;
+  const isConfigured =
+    first === "workflow" && second === "runtime" && (third === "provider" || third === "mcp_servers");
+  return isConfigured && rest.some((part) => SECRET_KEYS.has(String(part)));
 }

@@ -11,7 +11,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { validateWorkflowFile, type WorkflowFile } from "../schema/generated/workflow.js";
 import { extractFunctions, type WorkflowInput } from "./define-workflow.js";
 import { valueAt } from "./document.js";
-import { type EnvironmentLookup, substituteEnvironment } from "./environment.js";
+import {
+  type EnvironmentLookup,
+  isSecretPlace,
+  substituteEnvironment,
+  type SubstitutionOptions,
+} from "./environment.js";
 import { FaultList, type FaultPath, type PlaceFinder } from "./fault.js";
 import { readSourceFile, type ReadText } from "./includes.js";
 import { readScript } from "./scripted-answers.js";
@@ -96,15 +101,13 @@ export async function loadWorkflow(source: WorkflowSource, deps: LoaderDeps): Pr
   };
 }
 
-function substitution(
-  source: Source,
-  deps: LoaderDeps,
-): { environment: EnvironmentLookup; names: Record<string, string>; faults: FaultList } {
+function substitution(source: Source, deps: LoaderDeps): SubstitutionOptions {
   const name = valueAt(source.value, ["workflow", "name"]);
   return {
     environment: deps.environment,
     names: typeof name === "string" ? { "workflow.name": name } : {},
     faults: source.faults,
+    keeps: isSecretPlace,
   };
 }
 

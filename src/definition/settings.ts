@@ -15,6 +15,7 @@ import {
   type KeySourceSettings,
   type ManualTrigger,
   type PerformanceSettings,
+  type ProviderMap,
   type RecoverySettings,
   type SettingsFile,
   type TriggerRule,
@@ -34,6 +35,8 @@ export interface EffectiveSettings {
   readonly checkpoint_config: Required<Omit<CheckpointSettings, Unset>> & Pick<CheckpointSettings, Unset>;
   readonly recovery_config: Required<RecoverySettings>;
   readonly performance_config: Required<PerformanceSettings>;
+  /** What is used for a provider that a workflow names. */
+  readonly provider_map: ProviderMap;
 }
 
 /** One source of settings. Shape: `origin` for people: `splashdown.config.yaml`, `environment SPLASHDOWN_STORE`, `flag --store`. */
@@ -65,7 +68,7 @@ export const MANUAL_TRIGGERS: readonly ManualTrigger[] = [
 ];
 
 /** Blocks whose keys are merged one by one; other values replace each other whole. */
-const BLOCKS = ["checkpoint_config", "recovery_config", "performance_config"] as const;
+const BLOCKS = ["checkpoint_config", "recovery_config", "performance_config", "provider_map"] as const;
 
 /**
  * Checks a layer.

@@ -15,6 +15,8 @@ import {
   parseDurationMs,
   textMap,
 } from "./plain-parts.js";
+import { buildModelOptions } from "./model-options.js";
+import { buildReferences } from "./references.js";
 import type { GroupKind, NodeKind } from "./step-kinds.js";
 import type { RouteDefinition, StepDefinition, TemplateValue } from "./workflow.js";
 
@@ -59,6 +61,7 @@ function buildCommon(step: Step, kind: LeafKind, site: NodeSite): Common {
     routes: buildRoutes(step.routes),
     ...optional("onError", step.on_error),
     input: isMap ? (step.input as Readonly<Record<string, TemplateValue>>) : {},
+    ...optional("references", isMap ? undefined : buildReferences(step, site)),
     ...buildPatience(step, kind),
     saveAs: buildSaveAs(step.save_as, [...site.at, "save_as"], site.context.faults),
     secrets: step.secrets ?? [],
@@ -159,22 +162,9 @@ function checkFunction(step: Step, { common, site }: Parts): string {
   return text;
 }
 
-/** Options that a provider may understand; they are part of what the step does. */
-const OPTION_KEYS = [
-  "output_mode",
-  "context_tier",
-  "session_key",
-  "reasoning",
-  "skills",
-  "plugins",
-  "max_session_seconds",
-  "max_agent_iterations",
-  "working_dir",
-] as const;
-
 function buildModel(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
-  const options: Record<string, JsonValue> = {};
-  for (const key of OPTION_KEYS) if (step[key] !== undefined) options[key] = step[key] as JsonValue;
+  const { instructions, runtime } = site.context;
+  const options = buildModelOptions(step, runtime);
   if (!site.isRouted && step.prompt === undefined) {
     site.context.faults.add({
       path: site.at,
@@ -190,7 +180,8 @@ function buildModel(step: Step, { common, site }: Parts): Unsigned<StepDefinitio
     ...optional("systemPrompt", step.system_prompt),
     prompt: step.prompt ?? "",
     ...optional("tools", step.tools),
-    ...(Object.keys(options).length === 0 ? {} : { options: options }),
+    ...optional("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
+    ...(Object.keys(options).length === 0 ? {} : { options }),
   };
 }
 

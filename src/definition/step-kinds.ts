@@ -102,8 +102,6 @@ const LATER: Readonly<Record<string, LaterKind>> = {
   http: { keys: ["url", "method"], instead: "call it from a command or function step" },
   mcp: { keys: ["server", "tool"], instead: "call it from a command or function step" },
 };
-/** Keys of model steps that would change what happens and are not there yet. */
-const LATER_KEYS: readonly StepKey[] = ["dialog", "validator", "sandbox"];
 
 /** The message for a part of the language that this version does not run. */
 export function describeLater(what: string): string {
@@ -131,9 +129,6 @@ export function findKind(question: KindQuestion): NodeKind | undefined {
     });
     return undefined;
   }
-  for (const key of LATER_KEYS)
-    if (step[key] !== undefined)
-      faults.add({ path: [...path, key], message: describeLater(key), suggestion: "remove it", atKey: true });
   const kind = step.type === undefined ? findBySign(question) : findByType(question, step.type);
   if (kind !== undefined) refuseForeignKeys(question, kind);
   return kind;

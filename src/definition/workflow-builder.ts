@@ -15,6 +15,8 @@ import { fingerprintWorkflow } from "./fingerprint.js";
 import { checkInputDefault } from "./inputs.js";
 import { listKeysAt } from "./schema-map.js";
 import { checkOrder } from "./order-check.js";
+import { checkProviders } from "./provider-check.js";
+import { buildContextRule } from "./references.js";
 import { optional, parseDurationMs } from "./plain-parts.js";
 import { checkReferences } from "./reference-check.js";
 import { buildAll, buildMachine, buildPhases, frameOf } from "./scope-builder.js";
@@ -40,12 +42,15 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
     faults,
     provider: providerOf(header, isRouted),
     model: header.runtime?.default_model,
+    runtime: header.runtime ?? {},
+    instructions: header.instructions ?? [],
     codeDigests: options.codeDigests,
     places: new Map(),
     absent: listForEach(file),
   };
   checkForm(file, faults);
   checkRuntime(header, isRouted, faults);
+  checkProviders(header.runtime, faults);
   const root = buildRoot(file, context);
   const definition: Omit<WorkflowDefinition, "fingerprint"> = {
     schema: 1,
@@ -53,6 +58,7 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
     ...(header.description === undefined ? {} : { description: header.description }),
     ...(header.version === undefined ? {} : { version: String(header.version) }),
     inputs: { ...buildInputs(header, faults), ...(isRouted ? findUndeclared(file) : {}) },
+    context: buildContextRule(header.context),
     root,
     output: (file.output ?? {}) as Readonly<Record<string, JsonValue>>,
     limits: buildLimits(header.limits, isRouted),

@@ -54,10 +54,6 @@ const FILE_RULES: readonly NoteRule[] = [
     path: ["workflow", "hooks"],
     text: "hooks are not run in this version; make the work a first or last step, or follow the task with splashdown events",
   },
-  {
-    path: ["workflow", "instructions"],
-    text: "they are not put before the prompts in this version; write them into each system_prompt",
-  },
   { path: ["workflow", "checkpoint", "storage"], asks: (value) => value !== "file", text: STORE_IS_OPEN },
   { path: ["workflow", "checkpoint", "path"], text: STORE_IS_OPEN },
   { path: ["tools"], text: NO_TOOLS },
@@ -108,6 +104,18 @@ const STEP_RULES: readonly NoteRule[] = [
   { path: ["context_tier"], text: NO_OPTIONS },
   { path: ["session_key"], text: "every model step is a conversation of its own in this version" },
   { path: ["reasoning"], text: NO_OPTIONS },
+  {
+    path: ["dialog"],
+    text: "no conversation is held about the answer, which is taken as it is; put a step of type questions after this one",
+  },
+  {
+    path: ["validator"],
+    text: "no second model looks at the answer; put a model step after this one, with a route back",
+  },
+  {
+    path: ["sandbox"],
+    text: "there are no pools of sandboxes here; run a command specialist in a container of your own",
+  },
   { path: ["skills"], text: NO_SKILLS },
   { path: ["plugins"], text: NO_SKILLS },
   { path: ["max_session_seconds"], text: `it has no effect in this version; ${STEP_TIMEOUT}` },

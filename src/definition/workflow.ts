@@ -49,6 +49,26 @@ export interface RouteDefinition {
   readonly output?: Readonly<Record<string, Template>>;
 }
 
+/** What a step sees of earlier outputs. Stored outputs are never touched by it. Source: CONDUCTOR-YAML 1.2. */
+export interface ContextRule {
+  /** accumulate: every output; last_only: the newest; explicit: what the step's `input` names. */
+  readonly mode: "accumulate" | "last_only" | "explicit";
+  /** Units: tokens, estimated as four characters each. */
+  readonly tokensMax?: number;
+  /** What gives way when the visible outputs are larger than that. */
+  readonly trim: "summarize" | "truncate" | "drop_oldest";
+}
+
+/** One entry of an `input` list: `agent.output.field?`, `group.outputs.member`, `workflow.input.name`. */
+export interface StepReference {
+  /** Name of a step or group; `workflow` for an input. */
+  readonly root: string;
+  /** As templates read it: `["output", "field"]`, `["outputs", "member"]`, `["input", "name"]`. */
+  readonly path: readonly string[];
+  /** Nothing is wrong when it is not there. */
+  readonly isOptional: boolean;
+}
+
 interface NodeBase {
   readonly name: string;
   readonly path: string;
@@ -63,6 +83,8 @@ interface NodeBase {
 interface StepBase extends NodeBase {
   readonly node: "step";
   readonly input: Readonly<Record<string, TemplateValue>>;
+  /** What it sees in explicit mode; absent when it has no list of references. */
+  readonly references?: readonly StepReference[];
   readonly effects: Effects;
   readonly onUnknown?: OnUnknown;
   /** A command that says what happened to a step of unknown outcome: exit 0 with JSON output = done, 3 = not done. */
@@ -107,7 +129,9 @@ export interface ModelStep extends StepBase {
   readonly systemPrompt?: Template;
   readonly prompt: Template;
   readonly tools?: readonly string[];
-  /** Options the provider may understand (session_key, reasoning, …), as written. */
+  /** Put before the prompt as they are: no template. */
+  readonly instructions?: string;
+  /** What the provider may understand, keys as in a file; see model-options.ts. */
   readonly options?: JsonObject;
 }
 export interface SetStep extends StepBase {
@@ -225,6 +249,7 @@ export interface WorkflowDefinition {
   readonly description?: string;
   readonly version?: string;
   readonly inputs: Readonly<Record<string, InputDefinition>>;
+  readonly context: ContextRule;
   readonly root: ScopeDefinition;
   /** Final output: name → template; empty means the output of the last step. */
   readonly output: Readonly<Record<string, TemplateValue>>;

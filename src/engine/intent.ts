@@ -264,7 +264,7 @@ function renderKind(choice: Choice, node: StepDefinition, scope: TemplateScope):
         provider: node.provider,
         model: render.text(node.model),
         system_prompt: render.text(node.systemPrompt),
-        prompt: render.text(node.prompt),
+        prompt: putBefore(node.instructions, render.text(node.prompt)),
         tools: node.tools,
       });
     case "set":
@@ -279,6 +279,11 @@ function renderKind(choice: Choice, node: StepDefinition, scope: TemplateScope):
     default:
       return unreachable(node);
   }
+}
+
+/** Instructions are no templates: they stand before the prompt as they are. */
+function putBefore(instructions: string | undefined, prompt: string | undefined): string | undefined {
+  return instructions === undefined ? prompt : `${instructions}\n\n${prompt ?? ""}`;
 }
 
 function renderScorer(node: ScorerStep, render: Renderer): JsonObject {

@@ -1,6 +1,7 @@
 /** What the performers get of the real world: processes, the environment without our keys, functions, models. */
 import { createModelSource } from "../agents/scripted-model.js";
 import type { PerformerDeps, SchemaCheck } from "../agents/contract.js";
+import { chooseProvider } from "../definition/provider-map.js";
 import type { LoadedWorkflow } from "../definition/workflow.js";
 import { compileSchema } from "../schema/compile.js";
 import { childEnvironmentOf } from "./environment.js";
@@ -17,6 +18,7 @@ export function createPerformerDeps(services: Services, workflow: LoadedWorkflow
     functions: workflow.functions,
     checkSchema,
     modelOf: models,
+    chooseProvider: (provider, model) => chooseProvider(services.settings.provider_map, provider, model),
   };
 }
 

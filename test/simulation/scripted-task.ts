@@ -59,6 +59,7 @@ export function createDefinition(stepCount: number): WorkflowDefinition {
     output: {},
     limits: { maxIterations: 100 },
     onFailure: "pause",
+    context: { mode: "accumulate", trim: "drop_oldest" },
     atlas: { mode: "rules" },
     metadata: {},
     settings: {},

@@ -34,6 +34,7 @@ const DEFINITION: WorkflowDefinition = {
   output: {},
   limits: { maxIterations: 10 },
   onFailure: "pause",
+  context: { mode: "accumulate", trim: "drop_oldest" },
   atlas: { mode: "rules" },
   metadata: {},
   settings: {},

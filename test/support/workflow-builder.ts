@@ -146,6 +146,7 @@ export function workflow(root: ScopeDefinition, options: Partial<WorkflowDefinit
     output: {},
     limits: { maxIterations: 1_000_000 },
     onFailure: "pause",
+    context: { mode: "accumulate", trim: "drop_oldest" },
     atlas: { mode: "rules" },
     metadata: {},
     settings: {},

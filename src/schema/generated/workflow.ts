@@ -50,15 +50,9 @@ export interface WorkflowHeader {
   readonly runtime?: Runtime;
   /** Inputs by name. */
   readonly input?: { readonly [key: string]: InputDefinition };
-  readonly context?: {
-    readonly mode?: "accumulate" | "last_only" | "explicit";
-    /** Largest context in tokens. */
-    readonly max_tokens?: number;
-    readonly trim_strategy?: "summarize" | "truncate" | "drop_oldest";
-  };
+  readonly context?: Context;
   readonly limits?: Limits;
-  /** Prices and how costs are shown. */
-  readonly cost?: { readonly [key: string]: unknown };
+  readonly cost?: Cost;
   readonly hooks?: {
     readonly on_start?: string;
     readonly on_complete?: string;
@@ -76,14 +70,13 @@ export interface WorkflowHeader {
 
 /** Which model provider runs the model steps. */
 export interface Runtime {
-  /** Name of the provider, or its settings. */
-  readonly provider?: (string | { readonly [key: string]: unknown });
+  readonly provider?: Provider;
   /** Model of steps that name none. */
   readonly default_model?: string;
   /** Answers of the scripted provider: a file or the answers themselves. */
   readonly scripted_answers?: (string | { readonly [key: string]: unknown });
-  /** Tool servers. */
-  readonly mcp_servers?: { readonly [key: string]: unknown };
+  /** Tool servers by name. */
+  readonly mcp_servers?: { readonly [key: string]: McpServer };
   /** Sampling temperature. */
   readonly temperature?: number;
   /** Largest answer. */
@@ -111,8 +104,10 @@ export interface Runtime {
     /** Skills left out. */
     readonly exclude?: readonly string[];
   };
-  readonly plugin_sources?: { readonly [key: string]: unknown };
-  readonly plugins?: readonly unknown[];
+  /** Where plugins come from. */
+  readonly plugin_sources?: { readonly [key: string]: PluginSource };
+  /** Plugins of model steps. */
+  readonly plugins?: readonly Plugin[];
   readonly checkpoint?: {
     /** A checkpoint after every step. */
     readonly every_agent?: boolean;
@@ -411,20 +406,37 @@ export interface Step {
   readonly entry_point?: string;
   readonly failure_mode?: FailureMode;
   readonly max_concurrent?: MaxConcurrent;
+  /** Size of the model's context: default, long_context, or a template. */
   readonly context_tier?: string;
+  /** raw: the answer as it is; envelope: with confidence around it. */
   readonly output_mode?: "raw" | "envelope";
+  /** Steps of one key continue one conversation. */
   readonly session_key?: string;
-  readonly reasoning?: { readonly [key: string]: unknown };
-  readonly skills?: readonly unknown[];
-  readonly plugins?: readonly unknown[];
+  /** How hard the model thinks. */
+  readonly reasoning?: {
+    /** Effort. */
+    readonly effort?: "low" | "medium" | "high" | "xhigh" | "max";
+  };
+  /** Skills of the step. */
+  readonly skills?: readonly string[];
+  /** Plugins of the step. */
+  readonly plugins?: readonly Plugin[];
+  /** Seconds for all turns of a model step. */
   readonly max_session_seconds?: number;
+  /** Turns of a model step. */
   readonly max_agent_iterations?: number;
-  /** Not in this version. */
-  readonly dialog?: unknown;
-  /** Not in this version. */
-  readonly validator?: unknown;
-  /** Not in this version. */
-  readonly sandbox?: unknown;
+  /** A conversation with a person about the answer. */
+  readonly dialog?: {
+    /** When to begin it. */
+    readonly trigger_prompt: string;
+  };
+  readonly validator?: AnswerValidator;
+  /** Sandbox of a step of the provider aca. */
+  readonly sandbox?: {
+    readonly identifier_scope?: IdentifierScope;
+    /** Folder in the sandbox. */
+    readonly working_dir?: string;
+  };
   /** Options of a gate (not in this version). */
   readonly options?: unknown;
   /** Not in this version. */
@@ -457,25 +469,1577 @@ export interface Step {
   readonly for_each?: unknown;
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"type":"string"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"atlas":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"limits":{"$ref":"#/$defs/limits"},"cost":{"type":"object"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"type":"string"},"on_complete":{"type":"string"},"on_error":{"type":"string"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"type":["string","object"]},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object"},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object"},"plugins":{"type":"array"},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"evaluation":{"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string"},"reasoning":{"type":"object"},"skills":{"type":"array"},"plugins":{"type":"array"},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{},"validator":{},"sandbox":{},"options":{},"questions":{},"source":{},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{},"input_mapping":{},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{},"output_template":{},"url":{},"method":{},"server":{},"tool":{},"for_each":{}}}}};
-const schema81 = {"enum":["plain","sealed"]};
-const schema88 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
-const schema89 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
+/** What a step sees of earlier outputs. */
+export interface Context {
+  /** accumulate: all; last_only: the newest; explicit: what its input names. */
+  readonly mode?: "accumulate" | "last_only" | "explicit";
+  /** Largest context in tokens, four characters each. */
+  readonly max_tokens?: number;
+  /** What goes first when the context is too large. */
+  readonly trim_strategy?: "summarize" | "truncate" | "drop_oldest";
+}
+
+/** Prices and how costs are shown. */
+export interface Cost {
+  /** Show the cost of each step. */
+  readonly show_per_agent?: boolean;
+  /** Show the cost of the task. */
+  readonly show_summary?: boolean;
+  /** Prices by model. */
+  readonly pricing?: { readonly [key: string]: Price };
+}
+
+/** Dollars per million tokens of one model. */
+export interface Price {
+  /** Dollars. */
+  readonly input_per_mtok: number;
+  /** Dollars. */
+  readonly output_per_mtok: number;
+  /** Dollars. */
+  readonly cache_read_per_mtok?: number;
+  /** Dollars. */
+  readonly cache_write_per_mtok?: number;
+}
+
+/** Name of the provider, or its settings. */
+export type Provider = string | {
+  /** Name of the provider. */
+  readonly name: string;
+  /** Whose service the address belongs to. */
+  readonly type?: "openai" | "azure" | "anthropic";
+  /** Which of the service's interfaces is used. */
+  readonly wire_api?: "completions" | "responses";
+  /** Address of the service. */
+  readonly base_url?: string;
+  /** Its key: ${NAME} of the environment, read at the moment of use. */
+  readonly api_key?: string;
+  /** Its token: ${NAME} of the environment. */
+  readonly bearer_token?: string;
+  /** Its token: ${NAME} of the environment. */
+  readonly auth_token?: string;
+  /** Headers of every call. */
+  readonly headers?: Texts;
+  readonly azure?: {
+    /** Version of Azure's interface. */
+    readonly api_version?: string;
+  };
+  /** Address of a runtime that is already there. */
+  readonly runtime_url?: string;
+  /** Its token. */
+  readonly runtime_token?: string;
+  readonly hermes_home?: string;
+  /** Tool sets of Hermes. */
+  readonly hermes_toolsets?: readonly string[];
+  readonly hermes_skip_memory?: boolean;
+  readonly hermes_skip_context_files?: boolean;
+  /** Address of a pool of sandboxes. */
+  readonly pool_endpoint?: string;
+  /** Version of the pool's interface. */
+  readonly api_version?: string;
+  /** Provider inside the sandbox. */
+  readonly inner_provider?: "copilot" | "claude-agent-sdk";
+  readonly identifier_scope?: IdentifierScope;
+  /** Network of the sandbox. */
+  readonly egress?: "enabled" | "disabled";
+  /** When the sandbox ends. */
+  readonly lifecycle?: "timed" | "on_container_exit";
+  /** How the pool is entered. */
+  readonly auth?: "azure_default";
+};
+
+/** Who shares one sandbox. */
+export type IdentifierScope = "workflow" | "agent" | "item" | "none";
+
+/** A tool server: a program (stdio) or an address (http, sse). */
+export interface McpServer {
+  /** stdio when absent. */
+  readonly type?: "stdio" | "http" | "sse";
+  /** Program of a stdio server. */
+  readonly command?: string;
+  /** Its arguments. */
+  readonly args?: (readonly ((string | number | boolean))[]);
+  readonly env?: Texts;
+  /** Address of an http or sse server. */
+  readonly url?: string;
+  readonly headers?: Texts;
+  /** Milliseconds for one call. */
+  readonly timeout?: number;
+  /** Tools that may be used; all when absent. */
+  readonly tools?: readonly string[];
+  readonly [key: string]: unknown;
+}
+
+/** A folder or an address. */
+export type PluginSource = string | {
+  /** Folder or address. */
+  readonly source?: string;
+  readonly path?: string;
+  readonly plugin?: string;
+  readonly [key: string]: unknown;
+};
+
+/** Name of a plugin, or which of its parts are used. */
+export type Plugin = string | {
+  /** Name of the plugin. */
+  readonly name: string;
+  /** Its skills. */
+  readonly skills?: boolean;
+  /** Its agents. */
+  readonly agents?: boolean;
+  /** Its tool servers. */
+  readonly mcp?: boolean;
+  readonly [key: string]: unknown;
+};
+
+/** A second look at the answer by a model. */
+export interface AnswerValidator {
+  /** What a good answer fulfils. */
+  readonly criteria: string;
+  /** Model that looks. */
+  readonly model?: string;
+  /** Second tries. */
+  readonly max_retries?: number;
+}
+
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"type":"string"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"atlas":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"type":"string"},"on_complete":{"type":"string"},"on_error":{"type":"string"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"evaluation":{"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{},"questions":{},"source":{},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{},"input_mapping":{},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{},"output_template":{},"url":{},"method":{},"server":{},"tool":{},"for_each":{}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}}}};
+const schema95 = {"enum":["plain","sealed"]};
+const schema102 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
+const schema103 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
 const func1 = Object.prototype.hasOwnProperty;
-const schema32 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"limits":{"$ref":"#/$defs/limits"},"cost":{"type":"object"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"type":"string"},"on_complete":{"type":"string"},"on_error":{"type":"string"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}};
-const schema33 = {"type":"object","properties":{"provider":{"type":["string","object"]},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object"},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object"},"plugins":{"type":"array"},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true};
-const schema34 = {"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true};
-const schema37 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}};
-const schema38 = {"enum":["ask","rerun","skip","fail"]};
+const schema32 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"type":"string"},"on_complete":{"type":"string"},"on_error":{"type":"string"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}};
+const schema42 = {"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true};
+const schema43 = {"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}};
+const schema48 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}};
+const schema49 = {"enum":["ask","rerun","skip","fail"]};
 const func3 = countCodePoints;
-const schema35 = {"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}};
-const schema36 = {"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"};
-const pattern4 = new RegExp("^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$", "u");
+const schema33 = {"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true};
+const schema40 = {"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}};
+const schema41 = {"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}};
+const schema34 = {"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}};
+const schema35 = {"type":"object","additionalProperties":{"type":["string","number","boolean"]}};
+const schema36 = {"enum":["workflow","agent","item","none"]};
+const pattern4 = new RegExp("^https://", "u");
+
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate23.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "string") && (!(data && typeof data == "object" && !Array.isArray(data)))){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema34.type},message:"must be string,object"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema34.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(func3(data0) < 1){
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.type !== undefined){
+let data1 = data.type;
+if(!(((data1 === "openai") || (data1 === "azure")) || (data1 === "anthropic"))){
+const err5 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema34.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.wire_api !== undefined){
+let data2 = data.wire_api;
+if(!((data2 === "completions") || (data2 === "responses"))){
+const err6 = {instancePath:instancePath+"/wire_api",schemaPath:"#/properties/wire_api/enum",keyword:"enum",params:{allowedValues: schema34.properties.wire_api.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.base_url !== undefined){
+if(typeof data.base_url !== "string"){
+const err7 = {instancePath:instancePath+"/base_url",schemaPath:"#/properties/base_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.api_key !== undefined){
+if(typeof data.api_key !== "string"){
+const err8 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.bearer_token !== undefined){
+if(typeof data.bearer_token !== "string"){
+const err9 = {instancePath:instancePath+"/bearer_token",schemaPath:"#/properties/bearer_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.auth_token !== undefined){
+if(typeof data.auth_token !== "string"){
+const err10 = {instancePath:instancePath+"/auth_token",schemaPath:"#/properties/auth_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data7 = data.headers;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+for(const key1 in data7){
+let data8 = data7[key1];
+if(((typeof data8 !== "string") && (!((typeof data8 == "number") && (isFinite(data8))))) && (typeof data8 !== "boolean")){
+const err11 = {instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/headers",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.azure !== undefined){
+let data9 = data.azure;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key2 in data9){
+if(!(key2 === "api_version")){
+const err13 = {instancePath:instancePath+"/azure",schemaPath:"#/properties/azure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data9.api_version !== undefined){
+if(typeof data9.api_version !== "string"){
+const err14 = {instancePath:instancePath+"/azure/api_version",schemaPath:"#/properties/azure/properties/api_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/azure",schemaPath:"#/properties/azure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.runtime_url !== undefined){
+if(typeof data.runtime_url !== "string"){
+const err16 = {instancePath:instancePath+"/runtime_url",schemaPath:"#/properties/runtime_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.runtime_token !== undefined){
+if(typeof data.runtime_token !== "string"){
+const err17 = {instancePath:instancePath+"/runtime_token",schemaPath:"#/properties/runtime_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.hermes_home !== undefined){
+if(typeof data.hermes_home !== "string"){
+const err18 = {instancePath:instancePath+"/hermes_home",schemaPath:"#/properties/hermes_home/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.hermes_toolsets !== undefined){
+let data14 = data.hermes_toolsets;
+if(Array.isArray(data14)){
+const len0 = data14.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data14[i0] !== "string"){
+const err19 = {instancePath:instancePath+"/hermes_toolsets/" + i0,schemaPath:"#/properties/hermes_toolsets/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/hermes_toolsets",schemaPath:"#/properties/hermes_toolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.hermes_skip_memory !== undefined){
+if(typeof data.hermes_skip_memory !== "boolean"){
+const err21 = {instancePath:instancePath+"/hermes_skip_memory",schemaPath:"#/properties/hermes_skip_memory/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data.hermes_skip_context_files !== undefined){
+if(typeof data.hermes_skip_context_files !== "boolean"){
+const err22 = {instancePath:instancePath+"/hermes_skip_context_files",schemaPath:"#/properties/hermes_skip_context_files/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data.pool_endpoint !== undefined){
+let data18 = data.pool_endpoint;
+if(typeof data18 === "string"){
+if(!pattern4.test(data18)){
+const err23 = {instancePath:instancePath+"/pool_endpoint",schemaPath:"#/properties/pool_endpoint/pattern",keyword:"pattern",params:{pattern: "^https://"},message:"must match pattern \""+"^https://"+"\""};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/pool_endpoint",schemaPath:"#/properties/pool_endpoint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data.api_version !== undefined){
+if(typeof data.api_version !== "string"){
+const err25 = {instancePath:instancePath+"/api_version",schemaPath:"#/properties/api_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data.inner_provider !== undefined){
+let data20 = data.inner_provider;
+if(!((data20 === "copilot") || (data20 === "claude-agent-sdk"))){
+const err26 = {instancePath:instancePath+"/inner_provider",schemaPath:"#/properties/inner_provider/enum",keyword:"enum",params:{allowedValues: schema34.properties.inner_provider.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.identifier_scope !== undefined){
+let data21 = data.identifier_scope;
+if(!((((data21 === "workflow") || (data21 === "agent")) || (data21 === "item")) || (data21 === "none"))){
+const err27 = {instancePath:instancePath+"/identifier_scope",schemaPath:"#/$defs/identifier_scope/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data.egress !== undefined){
+let data22 = data.egress;
+if(!((data22 === "enabled") || (data22 === "disabled"))){
+const err28 = {instancePath:instancePath+"/egress",schemaPath:"#/properties/egress/enum",keyword:"enum",params:{allowedValues: schema34.properties.egress.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.lifecycle !== undefined){
+let data23 = data.lifecycle;
+if(!((data23 === "timed") || (data23 === "on_container_exit"))){
+const err29 = {instancePath:instancePath+"/lifecycle",schemaPath:"#/properties/lifecycle/enum",keyword:"enum",params:{allowedValues: schema34.properties.lifecycle.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.auth !== undefined){
+if(!(data.auth === "azure_default")){
+const err30 = {instancePath:instancePath+"/auth",schemaPath:"#/properties/auth/enum",keyword:"enum",params:{allowedValues: schema34.properties.auth.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+validate23.errors = vErrors;
+return errors === 0;
+}
+validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema37 = {"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}}}};
+
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate25.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type !== undefined){
+let data0 = data.type;
+if(!(((data0 === "stdio") || (data0 === "http")) || (data0 === "sse"))){
+const err0 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema37.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.command !== undefined){
+if(typeof data.command !== "string"){
+const err1 = {instancePath:instancePath+"/command",schemaPath:"#/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.args !== undefined){
+let data2 = data.args;
+if(Array.isArray(data2)){
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(((typeof data3 !== "string") && (!((typeof data3 == "number") && (isFinite(data3))))) && (typeof data3 !== "boolean")){
+const err2 = {instancePath:instancePath+"/args/" + i0,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema37.properties.args.items.type},message:"must be string,number,boolean"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/args",schemaPath:"#/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.env !== undefined){
+let data4 = data.env;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+for(const key0 in data4){
+let data5 = data4[key0];
+if(((typeof data5 !== "string") && (!((typeof data5 == "number") && (isFinite(data5))))) && (typeof data5 !== "boolean")){
+const err4 = {instancePath:instancePath+"/env/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/env",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.url !== undefined){
+if(typeof data.url !== "string"){
+const err6 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data7 = data.headers;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+for(const key1 in data7){
+let data8 = data7[key1];
+if(((typeof data8 !== "string") && (!((typeof data8 == "number") && (isFinite(data8))))) && (typeof data8 !== "boolean")){
+const err7 = {instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/headers",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.timeout !== undefined){
+let data9 = data.timeout;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err9 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 1 || isNaN(data9)){
+const err10 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+if(data.tools !== undefined){
+let data10 = data.tools;
+if(Array.isArray(data10)){
+const len1 = data10.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data10[i1] !== "string"){
+const err11 = {instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+validate25.errors = vErrors;
+return errors === 0;
+}
+validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate22.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.provider !== undefined){
+if(!(validate23(data.provider, {instancePath:instancePath+"/provider",parentData:data,parentDataProperty:"provider",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+}
+if(data.default_model !== undefined){
+if(typeof data.default_model !== "string"){
+const err0 = {instancePath:instancePath+"/default_model",schemaPath:"#/properties/default_model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.scripted_answers !== undefined){
+let data2 = data.scripted_answers;
+if((typeof data2 !== "string") && (!(data2 && typeof data2 == "object" && !Array.isArray(data2)))){
+const err1 = {instancePath:instancePath+"/scripted_answers",schemaPath:"#/properties/scripted_answers/type",keyword:"type",params:{type: schema33.properties.scripted_answers.type},message:"must be string,object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.mcp_servers !== undefined){
+let data3 = data.mcp_servers;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key0 in data3){
+if(!(validate25(data3[key0], {instancePath:instancePath+"/mcp_servers/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/mcp_servers",schemaPath:"#/properties/mcp_servers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.temperature !== undefined){
+let data5 = data.temperature;
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2 || isNaN(data5)){
+const err3 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data5 < 0 || isNaN(data5)){
+const err4 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.max_tokens !== undefined){
+let data6 = data.max_tokens;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err6 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 200000 || isNaN(data6)){
+const err7 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data6 < 1 || isNaN(data6)){
+const err8 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+if(data.timeout !== undefined){
+let data7 = data.timeout;
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 1 || isNaN(data7)){
+const err9 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.max_session_seconds !== undefined){
+let data8 = data.max_session_seconds;
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 1 || isNaN(data8)){
+const err11 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.max_agent_iterations !== undefined){
+let data9 = data.max_agent_iterations;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err13 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 500 || isNaN(data9)){
+const err14 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data9 < 1 || isNaN(data9)){
+const err15 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+if(data.default_reasoning_effort !== undefined){
+let data10 = data.default_reasoning_effort;
+if(!(((((data10 === "low") || (data10 === "medium")) || (data10 === "high")) || (data10 === "xhigh")) || (data10 === "max"))){
+const err16 = {instancePath:instancePath+"/default_reasoning_effort",schemaPath:"#/properties/default_reasoning_effort/enum",keyword:"enum",params:{allowedValues: schema33.properties.default_reasoning_effort.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.default_context_tier !== undefined){
+let data11 = data.default_context_tier;
+if(!((data11 === "default") || (data11 === "long_context"))){
+const err17 = {instancePath:instancePath+"/default_context_tier",schemaPath:"#/properties/default_context_tier/enum",keyword:"enum",params:{allowedValues: schema33.properties.default_context_tier.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.working_dir !== undefined){
+if(typeof data.working_dir !== "string"){
+const err18 = {instancePath:instancePath+"/working_dir",schemaPath:"#/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.skills !== undefined){
+let data13 = data.skills;
+if(Array.isArray(data13)){
+const len0 = data13.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data13[i0] !== "string"){
+const err19 = {instancePath:instancePath+"/skills/" + i0,schemaPath:"#/properties/skills/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.skill_injection !== undefined){
+let data15 = data.skill_injection;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+for(const key1 in data15){
+if(!((key1 === "warn_bytes") || (key1 === "max_bytes"))){
+const err21 = {instancePath:instancePath+"/skill_injection",schemaPath:"#/properties/skill_injection/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data15.warn_bytes !== undefined){
+let data16 = data15.warn_bytes;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
+const err22 = {instancePath:instancePath+"/skill_injection/warn_bytes",schemaPath:"#/properties/skill_injection/properties/warn_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 < 1 || isNaN(data16)){
+const err23 = {instancePath:instancePath+"/skill_injection/warn_bytes",schemaPath:"#/properties/skill_injection/properties/warn_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+if(data15.max_bytes !== undefined){
+let data17 = data15.max_bytes;
+if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
+const err24 = {instancePath:instancePath+"/skill_injection/max_bytes",schemaPath:"#/properties/skill_injection/properties/max_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 < 1 || isNaN(data17)){
+const err25 = {instancePath:instancePath+"/skill_injection/max_bytes",schemaPath:"#/properties/skill_injection/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/skill_injection",schemaPath:"#/properties/skill_injection/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.skill_discovery !== undefined){
+let data18 = data.skill_discovery;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+for(const key2 in data18){
+if(!((key2 === "sources") || (key2 === "exclude"))){
+const err27 = {instancePath:instancePath+"/skill_discovery",schemaPath:"#/properties/skill_discovery/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data18.sources !== undefined){
+let data19 = data18.sources;
+if(Array.isArray(data19)){
+const len1 = data19.length;
+for(let i1=0; i1<len1; i1++){
+let data20 = data19[i1];
+if(!((data20 === "personal") || (data20 === "project"))){
+const err28 = {instancePath:instancePath+"/skill_discovery/sources/" + i1,schemaPath:"#/properties/skill_discovery/properties/sources/items/enum",keyword:"enum",params:{allowedValues: schema33.properties.skill_discovery.properties.sources.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/skill_discovery/sources",schemaPath:"#/properties/skill_discovery/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data18.exclude !== undefined){
+let data21 = data18.exclude;
+if(Array.isArray(data21)){
+const len2 = data21.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data21[i2] !== "string"){
+const err30 = {instancePath:instancePath+"/skill_discovery/exclude/" + i2,schemaPath:"#/properties/skill_discovery/properties/exclude/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/skill_discovery/exclude",schemaPath:"#/properties/skill_discovery/properties/exclude/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/skill_discovery",schemaPath:"#/properties/skill_discovery/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.plugin_sources !== undefined){
+let data23 = data.plugin_sources;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+for(const key3 in data23){
+let data24 = data23[key3];
+if((typeof data24 !== "string") && (!(data24 && typeof data24 == "object" && !Array.isArray(data24)))){
+const err33 = {instancePath:instancePath+"/plugin_sources/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/plugin_source/type",keyword:"type",params:{type: schema40.type},message:"must be string,object"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.source !== undefined){
+if(typeof data24.source !== "string"){
+const err34 = {instancePath:instancePath+"/plugin_sources/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/source",schemaPath:"#/$defs/plugin_source/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data24.path !== undefined){
+if(typeof data24.path !== "string"){
+const err35 = {instancePath:instancePath+"/plugin_sources/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/path",schemaPath:"#/$defs/plugin_source/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data24.plugin !== undefined){
+if(typeof data24.plugin !== "string"){
+const err36 = {instancePath:instancePath+"/plugin_sources/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/plugin",schemaPath:"#/$defs/plugin_source/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/plugin_sources",schemaPath:"#/properties/plugin_sources/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+if(data.plugins !== undefined){
+let data28 = data.plugins;
+if(Array.isArray(data28)){
+const len3 = data28.length;
+for(let i3=0; i3<len3; i3++){
+let data29 = data28[i3];
+if((typeof data29 !== "string") && (!(data29 && typeof data29 == "object" && !Array.isArray(data29)))){
+const err38 = {instancePath:instancePath+"/plugins/" + i3,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema41.type},message:"must be string,object"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
+if(data29.name === undefined){
+const err39 = {instancePath:instancePath+"/plugins/" + i3,schemaPath:"#/$defs/plugin/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+if(data29.name !== undefined){
+if(typeof data29.name !== "string"){
+const err40 = {instancePath:instancePath+"/plugins/" + i3+"/name",schemaPath:"#/$defs/plugin/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+if(data29.skills !== undefined){
+if(typeof data29.skills !== "boolean"){
+const err41 = {instancePath:instancePath+"/plugins/" + i3+"/skills",schemaPath:"#/$defs/plugin/properties/skills/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+if(data29.agents !== undefined){
+if(typeof data29.agents !== "boolean"){
+const err42 = {instancePath:instancePath+"/plugins/" + i3+"/agents",schemaPath:"#/$defs/plugin/properties/agents/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+if(data29.mcp !== undefined){
+if(typeof data29.mcp !== "boolean"){
+const err43 = {instancePath:instancePath+"/plugins/" + i3+"/mcp",schemaPath:"#/$defs/plugin/properties/mcp/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+}
+}
+}
+else {
+const err44 = {instancePath:instancePath+"/plugins",schemaPath:"#/properties/plugins/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+if(data.checkpoint !== undefined){
+let data34 = data.checkpoint;
+if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
+for(const key4 in data34){
+if(!(((key4 === "every_agent") || (key4 === "every_seconds")) || (key4 === "keep_last"))){
+const err45 = {instancePath:instancePath+"/checkpoint",schemaPath:"#/properties/checkpoint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+}
+if(data34.every_agent !== undefined){
+if(typeof data34.every_agent !== "boolean"){
+const err46 = {instancePath:instancePath+"/checkpoint/every_agent",schemaPath:"#/properties/checkpoint/properties/every_agent/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+if(data34.every_seconds !== undefined){
+let data36 = data34.every_seconds;
+if(!(((typeof data36 == "number") && (!(data36 % 1) && !isNaN(data36))) && (isFinite(data36)))){
+const err47 = {instancePath:instancePath+"/checkpoint/every_seconds",schemaPath:"#/properties/checkpoint/properties/every_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+if((typeof data36 == "number") && (isFinite(data36))){
+if(data36 < 1 || isNaN(data36)){
+const err48 = {instancePath:instancePath+"/checkpoint/every_seconds",schemaPath:"#/properties/checkpoint/properties/every_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+}
+}
+if(data34.keep_last !== undefined){
+let data37 = data34.keep_last;
+if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
+const err49 = {instancePath:instancePath+"/checkpoint/keep_last",schemaPath:"#/properties/checkpoint/properties/keep_last/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+if((typeof data37 == "number") && (isFinite(data37))){
+if(data37 > 100 || isNaN(data37)){
+const err50 = {instancePath:instancePath+"/checkpoint/keep_last",schemaPath:"#/properties/checkpoint/properties/keep_last/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+if(data37 < 1 || isNaN(data37)){
+const err51 = {instancePath:instancePath+"/checkpoint/keep_last",schemaPath:"#/properties/checkpoint/properties/keep_last/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err52 = {instancePath:instancePath+"/checkpoint",schemaPath:"#/properties/checkpoint/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+if(data.tool_output !== undefined){
+let data38 = data.tool_output;
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+for(const key5 in data38){
+if(!((((key5 === "enabled") || (key5 === "max_chars")) || (key5 === "spill_to_file")) || (key5 === "spill_dir"))){
+const err53 = {instancePath:instancePath+"/tool_output",schemaPath:"#/properties/tool_output/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+if(data38.enabled !== undefined){
+if(typeof data38.enabled !== "boolean"){
+const err54 = {instancePath:instancePath+"/tool_output/enabled",schemaPath:"#/properties/tool_output/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+if(data38.max_chars !== undefined){
+let data40 = data38.max_chars;
+if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
+const err55 = {instancePath:instancePath+"/tool_output/max_chars",schemaPath:"#/properties/tool_output/properties/max_chars/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+if((typeof data40 == "number") && (isFinite(data40))){
+if(data40 < 1000 || isNaN(data40)){
+const err56 = {instancePath:instancePath+"/tool_output/max_chars",schemaPath:"#/properties/tool_output/properties/max_chars/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1000},message:"must be >= 1000"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+}
+}
+if(data38.spill_to_file !== undefined){
+if(typeof data38.spill_to_file !== "boolean"){
+const err57 = {instancePath:instancePath+"/tool_output/spill_to_file",schemaPath:"#/properties/tool_output/properties/spill_to_file/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+}
+if(data38.spill_dir !== undefined){
+if(typeof data38.spill_dir !== "string"){
+const err58 = {instancePath:instancePath+"/tool_output/spill_dir",schemaPath:"#/properties/tool_output/properties/spill_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+}
+else {
+const err59 = {instancePath:instancePath+"/tool_output",schemaPath:"#/properties/tool_output/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+}
+else {
+const err60 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+validate22.errors = vErrors;
+return errors === 0;
+}
+validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema44 = {"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}};
+const schema45 = {"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"};
+const pattern5 = new RegExp("^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$", "u");
+
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate28.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -533,7 +2097,7 @@ errors++;
 if(data.timeout_seconds !== undefined){
 let data1 = data.timeout_seconds;
 if((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema36.type},message:"must be number,string"};
+const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -555,7 +2119,7 @@ errors++;
 }
 }
 if(typeof data1 === "string"){
-if(!pattern4.test(data1)){
+if(!pattern5.test(data1)){
 const err6 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -655,7 +2219,7 @@ errors++;
 if(data.budget_mode !== undefined){
 let data5 = data.budget_mode;
 if(!((data5 === "audit") || (data5 === "enforce"))){
-const err14 = {instancePath:instancePath+"/budget_mode",schemaPath:"#/properties/budget_mode/enum",keyword:"enum",params:{allowedValues: schema35.properties.budget_mode.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/budget_mode",schemaPath:"#/properties/budget_mode/enum",keyword:"enum",params:{allowedValues: schema44.properties.budget_mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -676,10 +2240,238 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate22.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
-validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema46 = {"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}};
+const schema47 = {"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}};
+
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate30.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((key0 === "show_per_agent") || (key0 === "show_summary")) || (key0 === "pricing"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.show_per_agent !== undefined){
+if(typeof data.show_per_agent !== "boolean"){
+const err1 = {instancePath:instancePath+"/show_per_agent",schemaPath:"#/properties/show_per_agent/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.show_summary !== undefined){
+if(typeof data.show_summary !== "boolean"){
+const err2 = {instancePath:instancePath+"/show_summary",schemaPath:"#/properties/show_summary/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.pricing !== undefined){
+let data2 = data.pricing;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+let data3 = data2[key1];
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.input_per_mtok === undefined){
+const err3 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/price/required",keyword:"required",params:{missingProperty: "input_per_mtok"},message:"must have required property '"+"input_per_mtok"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data3.output_per_mtok === undefined){
+const err4 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/price/required",keyword:"required",params:{missingProperty: "output_per_mtok"},message:"must have required property '"+"output_per_mtok"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key2 in data3){
+if(!((((key2 === "input_per_mtok") || (key2 === "output_per_mtok")) || (key2 === "cache_read_per_mtok")) || (key2 === "cache_write_per_mtok"))){
+const err5 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/price/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data3.input_per_mtok !== undefined){
+let data4 = data3.input_per_mtok;
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+const err6 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/price/properties/input_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/price/properties/input_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data3.output_per_mtok !== undefined){
+let data5 = data3.output_per_mtok;
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err8 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/price/properties/output_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/price/properties/output_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data3.cache_read_per_mtok !== undefined){
+let data6 = data3.cache_read_per_mtok;
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+const err10 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/price/properties/cache_read_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/price/properties/cache_read_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data3.cache_write_per_mtok !== undefined){
+let data7 = data3.cache_write_per_mtok;
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+const err12 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/price/properties/cache_write_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/price/properties/cache_write_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/pricing/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/price/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/pricing",schemaPath:"#/properties/pricing/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+validate30.errors = vErrors;
+return errors === 0;
+}
+validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -788,12 +2580,19 @@ errors++;
 }
 }
 if(data.runtime !== undefined){
-let data4 = data.runtime;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-if(data4.provider !== undefined){
-let data5 = data4.provider;
-if((typeof data5 !== "string") && (!(data5 && typeof data5 == "object" && !Array.isArray(data5)))){
-const err8 = {instancePath:instancePath+"/runtime/provider",schemaPath:"#/$defs/runtime/properties/provider/type",keyword:"type",params:{type: schema33.properties.provider.type},message:"must be string,object"};
+if(!(validate22(data.runtime, {instancePath:instancePath+"/runtime",parentData:data,parentDataProperty:"runtime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
+errors = vErrors.length;
+}
+}
+if(data.input !== undefined){
+let data5 = data.input;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+for(const key1 in data5){
+let data6 = data5[key1];
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.type === undefined){
+const err8 = {instancePath:instancePath+"/input/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/input_definition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -802,10 +2601,10 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-if(data4.default_model !== undefined){
-if(typeof data4.default_model !== "string"){
-const err9 = {instancePath:instancePath+"/runtime/default_model",schemaPath:"#/$defs/runtime/properties/default_model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6.type !== undefined){
+let data7 = data6.type;
+if(!(((((data7 === "string") || (data7 === "number")) || (data7 === "boolean")) || (data7 === "array")) || (data7 === "object"))){
+const err9 = {instancePath:instancePath+"/input/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/$defs/input_definition/properties/type/enum",keyword:"enum",params:{allowedValues: schema42.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -815,10 +2614,9 @@ vErrors.push(err9);
 errors++;
 }
 }
-if(data4.scripted_answers !== undefined){
-let data7 = data4.scripted_answers;
-if((typeof data7 !== "string") && (!(data7 && typeof data7 == "object" && !Array.isArray(data7)))){
-const err10 = {instancePath:instancePath+"/runtime/scripted_answers",schemaPath:"#/$defs/runtime/properties/scripted_answers/type",keyword:"type",params:{type: schema33.properties.scripted_answers.type},message:"must be string,object"};
+if(data6.required !== undefined){
+if(typeof data6.required !== "boolean"){
+const err10 = {instancePath:instancePath+"/input/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/required",schemaPath:"#/$defs/input_definition/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -828,10 +2626,9 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data4.mcp_servers !== undefined){
-let data8 = data4.mcp_servers;
-if(!(data8 && typeof data8 == "object" && !Array.isArray(data8))){
-const err11 = {instancePath:instancePath+"/runtime/mcp_servers",schemaPath:"#/$defs/runtime/properties/mcp_servers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data6.description !== undefined){
+if(typeof data6.description !== "string"){
+const err11 = {instancePath:instancePath+"/input/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/description",schemaPath:"#/$defs/input_definition/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -841,11 +2638,9 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data4.temperature !== undefined){
-let data9 = data4.temperature;
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 > 2 || isNaN(data9)){
-const err12 = {instancePath:instancePath+"/runtime/temperature",schemaPath:"#/$defs/runtime/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+}
+else {
+const err12 = {instancePath:instancePath+"/input/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/input_definition/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -854,8 +2649,10 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(data9 < 0 || isNaN(data9)){
-const err13 = {instancePath:instancePath+"/runtime/temperature",schemaPath:"#/$defs/runtime/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -865,8 +2662,12 @@ vErrors.push(err13);
 errors++;
 }
 }
-else {
-const err14 = {instancePath:instancePath+"/runtime/temperature",schemaPath:"#/$defs/runtime/properties/temperature/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.context !== undefined){
+let data10 = data.context;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+for(const key2 in data10){
+if(!(((key2 === "mode") || (key2 === "max_tokens")) || (key2 === "trim_strategy"))){
+const err14 = {instancePath:instancePath+"/context",schemaPath:"#/$defs/context/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -876,10 +2677,10 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data4.max_tokens !== undefined){
-let data10 = data4.max_tokens;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err15 = {instancePath:instancePath+"/runtime/max_tokens",schemaPath:"#/$defs/runtime/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data10.mode !== undefined){
+let data11 = data10.mode;
+if(!(((data11 === "accumulate") || (data11 === "last_only")) || (data11 === "explicit"))){
+const err15 = {instancePath:instancePath+"/context/mode",schemaPath:"#/$defs/context/properties/mode/enum",keyword:"enum",params:{allowedValues: schema43.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -888,9 +2689,11 @@ vErrors.push(err15);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 200000 || isNaN(data10)){
-const err16 = {instancePath:instancePath+"/runtime/max_tokens",schemaPath:"#/$defs/runtime/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"};
+}
+if(data10.max_tokens !== undefined){
+let data12 = data10.max_tokens;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
+const err16 = {instancePath:instancePath+"/context/max_tokens",schemaPath:"#/$defs/context/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -899,8 +2702,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(data10 < 1 || isNaN(data10)){
-const err17 = {instancePath:instancePath+"/runtime/max_tokens",schemaPath:"#/$defs/runtime/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 1 || isNaN(data12)){
+const err17 = {instancePath:instancePath+"/context/max_tokens",schemaPath:"#/$defs/context/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -911,11 +2715,10 @@ errors++;
 }
 }
 }
-if(data4.timeout !== undefined){
-let data11 = data4.timeout;
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 1 || isNaN(data11)){
-const err18 = {instancePath:instancePath+"/runtime/timeout",schemaPath:"#/$defs/runtime/properties/timeout/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data10.trim_strategy !== undefined){
+let data13 = data10.trim_strategy;
+if(!(((data13 === "summarize") || (data13 === "truncate")) || (data13 === "drop_oldest"))){
+const err18 = {instancePath:instancePath+"/context/trim_strategy",schemaPath:"#/$defs/context/properties/trim_strategy/enum",keyword:"enum",params:{allowedValues: schema43.properties.trim_strategy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -925,8 +2728,9 @@ vErrors.push(err18);
 errors++;
 }
 }
+}
 else {
-const err19 = {instancePath:instancePath+"/runtime/timeout",schemaPath:"#/$defs/runtime/properties/timeout/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err19 = {instancePath:instancePath+"/context",schemaPath:"#/$defs/context/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -936,11 +2740,24 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data4.max_session_seconds !== undefined){
-let data12 = data4.max_session_seconds;
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 1 || isNaN(data12)){
-const err20 = {instancePath:instancePath+"/runtime/max_session_seconds",schemaPath:"#/$defs/runtime/properties/max_session_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data.limits !== undefined){
+if(!(validate28(data.limits, {instancePath:instancePath+"/limits",parentData:data,parentDataProperty:"limits",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+errors = vErrors.length;
+}
+}
+if(data.cost !== undefined){
+if(!(validate30(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+errors = vErrors.length;
+}
+}
+if(data.hooks !== undefined){
+let data16 = data.hooks;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+for(const key3 in data16){
+if(!(((key3 === "on_start") || (key3 === "on_complete")) || (key3 === "on_error"))){
+const err20 = {instancePath:instancePath+"/hooks",schemaPath:"#/properties/hooks/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -950,8 +2767,9 @@ vErrors.push(err20);
 errors++;
 }
 }
-else {
-const err21 = {instancePath:instancePath+"/runtime/max_session_seconds",schemaPath:"#/$defs/runtime/properties/max_session_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data16.on_start !== undefined){
+if(typeof data16.on_start !== "string"){
+const err21 = {instancePath:instancePath+"/hooks/on_start",schemaPath:"#/properties/hooks/properties/on_start/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -961,10 +2779,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data4.max_agent_iterations !== undefined){
-let data13 = data4.max_agent_iterations;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-const err22 = {instancePath:instancePath+"/runtime/max_agent_iterations",schemaPath:"#/$defs/runtime/properties/max_agent_iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data16.on_complete !== undefined){
+if(typeof data16.on_complete !== "string"){
+const err22 = {instancePath:instancePath+"/hooks/on_complete",schemaPath:"#/properties/hooks/properties/on_complete/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -973,9 +2790,10 @@ vErrors.push(err22);
 }
 errors++;
 }
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 > 500 || isNaN(data13)){
-const err23 = {instancePath:instancePath+"/runtime/max_agent_iterations",schemaPath:"#/$defs/runtime/properties/max_agent_iterations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"};
+}
+if(data16.on_error !== undefined){
+if(typeof data16.on_error !== "string"){
+const err23 = {instancePath:instancePath+"/hooks/on_error",schemaPath:"#/properties/hooks/properties/on_error/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -984,8 +2802,10 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(data13 < 1 || isNaN(data13)){
-const err24 = {instancePath:instancePath+"/runtime/max_agent_iterations",schemaPath:"#/$defs/runtime/properties/max_agent_iterations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/hooks",schemaPath:"#/properties/hooks/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -995,11 +2815,10 @@ vErrors.push(err24);
 errors++;
 }
 }
-}
-if(data4.default_reasoning_effort !== undefined){
-let data14 = data4.default_reasoning_effort;
-if(!(((((data14 === "low") || (data14 === "medium")) || (data14 === "high")) || (data14 === "xhigh")) || (data14 === "max"))){
-const err25 = {instancePath:instancePath+"/runtime/default_reasoning_effort",schemaPath:"#/$defs/runtime/properties/default_reasoning_effort/enum",keyword:"enum",params:{allowedValues: schema33.properties.default_reasoning_effort.enum},message:"must be equal to one of the allowed values"};
+if(data.metadata !== undefined){
+let data20 = data.metadata;
+if(!(data20 && typeof data20 == "object" && !Array.isArray(data20))){
+const err25 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -1009,10 +2828,13 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data4.default_context_tier !== undefined){
-let data15 = data4.default_context_tier;
-if(!((data15 === "default") || (data15 === "long_context"))){
-const err26 = {instancePath:instancePath+"/runtime/default_context_tier",schemaPath:"#/$defs/runtime/properties/default_context_tier/enum",keyword:"enum",params:{allowedValues: schema33.properties.default_context_tier.enum},message:"must be equal to one of the allowed values"};
+if(data.instructions !== undefined){
+let data21 = data.instructions;
+if(Array.isArray(data21)){
+const len0 = data21.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data21[i0] !== "string"){
+const err26 = {instancePath:instancePath+"/instructions/" + i0,schemaPath:"#/properties/instructions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -1022,9 +2844,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data4.working_dir !== undefined){
-if(typeof data4.working_dir !== "string"){
-const err27 = {instancePath:instancePath+"/runtime/working_dir",schemaPath:"#/$defs/runtime/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err27 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -1034,13 +2856,12 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data4.skills !== undefined){
-let data17 = data4.skills;
-if(Array.isArray(data17)){
-const len0 = data17.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data17[i0] !== "string"){
-const err28 = {instancePath:instancePath+"/runtime/skills/" + i0,schemaPath:"#/$defs/runtime/properties/skills/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.checkpoint !== undefined){
+let data23 = data.checkpoint;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+for(const key4 in data23){
+if(!(((((key4 === "enabled") || (key4 === "storage")) || (key4 === "path")) || (key4 === "on_failure")) || (key4 === "retention"))){
+const err28 = {instancePath:instancePath+"/checkpoint",schemaPath:"#/$defs/checkpoint_block/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1050,9 +2871,9 @@ vErrors.push(err28);
 errors++;
 }
 }
-}
-else {
-const err29 = {instancePath:instancePath+"/runtime/skills",schemaPath:"#/$defs/runtime/properties/skills/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data23.enabled !== undefined){
+if(typeof data23.enabled !== "boolean"){
+const err29 = {instancePath:instancePath+"/checkpoint/enabled",schemaPath:"#/$defs/checkpoint_block/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1062,12 +2883,10 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data4.skill_injection !== undefined){
-let data19 = data4.skill_injection;
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-for(const key1 in data19){
-if(!((key1 === "warn_bytes") || (key1 === "max_bytes"))){
-const err30 = {instancePath:instancePath+"/runtime/skill_injection",schemaPath:"#/$defs/runtime/properties/skill_injection/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(data23.storage !== undefined){
+let data25 = data23.storage;
+if(!(((((data25 === "file") || (data25 === "memory")) || (data25 === "sqlite")) || (data25 === "pglite")) || (data25 === "postgres"))){
+const err30 = {instancePath:instancePath+"/checkpoint/storage",schemaPath:"#/$defs/checkpoint_block/properties/storage/enum",keyword:"enum",params:{allowedValues: schema48.properties.storage.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1077,10 +2896,9 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data19.warn_bytes !== undefined){
-let data20 = data19.warn_bytes;
-if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-const err31 = {instancePath:instancePath+"/runtime/skill_injection/warn_bytes",schemaPath:"#/$defs/runtime/properties/skill_injection/properties/warn_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data23.path !== undefined){
+if(typeof data23.path !== "string"){
+const err31 = {instancePath:instancePath+"/checkpoint/path",schemaPath:"#/$defs/checkpoint_block/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1089,9 +2907,11 @@ vErrors.push(err31);
 }
 errors++;
 }
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 < 1 || isNaN(data20)){
-const err32 = {instancePath:instancePath+"/runtime/skill_injection/warn_bytes",schemaPath:"#/$defs/runtime/properties/skill_injection/properties/warn_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data23.on_failure !== undefined){
+let data27 = data23.on_failure;
+if(!(((data27 === "pause") || (data27 === "continue")) || (data27 === "rollback"))){
+const err32 = {instancePath:instancePath+"/checkpoint/on_failure",schemaPath:"#/$defs/checkpoint_block/properties/on_failure/enum",keyword:"enum",params:{allowedValues: schema48.properties.on_failure.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1101,11 +2921,12 @@ vErrors.push(err32);
 errors++;
 }
 }
-}
-if(data19.max_bytes !== undefined){
-let data21 = data19.max_bytes;
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-const err33 = {instancePath:instancePath+"/runtime/skill_injection/max_bytes",schemaPath:"#/$defs/runtime/properties/skill_injection/properties/max_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data23.retention !== undefined){
+let data28 = data23.retention;
+if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
+for(const key5 in data28){
+if(!(((key5 === "max_checkpoints") || (key5 === "max_age_days")) || (key5 === "keep_successful"))){
+const err33 = {instancePath:instancePath+"/checkpoint/retention",schemaPath:"#/$defs/checkpoint_block/properties/retention/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1114,9 +2935,11 @@ vErrors.push(err33);
 }
 errors++;
 }
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 < 1 || isNaN(data21)){
-const err34 = {instancePath:instancePath+"/runtime/skill_injection/max_bytes",schemaPath:"#/$defs/runtime/properties/skill_injection/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data28.max_checkpoints !== undefined){
+let data29 = data28.max_checkpoints;
+if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
+const err34 = {instancePath:instancePath+"/checkpoint/retention/max_checkpoints",schemaPath:"#/$defs/checkpoint_block/properties/retention/properties/max_checkpoints/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1125,11 +2948,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err35 = {instancePath:instancePath+"/runtime/skill_injection",schemaPath:"#/$defs/runtime/properties/skill_injection/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data29 == "number") && (isFinite(data29))){
+if(data29 < 1 || isNaN(data29)){
+const err35 = {instancePath:instancePath+"/checkpoint/retention/max_checkpoints",schemaPath:"#/$defs/checkpoint_block/properties/retention/properties/max_checkpoints/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -1139,12 +2960,12 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data4.skill_discovery !== undefined){
-let data22 = data4.skill_discovery;
-if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
-for(const key2 in data22){
-if(!((key2 === "sources") || (key2 === "exclude"))){
-const err36 = {instancePath:instancePath+"/runtime/skill_discovery",schemaPath:"#/$defs/runtime/properties/skill_discovery/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+}
+if(data28.max_age_days !== undefined){
+let data30 = data28.max_age_days;
+if((typeof data30 == "number") && (isFinite(data30))){
+if(data30 <= 0 || isNaN(data30)){
+const err36 = {instancePath:instancePath+"/checkpoint/retention/max_age_days",schemaPath:"#/$defs/checkpoint_block/properties/retention/properties/max_age_days/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -1154,14 +2975,8 @@ vErrors.push(err36);
 errors++;
 }
 }
-if(data22.sources !== undefined){
-let data23 = data22.sources;
-if(Array.isArray(data23)){
-const len1 = data23.length;
-for(let i1=0; i1<len1; i1++){
-let data24 = data23[i1];
-if(!((data24 === "personal") || (data24 === "project"))){
-const err37 = {instancePath:instancePath+"/runtime/skill_discovery/sources/" + i1,schemaPath:"#/$defs/runtime/properties/skill_discovery/properties/sources/items/enum",keyword:"enum",params:{allowedValues: schema33.properties.skill_discovery.properties.sources.items.enum},message:"must be equal to one of the allowed values"};
+else {
+const err37 = {instancePath:instancePath+"/checkpoint/retention/max_age_days",schemaPath:"#/$defs/checkpoint_block/properties/retention/properties/max_age_days/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -1171,9 +2986,9 @@ vErrors.push(err37);
 errors++;
 }
 }
-}
-else {
-const err38 = {instancePath:instancePath+"/runtime/skill_discovery/sources",schemaPath:"#/$defs/runtime/properties/skill_discovery/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data28.keep_successful !== undefined){
+if(typeof data28.keep_successful !== "boolean"){
+const err38 = {instancePath:instancePath+"/checkpoint/retention/keep_successful",schemaPath:"#/$defs/checkpoint_block/properties/retention/properties/keep_successful/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -1183,13 +2998,9 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data22.exclude !== undefined){
-let data25 = data22.exclude;
-if(Array.isArray(data25)){
-const len2 = data25.length;
-for(let i2=0; i2<len2; i2++){
-if(typeof data25[i2] !== "string"){
-const err39 = {instancePath:instancePath+"/runtime/skill_discovery/exclude/" + i2,schemaPath:"#/$defs/runtime/properties/skill_discovery/properties/exclude/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err39 = {instancePath:instancePath+"/checkpoint/retention",schemaPath:"#/$defs/checkpoint_block/properties/retention/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -1201,7 +3012,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/runtime/skill_discovery/exclude",schemaPath:"#/$defs/runtime/properties/skill_discovery/properties/exclude/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err40 = {instancePath:instancePath+"/checkpoint",schemaPath:"#/$defs/checkpoint_block/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -1211,9 +3022,10 @@ vErrors.push(err40);
 errors++;
 }
 }
-}
-else {
-const err41 = {instancePath:instancePath+"/runtime/skill_discovery",schemaPath:"#/$defs/runtime/properties/skill_discovery/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.on_failure !== undefined){
+let data32 = data.on_failure;
+if(!(((data32 === "pause") || (data32 === "continue")) || (data32 === "rollback"))){
+const err41 = {instancePath:instancePath+"/on_failure",schemaPath:"#/properties/on_failure/enum",keyword:"enum",params:{allowedValues: schema32.properties.on_failure.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -1223,10 +3035,10 @@ vErrors.push(err41);
 errors++;
 }
 }
-if(data4.plugin_sources !== undefined){
-let data27 = data4.plugin_sources;
-if(!(data27 && typeof data27 == "object" && !Array.isArray(data27))){
-const err42 = {instancePath:instancePath+"/runtime/plugin_sources",schemaPath:"#/$defs/runtime/properties/plugin_sources/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.on_unknown !== undefined){
+let data33 = data.on_unknown;
+if(!((((data33 === "ask") || (data33 === "rerun")) || (data33 === "skip")) || (data33 === "fail"))){
+const err42 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema49.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -1236,9 +3048,9 @@ vErrors.push(err42);
 errors++;
 }
 }
-if(data4.plugins !== undefined){
-if(!(Array.isArray(data4.plugins))){
-const err43 = {instancePath:instancePath+"/runtime/plugins",schemaPath:"#/$defs/runtime/properties/plugins/type",keyword:"type",params:{type: "array"},message:"must be array"};
+}
+else {
+const err43 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -1247,711 +3059,31 @@ vErrors.push(err43);
 }
 errors++;
 }
-}
-if(data4.checkpoint !== undefined){
-let data29 = data4.checkpoint;
-if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
-for(const key3 in data29){
-if(!(((key3 === "every_agent") || (key3 === "every_seconds")) || (key3 === "keep_last"))){
-const err44 = {instancePath:instancePath+"/runtime/checkpoint",schemaPath:"#/$defs/runtime/properties/checkpoint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err44];
-}
-else {
-vErrors.push(err44);
-}
-errors++;
-}
-}
-if(data29.every_agent !== undefined){
-if(typeof data29.every_agent !== "boolean"){
-const err45 = {instancePath:instancePath+"/runtime/checkpoint/every_agent",schemaPath:"#/$defs/runtime/properties/checkpoint/properties/every_agent/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err45];
-}
-else {
-vErrors.push(err45);
-}
-errors++;
-}
-}
-if(data29.every_seconds !== undefined){
-let data31 = data29.every_seconds;
-if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
-const err46 = {instancePath:instancePath+"/runtime/checkpoint/every_seconds",schemaPath:"#/$defs/runtime/properties/checkpoint/properties/every_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err46];
-}
-else {
-vErrors.push(err46);
-}
-errors++;
-}
-if((typeof data31 == "number") && (isFinite(data31))){
-if(data31 < 1 || isNaN(data31)){
-const err47 = {instancePath:instancePath+"/runtime/checkpoint/every_seconds",schemaPath:"#/$defs/runtime/properties/checkpoint/properties/every_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err47];
-}
-else {
-vErrors.push(err47);
-}
-errors++;
-}
-}
-}
-if(data29.keep_last !== undefined){
-let data32 = data29.keep_last;
-if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
-const err48 = {instancePath:instancePath+"/runtime/checkpoint/keep_last",schemaPath:"#/$defs/runtime/properties/checkpoint/properties/keep_last/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err48];
-}
-else {
-vErrors.push(err48);
-}
-errors++;
-}
-if((typeof data32 == "number") && (isFinite(data32))){
-if(data32 > 100 || isNaN(data32)){
-const err49 = {instancePath:instancePath+"/runtime/checkpoint/keep_last",schemaPath:"#/$defs/runtime/properties/checkpoint/properties/keep_last/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
-if(vErrors === null){
-vErrors = [err49];
-}
-else {
-vErrors.push(err49);
-}
-errors++;
-}
-if(data32 < 1 || isNaN(data32)){
-const err50 = {instancePath:instancePath+"/runtime/checkpoint/keep_last",schemaPath:"#/$defs/runtime/properties/checkpoint/properties/keep_last/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err50];
-}
-else {
-vErrors.push(err50);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err51 = {instancePath:instancePath+"/runtime/checkpoint",schemaPath:"#/$defs/runtime/properties/checkpoint/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err51];
-}
-else {
-vErrors.push(err51);
-}
-errors++;
-}
-}
-if(data4.tool_output !== undefined){
-let data33 = data4.tool_output;
-if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
-for(const key4 in data33){
-if(!((((key4 === "enabled") || (key4 === "max_chars")) || (key4 === "spill_to_file")) || (key4 === "spill_dir"))){
-const err52 = {instancePath:instancePath+"/runtime/tool_output",schemaPath:"#/$defs/runtime/properties/tool_output/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err52];
-}
-else {
-vErrors.push(err52);
-}
-errors++;
-}
-}
-if(data33.enabled !== undefined){
-if(typeof data33.enabled !== "boolean"){
-const err53 = {instancePath:instancePath+"/runtime/tool_output/enabled",schemaPath:"#/$defs/runtime/properties/tool_output/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err53];
-}
-else {
-vErrors.push(err53);
-}
-errors++;
-}
-}
-if(data33.max_chars !== undefined){
-let data35 = data33.max_chars;
-if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
-const err54 = {instancePath:instancePath+"/runtime/tool_output/max_chars",schemaPath:"#/$defs/runtime/properties/tool_output/properties/max_chars/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err54];
-}
-else {
-vErrors.push(err54);
-}
-errors++;
-}
-if((typeof data35 == "number") && (isFinite(data35))){
-if(data35 < 1000 || isNaN(data35)){
-const err55 = {instancePath:instancePath+"/runtime/tool_output/max_chars",schemaPath:"#/$defs/runtime/properties/tool_output/properties/max_chars/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1000},message:"must be >= 1000"};
-if(vErrors === null){
-vErrors = [err55];
-}
-else {
-vErrors.push(err55);
-}
-errors++;
-}
-}
-}
-if(data33.spill_to_file !== undefined){
-if(typeof data33.spill_to_file !== "boolean"){
-const err56 = {instancePath:instancePath+"/runtime/tool_output/spill_to_file",schemaPath:"#/$defs/runtime/properties/tool_output/properties/spill_to_file/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err56];
-}
-else {
-vErrors.push(err56);
-}
-errors++;
-}
-}
-if(data33.spill_dir !== undefined){
-if(typeof data33.spill_dir !== "string"){
-const err57 = {instancePath:instancePath+"/runtime/tool_output/spill_dir",schemaPath:"#/$defs/runtime/properties/tool_output/properties/spill_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err57];
-}
-else {
-vErrors.push(err57);
-}
-errors++;
-}
-}
-}
-else {
-const err58 = {instancePath:instancePath+"/runtime/tool_output",schemaPath:"#/$defs/runtime/properties/tool_output/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err58];
-}
-else {
-vErrors.push(err58);
-}
-errors++;
-}
-}
-}
-else {
-const err59 = {instancePath:instancePath+"/runtime",schemaPath:"#/$defs/runtime/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err59];
-}
-else {
-vErrors.push(err59);
-}
-errors++;
-}
-}
-if(data.input !== undefined){
-let data38 = data.input;
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-for(const key5 in data38){
-let data39 = data38[key5];
-if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
-if(data39.type === undefined){
-const err60 = {instancePath:instancePath+"/input/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/input_definition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
-if(vErrors === null){
-vErrors = [err60];
-}
-else {
-vErrors.push(err60);
-}
-errors++;
-}
-if(data39.type !== undefined){
-let data40 = data39.type;
-if(!(((((data40 === "string") || (data40 === "number")) || (data40 === "boolean")) || (data40 === "array")) || (data40 === "object"))){
-const err61 = {instancePath:instancePath+"/input/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/$defs/input_definition/properties/type/enum",keyword:"enum",params:{allowedValues: schema34.properties.type.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err61];
-}
-else {
-vErrors.push(err61);
-}
-errors++;
-}
-}
-if(data39.required !== undefined){
-if(typeof data39.required !== "boolean"){
-const err62 = {instancePath:instancePath+"/input/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/required",schemaPath:"#/$defs/input_definition/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err62];
-}
-else {
-vErrors.push(err62);
-}
-errors++;
-}
-}
-if(data39.description !== undefined){
-if(typeof data39.description !== "string"){
-const err63 = {instancePath:instancePath+"/input/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/description",schemaPath:"#/$defs/input_definition/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err63];
-}
-else {
-vErrors.push(err63);
-}
-errors++;
-}
-}
-}
-else {
-const err64 = {instancePath:instancePath+"/input/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/input_definition/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err64];
-}
-else {
-vErrors.push(err64);
-}
-errors++;
-}
-}
-}
-else {
-const err65 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err65];
-}
-else {
-vErrors.push(err65);
-}
-errors++;
-}
-}
-if(data.context !== undefined){
-let data43 = data.context;
-if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
-for(const key6 in data43){
-if(!(((key6 === "mode") || (key6 === "max_tokens")) || (key6 === "trim_strategy"))){
-const err66 = {instancePath:instancePath+"/context",schemaPath:"#/properties/context/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err66];
-}
-else {
-vErrors.push(err66);
-}
-errors++;
-}
-}
-if(data43.mode !== undefined){
-let data44 = data43.mode;
-if(!(((data44 === "accumulate") || (data44 === "last_only")) || (data44 === "explicit"))){
-const err67 = {instancePath:instancePath+"/context/mode",schemaPath:"#/properties/context/properties/mode/enum",keyword:"enum",params:{allowedValues: schema32.properties.context.properties.mode.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err67];
-}
-else {
-vErrors.push(err67);
-}
-errors++;
-}
-}
-if(data43.max_tokens !== undefined){
-let data45 = data43.max_tokens;
-if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
-const err68 = {instancePath:instancePath+"/context/max_tokens",schemaPath:"#/properties/context/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err68];
-}
-else {
-vErrors.push(err68);
-}
-errors++;
-}
-if((typeof data45 == "number") && (isFinite(data45))){
-if(data45 < 1 || isNaN(data45)){
-const err69 = {instancePath:instancePath+"/context/max_tokens",schemaPath:"#/properties/context/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err69];
-}
-else {
-vErrors.push(err69);
-}
-errors++;
-}
-}
-}
-if(data43.trim_strategy !== undefined){
-let data46 = data43.trim_strategy;
-if(!(((data46 === "summarize") || (data46 === "truncate")) || (data46 === "drop_oldest"))){
-const err70 = {instancePath:instancePath+"/context/trim_strategy",schemaPath:"#/properties/context/properties/trim_strategy/enum",keyword:"enum",params:{allowedValues: schema32.properties.context.properties.trim_strategy.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err70];
-}
-else {
-vErrors.push(err70);
-}
-errors++;
-}
-}
-}
-else {
-const err71 = {instancePath:instancePath+"/context",schemaPath:"#/properties/context/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err71];
-}
-else {
-vErrors.push(err71);
-}
-errors++;
-}
-}
-if(data.limits !== undefined){
-if(!(validate22(data.limits, {instancePath:instancePath+"/limits",parentData:data,parentDataProperty:"limits",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
-errors = vErrors.length;
-}
-}
-if(data.cost !== undefined){
-let data48 = data.cost;
-if(!(data48 && typeof data48 == "object" && !Array.isArray(data48))){
-const err72 = {instancePath:instancePath+"/cost",schemaPath:"#/properties/cost/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err72];
-}
-else {
-vErrors.push(err72);
-}
-errors++;
-}
-}
-if(data.hooks !== undefined){
-let data49 = data.hooks;
-if(data49 && typeof data49 == "object" && !Array.isArray(data49)){
-for(const key7 in data49){
-if(!(((key7 === "on_start") || (key7 === "on_complete")) || (key7 === "on_error"))){
-const err73 = {instancePath:instancePath+"/hooks",schemaPath:"#/properties/hooks/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err73];
-}
-else {
-vErrors.push(err73);
-}
-errors++;
-}
-}
-if(data49.on_start !== undefined){
-if(typeof data49.on_start !== "string"){
-const err74 = {instancePath:instancePath+"/hooks/on_start",schemaPath:"#/properties/hooks/properties/on_start/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err74];
-}
-else {
-vErrors.push(err74);
-}
-errors++;
-}
-}
-if(data49.on_complete !== undefined){
-if(typeof data49.on_complete !== "string"){
-const err75 = {instancePath:instancePath+"/hooks/on_complete",schemaPath:"#/properties/hooks/properties/on_complete/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err75];
-}
-else {
-vErrors.push(err75);
-}
-errors++;
-}
-}
-if(data49.on_error !== undefined){
-if(typeof data49.on_error !== "string"){
-const err76 = {instancePath:instancePath+"/hooks/on_error",schemaPath:"#/properties/hooks/properties/on_error/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err76];
-}
-else {
-vErrors.push(err76);
-}
-errors++;
-}
-}
-}
-else {
-const err77 = {instancePath:instancePath+"/hooks",schemaPath:"#/properties/hooks/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err77];
-}
-else {
-vErrors.push(err77);
-}
-errors++;
-}
-}
-if(data.metadata !== undefined){
-let data53 = data.metadata;
-if(!(data53 && typeof data53 == "object" && !Array.isArray(data53))){
-const err78 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err78];
-}
-else {
-vErrors.push(err78);
-}
-errors++;
-}
-}
-if(data.instructions !== undefined){
-let data54 = data.instructions;
-if(Array.isArray(data54)){
-const len3 = data54.length;
-for(let i3=0; i3<len3; i3++){
-if(typeof data54[i3] !== "string"){
-const err79 = {instancePath:instancePath+"/instructions/" + i3,schemaPath:"#/properties/instructions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err79];
-}
-else {
-vErrors.push(err79);
-}
-errors++;
-}
-}
-}
-else {
-const err80 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err80];
-}
-else {
-vErrors.push(err80);
-}
-errors++;
-}
-}
-if(data.checkpoint !== undefined){
-let data56 = data.checkpoint;
-if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
-for(const key8 in data56){
-if(!(((((key8 === "enabled") || (key8 === "storage")) || (key8 === "path")) || (key8 === "on_failure")) || (key8 === "retention"))){
-const err81 = {instancePath:instancePath+"/checkpoint",schemaPath:"#/$defs/checkpoint_block/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err81];
-}
-else {
-vErrors.push(err81);
-}
-errors++;
-}
-}
-if(data56.enabled !== undefined){
-if(typeof data56.enabled !== "boolean"){
-const err82 = {instancePath:instancePath+"/checkpoint/enabled",schemaPath:"#/$defs/checkpoint_block/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err82];
-}
-else {
-vErrors.push(err82);
-}
-errors++;
-}
-}
-if(data56.storage !== undefined){
-let data58 = data56.storage;
-if(!(((((data58 === "file") || (data58 === "memory")) || (data58 === "sqlite")) || (data58 === "pglite")) || (data58 === "postgres"))){
-const err83 = {instancePath:instancePath+"/checkpoint/storage",schemaPath:"#/$defs/checkpoint_block/properties/storage/enum",keyword:"enum",params:{allowedValues: schema37.properties.storage.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err83];
-}
-else {
-vErrors.push(err83);
-}
-errors++;
-}
-}
-if(data56.path !== undefined){
-if(typeof data56.path !== "string"){
-const err84 = {instancePath:instancePath+"/checkpoint/path",schemaPath:"#/$defs/checkpoint_block/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err84];
-}
-else {
-vErrors.push(err84);
-}
-errors++;
-}
-}
-if(data56.on_failure !== undefined){
-let data60 = data56.on_failure;
-if(!(((data60 === "pause") || (data60 === "continue")) || (data60 === "rollback"))){
-const err85 = {instancePath:instancePath+"/checkpoint/on_failure",schemaPath:"#/$defs/checkpoint_block/properties/on_failure/enum",keyword:"enum",params:{allowedValues: schema37.properties.on_failure.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err85];
-}
-else {
-vErrors.push(err85);
-}
-errors++;
-}
-}
-if(data56.retention !== undefined){
-let data61 = data56.retention;
-if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
-for(const key9 in data61){
-if(!(((key9 === "max_checkpoints") || (key9 === "max_age_days")) || (key9 === "keep_successful"))){
-const err86 = {instancePath:instancePath+"/checkpoint/retention",schemaPath:"#/$defs/checkpoint_block/properties/retention/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err86];
-}
-else {
-vErrors.push(err86);
-}
-errors++;
-}
-}
-if(data61.max_checkpoints !== undefined){
-let data62 = data61.max_checkpoints;
-if(!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))){
-const err87 = {instancePath:instancePath+"/checkpoint/retention/max_checkpoints",schemaPath:"#/$defs/checkpoint_block/properties/retention/properties/max_checkpoints/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err87];
-}
-else {
-vErrors.push(err87);
-}
-errors++;
-}
-if((typeof data62 == "number") && (isFinite(data62))){
-if(data62 < 1 || isNaN(data62)){
-const err88 = {instancePath:instancePath+"/checkpoint/retention/max_checkpoints",schemaPath:"#/$defs/checkpoint_block/properties/retention/properties/max_checkpoints/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err88];
-}
-else {
-vErrors.push(err88);
-}
-errors++;
-}
-}
-}
-if(data61.max_age_days !== undefined){
-let data63 = data61.max_age_days;
-if((typeof data63 == "number") && (isFinite(data63))){
-if(data63 <= 0 || isNaN(data63)){
-const err89 = {instancePath:instancePath+"/checkpoint/retention/max_age_days",schemaPath:"#/$defs/checkpoint_block/properties/retention/properties/max_age_days/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
-if(vErrors === null){
-vErrors = [err89];
-}
-else {
-vErrors.push(err89);
-}
-errors++;
-}
-}
-else {
-const err90 = {instancePath:instancePath+"/checkpoint/retention/max_age_days",schemaPath:"#/$defs/checkpoint_block/properties/retention/properties/max_age_days/type",keyword:"type",params:{type: "number"},message:"must be number"};
-if(vErrors === null){
-vErrors = [err90];
-}
-else {
-vErrors.push(err90);
-}
-errors++;
-}
-}
-if(data61.keep_successful !== undefined){
-if(typeof data61.keep_successful !== "boolean"){
-const err91 = {instancePath:instancePath+"/checkpoint/retention/keep_successful",schemaPath:"#/$defs/checkpoint_block/properties/retention/properties/keep_successful/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err91];
-}
-else {
-vErrors.push(err91);
-}
-errors++;
-}
-}
-}
-else {
-const err92 = {instancePath:instancePath+"/checkpoint/retention",schemaPath:"#/$defs/checkpoint_block/properties/retention/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err92];
-}
-else {
-vErrors.push(err92);
-}
-errors++;
-}
-}
-}
-else {
-const err93 = {instancePath:instancePath+"/checkpoint",schemaPath:"#/$defs/checkpoint_block/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err93];
-}
-else {
-vErrors.push(err93);
-}
-errors++;
-}
-}
-if(data.on_failure !== undefined){
-let data65 = data.on_failure;
-if(!(((data65 === "pause") || (data65 === "continue")) || (data65 === "rollback"))){
-const err94 = {instancePath:instancePath+"/on_failure",schemaPath:"#/properties/on_failure/enum",keyword:"enum",params:{allowedValues: schema32.properties.on_failure.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err94];
-}
-else {
-vErrors.push(err94);
-}
-errors++;
-}
-}
-if(data.on_unknown !== undefined){
-let data66 = data.on_unknown;
-if(!((((data66 === "ask") || (data66 === "rerun")) || (data66 === "skip")) || (data66 === "fail"))){
-const err95 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema38.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err95];
-}
-else {
-vErrors.push(err95);
-}
-errors++;
-}
-}
-}
-else {
-const err96 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err96];
-}
-else {
-vErrors.push(err96);
-}
-errors++;
-}
 validate21.errors = vErrors;
 return errors === 0;
 }
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema39 = {"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}};
-const schema40 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"};
-const schema57 = {"type":"integer","minimum":1,"maximum":1000};
-const pattern5 = new RegExp("^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$", "u");
-const schema41 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string"},"reasoning":{"type":"object"},"skills":{"type":"array"},"plugins":{"type":"array"},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{},"validator":{},"sandbox":{},"options":{},"questions":{},"source":{},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{},"input_mapping":{},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{},"output_template":{},"url":{},"method":{},"server":{},"tool":{},"for_each":{}}};
-const schema43 = {"type":["array","string"],"items":{"type":"string"}};
-const schema44 = {"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}};
-const schema45 = {"enum":["none","idempotent","external"]};
-const schema47 = {"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}};
-const schema48 = {"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}};
-const schema54 = {"type":"object","additionalProperties":{"type":["string","number","boolean"]}};
-const schema56 = {"enum":["fail_fast","continue_on_error","all_or_nothing"]};
-const schema52 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}};
-const wrapper0 = {validate: validate27};
+const schema50 = {"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}};
+const schema51 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"};
+const schema68 = {"type":"integer","minimum":1,"maximum":1000};
+const pattern6 = new RegExp("^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$", "u");
+const schema52 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{},"questions":{},"source":{},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{},"input_mapping":{},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{},"output_template":{},"url":{},"method":{},"server":{},"tool":{},"for_each":{}}};
+const schema54 = {"type":["array","string"],"items":{"type":"string"}};
+const schema55 = {"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}};
+const schema56 = {"enum":["none","idempotent","external"]};
+const schema58 = {"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}};
+const schema59 = {"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}};
+const schema67 = {"enum":["fail_fast","continue_on_error","all_or_nothing"]};
+const schema70 = {"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}};
+const pattern11 = new RegExp("\\S", "u");
+const schema63 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}};
+const wrapper0 = {validate: validate35};
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate27.evaluated;
+const evaluated0 = validate35.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1970,7 +3102,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema52.properties, key0))){
+if(!(func1.call(schema63.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err1];
@@ -1984,7 +3116,7 @@ errors++;
 if(data.type !== undefined){
 let data0 = data.type;
 if(!((((((data0 === "string") || (data0 === "number")) || (data0 === "integer")) || (data0 === "boolean")) || (data0 === "array")) || (data0 === "object"))){
-const err2 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema52.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema63.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2181,18 +3313,18 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
-validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const wrapper2 = {validate: validate26};
-const wrapper5 = {validate: validate25};
+const wrapper2 = {validate: validate34};
+const wrapper5 = {validate: validate33};
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate26.evaluated;
+const evaluated0 = validate34.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2201,7 +3333,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema41.properties, key0))){
+if(!(func1.call(schema52.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -2235,7 +3367,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern5.test(data0)){
+if(!pattern6.test(data0)){
 const err3 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/node_name/pattern",keyword:"pattern",params:{pattern: "^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},message:"must match pattern \""+"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -2284,7 +3416,7 @@ errors++;
 if(data.depends_on !== undefined){
 let data3 = data.depends_on;
 if((!(Array.isArray(data3))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/depends_on",schemaPath:"#/$defs/names/type",keyword:"type",params:{type: schema43.type},message:"must be array,string"};
+const err7 = {instancePath:instancePath+"/depends_on",schemaPath:"#/$defs/names/type",keyword:"type",params:{type: schema54.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2366,7 +3498,7 @@ errors++;
 if(data6.when !== undefined){
 let data8 = data6.when;
 if((typeof data8 !== "string") && (typeof data8 !== "boolean")){
-const err13 = {instancePath:instancePath+"/routes/" + i1+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema44.properties.when.type},message:"must be string,boolean"};
+const err13 = {instancePath:instancePath+"/routes/" + i1+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema55.properties.when.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -2430,7 +3562,7 @@ errors++;
 if(data.input !== undefined){
 let data11 = data.input;
 if(!data11 || typeof data11 != "object"){
-const err18 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema41.properties.input.type},message:"must be object,array"};
+const err18 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema52.properties.input.type},message:"must be object,array"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -2458,7 +3590,7 @@ errors++;
 if(data.effects !== undefined){
 let data13 = data.effects;
 if(!(((data13 === "none") || (data13 === "idempotent")) || (data13 === "external"))){
-const err20 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -2471,7 +3603,7 @@ errors++;
 if(data.on_unknown !== undefined){
 let data14 = data.on_unknown;
 if(!((((data14 === "ask") || (data14 === "rerun")) || (data14 === "skip")) || (data14 === "fail"))){
-const err21 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema38.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema49.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -2484,7 +3616,7 @@ errors++;
 if(data.probe !== undefined){
 let data15 = data.probe;
 if((!(Array.isArray(data15))) && (typeof data15 !== "string")){
-const err22 = {instancePath:instancePath+"/probe",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema47.type},message:"must be array,string"};
+const err22 = {instancePath:instancePath+"/probe",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema58.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -2508,7 +3640,7 @@ const len3 = data15.length;
 for(let i3=0; i3<len3; i3++){
 let data16 = data15[i3];
 if(((typeof data16 !== "string") && (!((typeof data16 == "number") && (isFinite(data16))))) && (typeof data16 !== "boolean")){
-const err24 = {instancePath:instancePath+"/probe/" + i3,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema47.items.type},message:"must be string,number,boolean"};
+const err24 = {instancePath:instancePath+"/probe/" + i3,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema58.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -2573,7 +3705,7 @@ errors++;
 if(data17.backoff !== undefined){
 let data19 = data17.backoff;
 if(!((data19 === "fixed") || (data19 === "exponential"))){
-const err29 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema48.properties.backoff.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema59.properties.backoff.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -2695,7 +3827,7 @@ const len4 = data23.length;
 for(let i4=0; i4<len4; i4++){
 let data24 = data23[i4];
 if(!((data24 === "provider_error") || (data24 === "timeout"))){
-const err39 = {instancePath:instancePath+"/retry/retry_on/" + i4,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema48.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
+const err39 = {instancePath:instancePath+"/retry/retry_on/" + i4,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema59.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -2767,7 +3899,7 @@ errors++;
 if(data.timeout !== undefined){
 let data26 = data.timeout;
 if((!((typeof data26 == "number") && (isFinite(data26)))) && (typeof data26 !== "string")){
-const err45 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema36.type},message:"must be number,string"};
+const err45 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -2789,7 +3921,7 @@ errors++;
 }
 }
 if(typeof data26 === "string"){
-if(!pattern4.test(data26)){
+if(!pattern5.test(data26)){
 const err47 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err47];
@@ -2804,7 +3936,7 @@ errors++;
 if(data.timeout_seconds !== undefined){
 let data27 = data.timeout_seconds;
 if((!((typeof data27 == "number") && (isFinite(data27)))) && (typeof data27 !== "string")){
-const err48 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema36.type},message:"must be number,string"};
+const err48 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -2826,7 +3958,7 @@ errors++;
 }
 }
 if(typeof data27 === "string"){
-if(!pattern4.test(data27)){
+if(!pattern5.test(data27)){
 const err50 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err50];
@@ -2841,7 +3973,7 @@ errors++;
 if(data.idle_timeout !== undefined){
 let data28 = data.idle_timeout;
 if((!((typeof data28 == "number") && (isFinite(data28)))) && (typeof data28 !== "string")){
-const err51 = {instancePath:instancePath+"/idle_timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema36.type},message:"must be number,string"};
+const err51 = {instancePath:instancePath+"/idle_timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -2863,7 +3995,7 @@ errors++;
 }
 }
 if(typeof data28 === "string"){
-if(!pattern4.test(data28)){
+if(!pattern5.test(data28)){
 const err53 = {instancePath:instancePath+"/idle_timeout",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err53];
@@ -2878,7 +4010,7 @@ errors++;
 if(data.criticality !== undefined){
 let data29 = data.criticality;
 if(!((((data29 === "critical") || (data29 === "high")) || (data29 === "standard")) || (data29 === "low"))){
-const err54 = {instancePath:instancePath+"/criticality",schemaPath:"#/properties/criticality/enum",keyword:"enum",params:{allowedValues: schema41.properties.criticality.enum},message:"must be equal to one of the allowed values"};
+const err54 = {instancePath:instancePath+"/criticality",schemaPath:"#/properties/criticality/enum",keyword:"enum",params:{allowedValues: schema52.properties.criticality.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -2903,7 +4035,7 @@ errors++;
 if(data.save_as !== undefined){
 let data31 = data.save_as;
 if((typeof data31 !== "string") && (!(data31 && typeof data31 == "object" && !Array.isArray(data31)))){
-const err56 = {instancePath:instancePath+"/save_as",schemaPath:"#/properties/save_as/type",keyword:"type",params:{type: schema41.properties.save_as.type},message:"must be string,object"};
+const err56 = {instancePath:instancePath+"/save_as",schemaPath:"#/properties/save_as/type",keyword:"type",params:{type: schema52.properties.save_as.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -2959,8 +4091,8 @@ if(data.output !== undefined){
 let data35 = data.output;
 if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
 for(const key4 in data35){
-if(!(validate27(data35[key4], {instancePath:instancePath+"/output/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data35,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+if(!(validate35(data35[key4], {instancePath:instancePath+"/output/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data35,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
 errors = vErrors.length;
 }
 }
@@ -2979,7 +4111,7 @@ errors++;
 if(data.command !== undefined){
 let data37 = data.command;
 if((!(Array.isArray(data37))) && (typeof data37 !== "string")){
-const err61 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema47.type},message:"must be array,string"};
+const err61 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema58.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -3003,7 +4135,7 @@ const len6 = data37.length;
 for(let i6=0; i6<len6; i6++){
 let data38 = data37[i6];
 if(((typeof data38 !== "string") && (!((typeof data38 == "number") && (isFinite(data38))))) && (typeof data38 !== "boolean")){
-const err63 = {instancePath:instancePath+"/command/" + i6,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema47.items.type},message:"must be string,number,boolean"};
+const err63 = {instancePath:instancePath+"/command/" + i6,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema58.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -3022,7 +4154,7 @@ const len7 = data39.length;
 for(let i7=0; i7<len7; i7++){
 let data40 = data39[i7];
 if(((typeof data40 !== "string") && (!((typeof data40 == "number") && (isFinite(data40))))) && (typeof data40 !== "boolean")){
-const err64 = {instancePath:instancePath+"/args/" + i7,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema41.properties.args.items.type},message:"must be string,number,boolean"};
+const err64 = {instancePath:instancePath+"/args/" + i7,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema52.properties.args.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -3050,7 +4182,7 @@ if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
 for(const key5 in data41){
 let data42 = data41[key5];
 if(((typeof data42 !== "string") && (!((typeof data42 == "number") && (isFinite(data42))))) && (typeof data42 !== "boolean")){
-const err66 = {instancePath:instancePath+"/env/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema54.additionalProperties.type},message:"must be string,number,boolean"};
+const err66 = {instancePath:instancePath+"/env/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -3078,7 +4210,7 @@ if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
 for(const key6 in data43){
 let data44 = data43[key6];
 if(((typeof data44 !== "string") && (!((typeof data44 == "number") && (isFinite(data44))))) && (typeof data44 !== "boolean")){
-const err68 = {instancePath:instancePath+"/environment/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema54.additionalProperties.type},message:"must be string,number,boolean"};
+const err68 = {instancePath:instancePath+"/environment/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -3242,7 +4374,7 @@ errors++;
 if(data.output_type !== undefined){
 let data56 = data.output_type;
 if(!(((((((data56 === "auto") || (data56 === "string")) || (data56 === "number")) || (data56 === "integer")) || (data56 === "boolean")) || (data56 === "list")) || (data56 === "dict"))){
-const err81 = {instancePath:instancePath+"/output_type",schemaPath:"#/properties/output_type/enum",keyword:"enum",params:{allowedValues: schema41.properties.output_type.enum},message:"must be equal to one of the allowed values"};
+const err81 = {instancePath:instancePath+"/output_type",schemaPath:"#/properties/output_type/enum",keyword:"enum",params:{allowedValues: schema52.properties.output_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -3255,7 +4387,7 @@ errors++;
 if(data.duration !== undefined){
 let data57 = data.duration;
 if((!((typeof data57 == "number") && (isFinite(data57)))) && (typeof data57 !== "string")){
-const err82 = {instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema41.properties.duration.type},message:"must be number,string"};
+const err82 = {instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema52.properties.duration.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -3420,7 +4552,7 @@ errors++;
 if(data.failure_mode !== undefined){
 let data68 = data.failure_mode;
 if(!(((data68 === "fail_fast") || (data68 === "continue_on_error")) || (data68 === "all_or_nothing"))){
-const err93 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
+const err93 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema67.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -3480,7 +4612,7 @@ errors++;
 if(data.output_mode !== undefined){
 let data71 = data.output_mode;
 if(!((data71 === "raw") || (data71 === "envelope"))){
-const err98 = {instancePath:instancePath+"/output_mode",schemaPath:"#/properties/output_mode/enum",keyword:"enum",params:{allowedValues: schema41.properties.output_mode.enum},message:"must be equal to one of the allowed values"};
+const err98 = {instancePath:instancePath+"/output_mode",schemaPath:"#/properties/output_mode/enum",keyword:"enum",params:{allowedValues: schema52.properties.output_mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -3491,8 +4623,10 @@ errors++;
 }
 }
 if(data.session_key !== undefined){
-if(typeof data.session_key !== "string"){
-const err99 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data72 = data.session_key;
+if(typeof data72 === "string"){
+if(func3(data72) < 1){
+const err99 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -3501,11 +4635,8 @@ vErrors.push(err99);
 }
 errors++;
 }
-}
-if(data.reasoning !== undefined){
-let data73 = data.reasoning;
-if(!(data73 && typeof data73 == "object" && !Array.isArray(data73))){
-const err100 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern11.test(data72)){
+const err100 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -3515,9 +4646,8 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data.skills !== undefined){
-if(!(Array.isArray(data.skills))){
-const err101 = {instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/type",keyword:"type",params:{type: "array"},message:"must be array"};
+else {
+const err101 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -3527,9 +4657,12 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data.plugins !== undefined){
-if(!(Array.isArray(data.plugins))){
-const err102 = {instancePath:instancePath+"/plugins",schemaPath:"#/properties/plugins/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.reasoning !== undefined){
+let data73 = data.reasoning;
+if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
+for(const key7 in data73){
+if(!(key7 === "effort")){
+const err102 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -3539,11 +4672,10 @@ vErrors.push(err102);
 errors++;
 }
 }
-if(data.max_session_seconds !== undefined){
-let data76 = data.max_session_seconds;
-if((typeof data76 == "number") && (isFinite(data76))){
-if(data76 < 1 || isNaN(data76)){
-const err103 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data73.effort !== undefined){
+let data74 = data73.effort;
+if(!(((((data74 === "low") || (data74 === "medium")) || (data74 === "high")) || (data74 === "xhigh")) || (data74 === "max"))){
+const err103 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema52.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -3553,8 +4685,9 @@ vErrors.push(err103);
 errors++;
 }
 }
+}
 else {
-const err104 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err104 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -3564,10 +4697,13 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data.max_agent_iterations !== undefined){
-let data77 = data.max_agent_iterations;
-if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
-const err105 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.skills !== undefined){
+let data75 = data.skills;
+if(Array.isArray(data75)){
+const len13 = data75.length;
+for(let i13=0; i13<len13; i13++){
+if(typeof data75[i13] !== "string"){
+const err105 = {instancePath:instancePath+"/skills/" + i13,schemaPath:"#/properties/skills/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -3576,9 +4712,10 @@ vErrors.push(err105);
 }
 errors++;
 }
-if((typeof data77 == "number") && (isFinite(data77))){
-if(data77 > 500 || isNaN(data77)){
-const err106 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"};
+}
+}
+else {
+const err106 = {instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -3587,8 +4724,15 @@ vErrors.push(err106);
 }
 errors++;
 }
-if(data77 < 1 || isNaN(data77)){
-const err107 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data.plugins !== undefined){
+let data77 = data.plugins;
+if(Array.isArray(data77)){
+const len14 = data77.length;
+for(let i14=0; i14<len14; i14++){
+let data78 = data77[i14];
+if((typeof data78 !== "string") && (!(data78 && typeof data78 == "object" && !Array.isArray(data78)))){
+const err107 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema41.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -3597,11 +4741,9 @@ vErrors.push(err107);
 }
 errors++;
 }
-}
-}
-if(data.allow_back !== undefined){
-if(typeof data.allow_back !== "boolean"){
-const err108 = {instancePath:instancePath+"/allow_back",schemaPath:"#/properties/allow_back/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
+if(data78.name === undefined){
+const err108 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -3610,10 +4752,9 @@ vErrors.push(err108);
 }
 errors++;
 }
-}
-if(data.allow_skip !== undefined){
-if(typeof data.allow_skip !== "boolean"){
-const err109 = {instancePath:instancePath+"/allow_skip",schemaPath:"#/properties/allow_skip/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data78.name !== undefined){
+if(typeof data78.name !== "string"){
+const err109 = {instancePath:instancePath+"/plugins/" + i14+"/name",schemaPath:"#/$defs/plugin/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -3623,9 +4764,9 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data.allow_skip_all !== undefined){
-if(typeof data.allow_skip_all !== "boolean"){
-const err110 = {instancePath:instancePath+"/allow_skip_all",schemaPath:"#/properties/allow_skip_all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data78.skills !== undefined){
+if(typeof data78.skills !== "boolean"){
+const err110 = {instancePath:instancePath+"/plugins/" + i14+"/skills",schemaPath:"#/$defs/plugin/properties/skills/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -3635,9 +4776,9 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data.allow_abort !== undefined){
-if(typeof data.allow_abort !== "boolean"){
-const err111 = {instancePath:instancePath+"/allow_abort",schemaPath:"#/properties/allow_abort/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data78.agents !== undefined){
+if(typeof data78.agents !== "boolean"){
+const err111 = {instancePath:instancePath+"/plugins/" + i14+"/agents",schemaPath:"#/$defs/plugin/properties/agents/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -3647,9 +4788,9 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data.abort_route !== undefined){
-if(typeof data.abort_route !== "string"){
-const err112 = {instancePath:instancePath+"/abort_route",schemaPath:"#/properties/abort_route/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data78.mcp !== undefined){
+if(typeof data78.mcp !== "boolean"){
+const err112 = {instancePath:instancePath+"/plugins/" + i14+"/mcp",schemaPath:"#/$defs/plugin/properties/mcp/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -3659,10 +4800,11 @@ vErrors.push(err112);
 errors++;
 }
 }
-if(data.max_depth !== undefined){
-let data83 = data.max_depth;
-if(!(((typeof data83 == "number") && (!(data83 % 1) && !isNaN(data83))) && (isFinite(data83)))){
-const err113 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+}
+}
+else {
+const err113 = {instancePath:instancePath+"/plugins",schemaPath:"#/properties/plugins/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -3671,9 +4813,12 @@ vErrors.push(err113);
 }
 errors++;
 }
+}
+if(data.max_session_seconds !== undefined){
+let data83 = data.max_session_seconds;
 if((typeof data83 == "number") && (isFinite(data83))){
-if(data83 > 10 || isNaN(data83)){
-const err114 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
+if(data83 < 1 || isNaN(data83)){
+const err114 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -3682,8 +4827,9 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(data83 < 1 || isNaN(data83)){
-const err115 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+else {
+const err115 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -3693,10 +4839,10 @@ vErrors.push(err115);
 errors++;
 }
 }
-}
-}
-else {
-const err116 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.max_agent_iterations !== undefined){
+let data84 = data.max_agent_iterations;
+if(!(((typeof data84 == "number") && (!(data84 % 1) && !isNaN(data84))) && (isFinite(data84)))){
+const err116 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -3705,18 +4851,370 @@ vErrors.push(err116);
 }
 errors++;
 }
-validate26.errors = vErrors;
+if((typeof data84 == "number") && (isFinite(data84))){
+if(data84 > 500 || isNaN(data84)){
+const err117 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+if(data84 < 1 || isNaN(data84)){
+const err118 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+}
+}
+if(data.dialog !== undefined){
+let data85 = data.dialog;
+if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
+if(data85.trigger_prompt === undefined){
+const err119 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/required",keyword:"required",params:{missingProperty: "trigger_prompt"},message:"must have required property '"+"trigger_prompt"+"'"};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+for(const key8 in data85){
+if(!(key8 === "trigger_prompt")){
+const err120 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+}
+if(data85.trigger_prompt !== undefined){
+let data86 = data85.trigger_prompt;
+if(typeof data86 === "string"){
+if(func3(data86) < 1){
+const err121 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+}
+else {
+const err122 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+}
+}
+else {
+const err123 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+}
+if(data.validator !== undefined){
+let data87 = data.validator;
+if(data87 && typeof data87 == "object" && !Array.isArray(data87)){
+if(data87.criteria === undefined){
+const err124 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+for(const key9 in data87){
+if(!(((key9 === "criteria") || (key9 === "model")) || (key9 === "max_retries"))){
+const err125 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+}
+if(data87.criteria !== undefined){
+let data88 = data87.criteria;
+if(typeof data88 === "string"){
+if(func3(data88) < 1){
+const err126 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+}
+else {
+const err127 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+}
+if(data87.model !== undefined){
+if(typeof data87.model !== "string"){
+const err128 = {instancePath:instancePath+"/validator/model",schemaPath:"#/$defs/answer_validator/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+}
+if(data87.max_retries !== undefined){
+let data90 = data87.max_retries;
+if(!(((typeof data90 == "number") && (!(data90 % 1) && !isNaN(data90))) && (isFinite(data90)))){
+const err129 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+if((typeof data90 == "number") && (isFinite(data90))){
+if(data90 > 1 || isNaN(data90)){
+const err130 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+if(data90 < 0 || isNaN(data90)){
+const err131 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err132 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+if(data.sandbox !== undefined){
+let data91 = data.sandbox;
+if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
+for(const key10 in data91){
+if(!((key10 === "identifier_scope") || (key10 === "working_dir"))){
+const err133 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+}
+if(data91.identifier_scope !== undefined){
+let data92 = data91.identifier_scope;
+if(!((((data92 === "workflow") || (data92 === "agent")) || (data92 === "item")) || (data92 === "none"))){
+const err134 = {instancePath:instancePath+"/sandbox/identifier_scope",schemaPath:"#/$defs/identifier_scope/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+}
+if(data91.working_dir !== undefined){
+if(typeof data91.working_dir !== "string"){
+const err135 = {instancePath:instancePath+"/sandbox/working_dir",schemaPath:"#/properties/sandbox/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+}
+}
+else {
+const err136 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+}
+if(data.allow_back !== undefined){
+if(typeof data.allow_back !== "boolean"){
+const err137 = {instancePath:instancePath+"/allow_back",schemaPath:"#/properties/allow_back/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+}
+if(data.allow_skip !== undefined){
+if(typeof data.allow_skip !== "boolean"){
+const err138 = {instancePath:instancePath+"/allow_skip",schemaPath:"#/properties/allow_skip/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+}
+if(data.allow_skip_all !== undefined){
+if(typeof data.allow_skip_all !== "boolean"){
+const err139 = {instancePath:instancePath+"/allow_skip_all",schemaPath:"#/properties/allow_skip_all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+}
+if(data.allow_abort !== undefined){
+if(typeof data.allow_abort !== "boolean"){
+const err140 = {instancePath:instancePath+"/allow_abort",schemaPath:"#/properties/allow_abort/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+}
+if(data.abort_route !== undefined){
+if(typeof data.abort_route !== "string"){
+const err141 = {instancePath:instancePath+"/abort_route",schemaPath:"#/properties/abort_route/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+}
+if(data.max_depth !== undefined){
+let data99 = data.max_depth;
+if(!(((typeof data99 == "number") && (!(data99 % 1) && !isNaN(data99))) && (isFinite(data99)))){
+const err142 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+if((typeof data99 == "number") && (isFinite(data99))){
+if(data99 > 10 || isNaN(data99)){
+const err143 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+if(data99 < 1 || isNaN(data99)){
+const err144 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err145 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+validate34.errors = vErrors;
 return errors === 0;
 }
-validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema58 = {"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}};
-const schema59 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}};
+const schema72 = {"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}};
+const schema73 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}};
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate31.evaluated;
+const evaluated0 = validate39.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3725,7 +5223,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema59.properties, key0))){
+if(!(func1.call(schema73.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -3775,7 +5273,7 @@ errors++;
 if(data.command !== undefined){
 let data3 = data.command;
 if((!(Array.isArray(data3))) && (typeof data3 !== "string")){
-const err4 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema47.type},message:"must be array,string"};
+const err4 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema58.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3799,7 +5297,7 @@ const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(((typeof data4 !== "string") && (!((typeof data4 == "number") && (isFinite(data4))))) && (typeof data4 !== "boolean")){
-const err6 = {instancePath:instancePath+"/command/" + i0,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema47.items.type},message:"must be string,number,boolean"};
+const err6 = {instancePath:instancePath+"/command/" + i0,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema58.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -3818,7 +5316,7 @@ const len1 = data5.length;
 for(let i1=0; i1<len1; i1++){
 let data6 = data5[i1];
 if(((typeof data6 !== "string") && (!((typeof data6 == "number") && (isFinite(data6))))) && (typeof data6 !== "boolean")){
-const err7 = {instancePath:instancePath+"/args/" + i1,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema59.properties.args.items.type},message:"must be string,number,boolean"};
+const err7 = {instancePath:instancePath+"/args/" + i1,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema73.properties.args.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3846,7 +5344,7 @@ if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 for(const key1 in data7){
 let data8 = data7[key1];
 if(((typeof data8 !== "string") && (!((typeof data8 == "number") && (isFinite(data8))))) && (typeof data8 !== "boolean")){
-const err9 = {instancePath:instancePath+"/env/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema54.additionalProperties.type},message:"must be string,number,boolean"};
+const err9 = {instancePath:instancePath+"/env/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -3874,7 +5372,7 @@ if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key2 in data9){
 let data10 = data9[key2];
 if(((typeof data10 !== "string") && (!((typeof data10 == "number") && (isFinite(data10))))) && (typeof data10 !== "boolean")){
-const err11 = {instancePath:instancePath+"/environment/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema54.additionalProperties.type},message:"must be string,number,boolean"};
+const err11 = {instancePath:instancePath+"/environment/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -3899,7 +5397,7 @@ errors++;
 if(data.schema !== undefined){
 let data11 = data.schema;
 if((!(data11 && typeof data11 == "object" && !Array.isArray(data11))) && (typeof data11 !== "boolean")){
-const err13 = {instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema59.properties.schema.type},message:"must be object,boolean"};
+const err13 = {instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema73.properties.schema.type},message:"must be object,boolean"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -3924,7 +5422,7 @@ errors++;
 if(data.expression !== undefined){
 let data13 = data.expression;
 if((typeof data13 !== "string") && (!((typeof data13 == "number") && (isFinite(data13))))){
-const err15 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: schema59.properties.expression.type},message:"must be string,number"};
+const err15 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: schema73.properties.expression.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -4010,7 +5508,7 @@ errors++;
 if(data.timeout !== undefined){
 let data19 = data.timeout;
 if((!((typeof data19 == "number") && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err22 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema36.type},message:"must be number,string"};
+const err22 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -4032,7 +5530,7 @@ errors++;
 }
 }
 if(typeof data19 === "string"){
-if(!pattern4.test(data19)){
+if(!pattern5.test(data19)){
 const err24 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err24];
@@ -4047,7 +5545,7 @@ errors++;
 if(data.effects !== undefined){
 let data20 = data.effects;
 if(!(((data20 === "none") || (data20 === "idempotent")) || (data20 === "external"))){
-const err25 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
+const err25 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -4060,7 +5558,7 @@ errors++;
 if(data.on_unknown !== undefined){
 let data21 = data.on_unknown;
 if(!((((data21 === "ask") || (data21 === "rerun")) || (data21 === "skip")) || (data21 === "fail"))){
-const err26 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema38.enum},message:"must be equal to one of the allowed values"};
+const err26 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema49.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -4123,7 +5621,7 @@ errors++;
 if(data22.backoff !== undefined){
 let data24 = data22.backoff;
 if(!((data24 === "fixed") || (data24 === "exponential"))){
-const err31 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema48.properties.backoff.enum},message:"must be equal to one of the allowed values"};
+const err31 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema59.properties.backoff.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -4245,7 +5743,7 @@ const len2 = data28.length;
 for(let i2=0; i2<len2; i2++){
 let data29 = data28[i2];
 if(!((data29 === "provider_error") || (data29 === "timeout"))){
-const err41 = {instancePath:instancePath+"/retry/retry_on/" + i2,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema48.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
+const err41 = {instancePath:instancePath+"/retry/retry_on/" + i2,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema59.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -4353,16 +5851,16 @@ vErrors.push(err49);
 }
 errors++;
 }
-validate31.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
-validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate39.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate30.evaluated;
+const evaluated0 = validate38.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4542,7 +6040,7 @@ errors++;
 if(data.scorers !== undefined){
 let data6 = data.scorers;
 if(!data6 || typeof data6 != "object"){
-const err14 = {instancePath:instancePath+"/scorers",schemaPath:"#/properties/scorers/type",keyword:"type",params:{type: schema58.properties.scorers.type},message:"must be object,array"};
+const err14 = {instancePath:instancePath+"/scorers",schemaPath:"#/properties/scorers/type",keyword:"type",params:{type: schema72.properties.scorers.type},message:"must be object,array"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -4554,16 +6052,16 @@ errors++;
 if(Array.isArray(data6)){
 const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate31(data6[i0], {instancePath:instancePath+"/scorers/" + i0,parentData:data6,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+if(!(validate39(data6[i0], {instancePath:instancePath+"/scorers/" + i0,parentData:data6,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key2 in data6){
-if(!(validate31(data6[key2], {instancePath:instancePath+"/scorers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+if(!(validate39(data6[key2], {instancePath:instancePath+"/scorers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
 errors = vErrors.length;
 }
 }
@@ -4580,18 +6078,18 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate30.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
-validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate38.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema67 = {"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}};
-const schema68 = {"type":"number","minimum":0,"maximum":1};
+const schema81 = {"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}};
+const schema82 = {"type":"number","minimum":0,"maximum":1};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate35.evaluated;
+const evaluated0 = validate43.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4599,7 +6097,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!((typeof data == "number") && (isFinite(data)))) && (!(data && typeof data == "object" && !Array.isArray(data)))){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema67.type},message:"must be number,object"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema81.type},message:"must be number,object"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4881,16 +6379,16 @@ errors++;
 }
 }
 }
-validate35.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
-validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate25.evaluated;
+const evaluated0 = validate33.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4953,7 +6451,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern5.test(data0)){
+if(!pattern6.test(data0)){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/node_name/pattern",keyword:"pattern",params:{pattern: "^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},message:"must match pattern \""+"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -5002,8 +6500,8 @@ errors++;
 }
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate26(data2[i0], {instancePath:instancePath+"/specialists/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
+if(!(validate34(data2[i0], {instancePath:instancePath+"/specialists/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 }
@@ -5020,20 +6518,20 @@ errors++;
 }
 }
 if(data.evaluate !== undefined){
-if(!(validate30(data.evaluate, {instancePath:instancePath+"/evaluate",parentData:data,parentDataProperty:"evaluate",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+if(!(validate38(data.evaluate, {instancePath:instancePath+"/evaluate",parentData:data,parentDataProperty:"evaluate",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
 errors = vErrors.length;
 }
 }
 if(data.confidence !== undefined){
-if(!(validate35(data.confidence, {instancePath:instancePath+"/confidence",parentData:data,parentDataProperty:"confidence",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
+if(!(validate43(data.confidence, {instancePath:instancePath+"/confidence",parentData:data,parentDataProperty:"confidence",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
 errors = vErrors.length;
 }
 }
 if(data.spawn !== undefined){
-if(!(validate26(data.spawn, {instancePath:instancePath+"/spawn",parentData:data,parentDataProperty:"spawn",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
+if(!(validate34(data.spawn, {instancePath:instancePath+"/spawn",parentData:data,parentDataProperty:"spawn",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 }
@@ -5090,7 +6588,7 @@ errors++;
 if(data7.otherwise !== undefined){
 let data9 = data7.otherwise;
 if(!(((data9 === "fail") || (data9 === "continue")) || (data9 === "rollback"))){
-const err14 = {instancePath:instancePath+"/restart/otherwise",schemaPath:"#/properties/restart/properties/otherwise/enum",keyword:"enum",params:{allowedValues: schema39.properties.restart.properties.otherwise.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/restart/otherwise",schemaPath:"#/properties/restart/properties/otherwise/enum",keyword:"enum",params:{allowedValues: schema50.properties.restart.properties.otherwise.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5158,17 +6656,17 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate25.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
-validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema74 = {"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}};
+const schema88 = {"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate41.evaluated;
+const evaluated0 = validate49.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5231,7 +6729,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern5.test(data0)){
+if(!pattern6.test(data0)){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/node_name/pattern",keyword:"pattern",params:{pattern: "^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},message:"must match pattern \""+"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -5306,7 +6804,7 @@ errors++;
 if(data.failure_mode !== undefined){
 let data4 = data.failure_mode;
 if(!(((data4 === "fail_fast") || (data4 === "continue_on_error")) || (data4 === "all_or_nothing"))){
-const err11 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema67.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5408,7 +6906,7 @@ errors++;
 if(data7.when !== undefined){
 let data9 = data7.when;
 if((typeof data9 !== "string") && (typeof data9 !== "boolean")){
-const err19 = {instancePath:instancePath+"/routes/" + i1+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema44.properties.when.type},message:"must be string,boolean"};
+const err19 = {instancePath:instancePath+"/routes/" + i1+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema55.properties.when.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5472,7 +6970,7 @@ errors++;
 if(data.depends_on !== undefined){
 let data12 = data.depends_on;
 if((!(Array.isArray(data12))) && (typeof data12 !== "string")){
-const err24 = {instancePath:instancePath+"/depends_on",schemaPath:"#/$defs/names/type",keyword:"type",params:{type: schema43.type},message:"must be array,string"};
+const err24 = {instancePath:instancePath+"/depends_on",schemaPath:"#/$defs/names/type",keyword:"type",params:{type: schema54.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -5508,19 +7006,19 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
-validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate49.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema82 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
-const schema83 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command"]},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
-const pattern12 = new RegExp("^[A-Za-z_][A-Za-z0-9_]*$", "u");
+const schema96 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
+const schema97 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command"]},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
+const pattern14 = new RegExp("^[A-Za-z_][A-Za-z0-9_]*$", "u");
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate48.evaluated;
+const evaluated0 = validate58.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5567,7 +7065,7 @@ errors++;
 if(data0.type !== undefined){
 let data1 = data0.type;
 if(!((((data1 === "keyfile") || (data1 === "passphrase")) || (data1 === "env")) || (data1 === "command"))){
-const err3 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/$defs/key_source/properties/type/enum",keyword:"enum",params:{allowedValues: schema83.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/$defs/key_source/properties/type/enum",keyword:"enum",params:{allowedValues: schema97.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5592,7 +7090,7 @@ errors++;
 if(data0.variable !== undefined){
 let data3 = data0.variable;
 if(typeof data3 === "string"){
-if(!pattern12.test(data3)){
+if(!pattern14.test(data3)){
 const err5 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -5687,20 +7185,20 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
-validate48.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate58.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema84 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
-const schema85 = {"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]};
-const schema86 = {"enum":["user_requested","debug_breakpoint","before_risky_operation"]};
-const schema87 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}};
+const schema98 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
+const schema99 = {"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]};
+const schema100 = {"enum":["user_requested","debug_breakpoint","before_risky_operation"]};
+const schema101 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}};
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate50.evaluated;
+const evaluated0 = validate60.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5709,7 +7207,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema84.properties, key0))){
+if(!(func1.call(schema98.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -5896,7 +7394,7 @@ errors++;
 if(data.metadata !== undefined){
 let data9 = data.metadata;
 if(!((data9 === "full") || (data9 === "minimal"))){
-const err15 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema84.properties.metadata.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema98.properties.metadata.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5963,7 +7461,7 @@ const len0 = data12.length;
 for(let i0=0; i0<len0; i0++){
 let data13 = data12[i0];
 if(!((((((((((data13 === "phase_started") || (data13 === "phase_completed")) || (data13 === "specialist_finished")) || (data13 === "evaluation_completed")) || (data13 === "confidence_threshold_crossed")) || (data13 === "error_encountered")) || (data13 === "memory_pressure_high")) || (data13 === "question_opened")) || (data13 === "interval")) || (data13 === "shutdown"))){
-const err20 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema85.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5992,7 +7490,7 @@ const len1 = data14.length;
 for(let i1=0; i1<len1; i1++){
 let data15 = data14[i1];
 if(!(((data15 === "user_requested") || (data15 === "debug_breakpoint")) || (data15 === "before_risky_operation"))){
-const err22 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema100.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6116,10 +7614,10 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
-validate50.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate60.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -6195,8 +7693,8 @@ let data3 = data.phases;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate25(data3[i1], {instancePath:instancePath+"/phases/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+if(!(validate33(data3[i1], {instancePath:instancePath+"/phases/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate33.errors : vErrors.concat(validate33.errors);
 errors = vErrors.length;
 }
 }
@@ -6217,8 +7715,8 @@ let data5 = data.steps;
 if(Array.isArray(data5)){
 const len2 = data5.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate26(data5[i2], {instancePath:instancePath+"/steps/" + i2,parentData:data5,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
+if(!(validate34(data5[i2], {instancePath:instancePath+"/steps/" + i2,parentData:data5,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 }
@@ -6239,8 +7737,8 @@ let data7 = data.agents;
 if(Array.isArray(data7)){
 const len3 = data7.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate26(data7[i3], {instancePath:instancePath+"/agents/" + i3,parentData:data7,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
+if(!(validate34(data7[i3], {instancePath:instancePath+"/agents/" + i3,parentData:data7,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 }
@@ -6261,8 +7759,8 @@ let data9 = data.parallel;
 if(Array.isArray(data9)){
 const len4 = data9.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate41(data9[i4], {instancePath:instancePath+"/parallel/" + i4,parentData:data9,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+if(!(validate49(data9[i4], {instancePath:instancePath+"/parallel/" + i4,parentData:data9,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
 errors = vErrors.length;
 }
 }
@@ -6358,15 +7856,15 @@ errors++;
 }
 }
 if(data.keys !== undefined){
-if(!(validate48(data.keys, {instancePath:instancePath+"/keys",parentData:data,parentDataProperty:"keys",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+if(!(validate58(data.keys, {instancePath:instancePath+"/keys",parentData:data,parentDataProperty:"keys",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
 errors = vErrors.length;
 }
 }
 if(data.deliverables !== undefined){
 let data17 = data.deliverables;
 if(!((data17 === "plain") || (data17 === "sealed"))){
-const err14 = {instancePath:instancePath+"/deliverables",schemaPath:"settings.schema.json#/$defs/deliverables/enum",keyword:"enum",params:{allowedValues: schema81.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/deliverables",schemaPath:"settings.schema.json#/$defs/deliverables/enum",keyword:"enum",params:{allowedValues: schema95.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6377,8 +7875,8 @@ errors++;
 }
 }
 if(data.checkpoint_config !== undefined){
-if(!(validate50(data.checkpoint_config, {instancePath:instancePath+"/checkpoint_config",parentData:data,parentDataProperty:"checkpoint_config",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+if(!(validate60(data.checkpoint_config, {instancePath:instancePath+"/checkpoint_config",parentData:data,parentDataProperty:"checkpoint_config",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
 errors = vErrors.length;
 }
 }
@@ -6484,7 +7982,7 @@ errors++;
 if(data19.on_unknown !== undefined){
 let data24 = data19.on_unknown;
 if(!((((data24 === "ask") || (data24 === "rerun")) || (data24 === "skip")) || (data24 === "fail"))){
-const err23 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema88.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema102.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6497,7 +7995,7 @@ errors++;
 if(data19.take_up_within !== undefined){
 let data25 = data19.take_up_within;
 if((typeof data25 !== "string") && (!((typeof data25 == "number") && (isFinite(data25))))){
-const err24 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema88.properties.take_up_within.type},message:"must be string,number"};
+const err24 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema102.properties.take_up_within.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6519,7 +8017,7 @@ errors++;
 }
 }
 if(typeof data25 === "string"){
-if(!pattern4.test(data25)){
+if(!pattern5.test(data25)){
 const err26 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err26];

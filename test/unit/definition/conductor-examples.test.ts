@@ -16,8 +16,6 @@ const UNSET = "set SPLASHDOWN_CONDUCTOR_EXAMPLES to the folder of Conductor's ex
 
 /** Path and message of every fault, by file; all other files load. */
 const FAULTS: Readonly<Record<string, readonly string[]>> = {
-  "aca-coding-agent.yaml": ["agents[0].sandbox: sandbox is not in this version"],
-  "dialog-mode.yaml": ["agents[0].dialog: dialog is not in this version"],
   "for-each-simple.yaml": ["for_each: for_each is not in this version"],
   "hermes-toolsets.yaml": ["for_each: for_each is not in this version"],
   // Inputs are reached through workflow.input only, in Conductor too: there this prompt fails when it is rendered.
@@ -28,7 +26,6 @@ const FAULTS: Readonly<Record<string, readonly string[]>> = {
     "agents[1].type: a step of type terminate is not in this version",
     "agents[2].type: a step of type terminate is not in this version",
   ],
-  "validator.yaml": ["agents[0].validator: validator is not in this version"],
 };
 
 /** Keys of the notes on some of them. */

@@ -350,7 +350,6 @@ describe("a faulty file", () => {
     [`${DAG}  - {name: a, duration: 25h}\n`, "at most 24h"],
     [`${DAG}  - {name: a, type: wait}\n`, "needs a duration"],
     [`${DAG}  - {name: a, value: 1, timeout: 1, timeout_seconds: 2}\n`, "timeout and timeout_seconds mean the same"],
-    [`${DAG}  - {name: a, prompt: x, validator: {criteria: y}}\n`, "validator is not in this version"],
     [`${DAG}  - {name: a, url: "http://x"}\n`, "a step of type http is not in this version"],
     [`${DAG}  - {name: a, value: "{{ workflow.inptu.x }}"}\n`, "did you mean workflow.input?"],
     [`${DAG}  - {name: a, value: 5, retry: 3}\n`, "retry must be a map, it is the number 3"],

@@ -1,0 +1,60 @@
+/**
+ * What a file says about how a model is to be called, gathered in `ModelStep.options`.
+ *
+ * Owns: which keys of `workflow.runtime` are defaults of which keys of a step. Keys stay as they are written in a file;
+ * what a provider makes of them is agents/' part. Values that may hold a secret keep their `${NAME}` and are filled at
+ * the moment of use (environment.ts).
+ *
+ *   temperature · max_tokens · timeout (seconds of one call) · max_session_seconds · max_agent_iterations ·
+ *   reasoning {effort} · context_tier · working_dir · tool_output {enabled, max_chars, spill_to_file, spill_dir} ·
+ *   mcp_servers · provider (its settings, when written as a map) · retry {retry_on, max_parse_recovery_attempts} ·
+ *   output_mode · session_key · validator · dialog · sandbox · skills · plugins
+ * Source: CONDUCTOR-YAML 1.3, 1.4.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import type { Runtime, Step } from "../schema/generated/workflow.js";
+
+/** Keys of a step, as they are. */
+const STEP_KEYS = ["output_mode", "session_key", "validator", "dialog", "sandbox"] as const;
+/** Keys that a step has, and `runtime` for all steps. */
+const SHARED_KEYS = ["max_session_seconds", "max_agent_iterations", "working_dir", "skills", "plugins"] as const;
+/** Keys that only `runtime` has. */
+const RUNTIME_KEYS = ["temperature", "max_tokens", "timeout"] as const;
+const TOOL_OUTPUT = { enabled: true, max_chars: 50_000, spill_to_file: true } as const;
+
+/** The options of a model step; a step's own come before those of `runtime`. */
+export function buildModelOptions(step: Step, runtime: Runtime): JsonObject {
+  const effort = step.reasoning?.effort ?? runtime.default_reasoning_effort;
+  const { max_parse_recovery_attempts: repairs, retry_on: retryOn } = step.retry ?? {};
+  const retry = { ...kept("retry_on", retryOn), ...kept("max_parse_recovery_attempts", repairs) };
+  const options = {
+    ...pick(runtime, RUNTIME_KEYS),
+    ...pick(runtime, SHARED_KEYS),
+    ...pick(step, SHARED_KEYS),
+    ...pick(step, STEP_KEYS),
+    ...kept("session_key", step.session_key?.trim()),
+    ...kept("reasoning", effort === undefined ? undefined : { effort }),
+    ...kept("context_tier", step.context_tier ?? runtime.default_context_tier),
+    ...kept("tool_output", runtime.tool_output && { ...TOOL_OUTPUT, ...runtime.tool_output }),
+    ...kept("mcp_servers", isFilled(runtime.mcp_servers) ? runtime.mcp_servers : undefined),
+    ...kept("retry", isFilled(retry) ? retry : undefined),
+    ...kept("validator", step.validator && { max_retries: 1, ...step.validator }),
+    // Another provider than the workflow's has nothing of its address and key.
+    ...kept("provider", step.provider === undefined && isJsonObject(runtime.provider) ? runtime.provider : undefined),
+  };
+  return options as JsonObject;
+}
+
+function pick<T extends object>(from: T, keys: readonly (keyof T & string)[]): Record<string, JsonValue> {
+  const picked: Record<string, JsonValue> = {};
+  for (const key of keys) if (from[key] !== undefined) picked[key] = from[key] as JsonValue;
+  return picked;
+}
+
+function kept(key: string, value: unknown): Record<string, unknown> {
+  return value === undefined ? {} : { [key]: value };
+}
+
+function isFilled(value: object | undefined): boolean {
+  return value !== undefined && Object.keys(value).length > 0;
+}
