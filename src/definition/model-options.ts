@@ -12,6 +12,7 @@
  * Source: CONDUCTOR-YAML 1.3, 1.4.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { optional } from "./plain-parts.js";
 import type { Runtime, Step } from "../schema/generated/workflow.js";
 
 /** Keys of a step, as they are. */
@@ -20,29 +21,38 @@ const STEP_KEYS = ["output_mode", "session_key", "validator", "dialog", "sandbox
 const SHARED_KEYS = ["max_session_seconds", "max_agent_iterations", "working_dir", "skills", "plugins"] as const;
 /** Keys that only `runtime` has. */
 const RUNTIME_KEYS = ["temperature", "max_tokens", "timeout"] as const;
+const RETRY_KEYS = ["retry_on", "max_parse_recovery_attempts"] as const;
 const TOOL_OUTPUT = { enabled: true, max_chars: 50_000, spill_to_file: true } as const;
 
 /** The options of a model step; a step's own come before those of `runtime`. */
 export function buildModelOptions(step: Step, runtime: Runtime): JsonObject {
-  const effort = step.reasoning?.effort ?? runtime.default_reasoning_effort;
-  const { max_parse_recovery_attempts: repairs, retry_on: retryOn } = step.retry ?? {};
-  const retry = { ...kept("retry_on", retryOn), ...kept("max_parse_recovery_attempts", repairs) };
   const options = {
     ...pick(runtime, RUNTIME_KEYS),
     ...pick(runtime, SHARED_KEYS),
     ...pick(step, SHARED_KEYS),
     ...pick(step, STEP_KEYS),
-    ...kept("session_key", step.session_key?.trim()),
-    ...kept("reasoning", effort === undefined ? undefined : { effort }),
-    ...kept("context_tier", step.context_tier ?? runtime.default_context_tier),
-    ...kept("tool_output", runtime.tool_output && { ...TOOL_OUTPUT, ...runtime.tool_output }),
-    ...kept("mcp_servers", isFilled(runtime.mcp_servers) ? runtime.mcp_servers : undefined),
-    ...kept("retry", isFilled(retry) ? retry : undefined),
-    ...kept("validator", step.validator && { max_retries: 1, ...step.validator }),
+    ...optional("session_key", step.session_key?.trim()),
+    ...optional("context_tier", step.context_tier ?? runtime.default_context_tier),
+    ...buildReasoning(step, runtime),
+    ...buildTools(runtime),
+    ...optional("retry", filled(pick(step.retry ?? {}, RETRY_KEYS))),
+    ...(step.validator === undefined ? {} : { validator: { max_retries: 1, ...step.validator } }),
     // Another provider than the workflow's has nothing of its address and key.
-    ...kept("provider", step.provider === undefined && isJsonObject(runtime.provider) ? runtime.provider : undefined),
+    ...(step.provider === undefined && isJsonObject(runtime.provider) ? { provider: runtime.provider } : {}),
   };
   return options as JsonObject;
+}
+
+function buildReasoning(step: Step, runtime: Runtime): object {
+  const effort = step.reasoning?.effort ?? runtime.default_reasoning_effort;
+  return effort === undefined ? {} : { reasoning: { effort } };
+}
+
+function buildTools({ tool_output: output, mcp_servers: servers }: Runtime): object {
+  return {
+    ...(output === undefined ? {} : { tool_output: { ...TOOL_OUTPUT, ...output } }),
+    ...optional("mcp_servers", filled(servers)),
+  };
 }
 
 function pick<T extends object>(from: T, keys: readonly (keyof T & string)[]): Record<string, JsonValue> {
@@ -51,10 +61,6 @@ function pick<T extends object>(from: T, keys: readonly (keyof T & string)[]): R
   return picked;
 }
 
-function kept(key: string, value: unknown): Record<string, unknown> {
-  return value === undefined ? {} : { [key]: value };
-}
-
-function isFilled(value: object | undefined): boolean {
-  return value !== undefined && Object.keys(value).length > 0;
+function filled<T extends object>(value: T | undefined): T | undefined {
+  return value === undefined || Object.keys(value).length === 0 ? undefined : value;
 }

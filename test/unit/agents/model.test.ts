@@ -88,7 +88,8 @@ describe("a scripted model step", () => {
       status: "failed",
       error: {
         code: "MODEL_UNAVAILABLE",
-        message: "provider openai of step root/work cannot be had here; name another for it in splashdown.config.yaml, as in provider_map: {openai: ollama}",
+        message:
+          "provider openai of step root/work cannot be had here; name another for it in splashdown.config.yaml, as in provider_map: {openai: ollama}",
         retryable: false,
       },
     });
