@@ -26,7 +26,7 @@ const TOOL_OUTPUT = { enabled: true, max_chars: 50_000, spill_to_file: true } as
 
 /** The options of a model step; a step's own come before those of `runtime`. */
 export function buildModelOptions(step: Step, runtime: Runtime): JsonObject {
-  const options = {
+  return {
     ...pick(runtime, RUNTIME_KEYS),
     ...pick(runtime, SHARED_KEYS),
     ...pick(step, SHARED_KEYS),
@@ -40,18 +40,17 @@ export function buildModelOptions(step: Step, runtime: Runtime): JsonObject {
     // Another provider than the workflow's has nothing of its address and key.
     ...(step.provider === undefined && isJsonObject(runtime.provider) ? { provider: runtime.provider } : {}),
   };
-  return options as JsonObject;
 }
 
-function buildReasoning(step: Step, runtime: Runtime): object {
+function buildReasoning(step: Step, runtime: Runtime): JsonObject {
   const effort = step.reasoning?.effort ?? runtime.default_reasoning_effort;
   return effort === undefined ? {} : { reasoning: { effort } };
 }
 
-function buildTools({ tool_output: output, mcp_servers: servers }: Runtime): object {
+function buildTools({ tool_output: output, mcp_servers: servers }: Runtime): JsonObject {
   return {
     ...(output === undefined ? {} : { tool_output: { ...TOOL_OUTPUT, ...output } }),
-    ...optional("mcp_servers", filled(servers)),
+    ...optional("mcp_servers", filled(servers) as JsonObject | undefined),
   };
 }
 

@@ -54,19 +54,16 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
   const root = buildRoot(file, context);
   const definition: Omit<WorkflowDefinition, "fingerprint"> = {
     schema: 1,
-    name: header.name,
-    ...(header.description === undefined ? {} : { description: header.description }),
-    ...(header.version === undefined ? {} : { version: String(header.version) }),
+    ...describeHeader(header),
     inputs: { ...buildInputs(header, faults), ...(isRouted ? findUndeclared(file) : {}) },
     context: buildContextRule(header.context),
     root,
     output: (file.output ?? {}) as Readonly<Record<string, JsonValue>>,
     limits: buildLimits(header.limits, isRouted),
     onFailure: onFailureOf(header, faults),
-    ...(header.on_unknown === undefined ? {} : { onUnknown: header.on_unknown }),
+    ...optional("onUnknown", header.on_unknown),
     atlas: { mode: file.atlas?.mode ?? "rules" },
-    ...(options.scriptedAnswers === undefined ? {} : { scriptedAnswers: options.scriptedAnswers }),
-    metadata: (header.metadata ?? {}) as JsonObject,
+    ...optional("scriptedAnswers", options.scriptedAnswers),
     settings: collectSettings(file, faults),
   };
   const isComplete = options.isComplete && context.absent.size === 0;
@@ -74,6 +71,15 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
   checkOrder(root, checking);
   checkReferences(definition, file as unknown as JsonValue, checking);
   return { ...definition, fingerprint: fingerprintWorkflow(definition) };
+}
+
+function describeHeader({ name, description, version, metadata }: WorkflowHeader) {
+  return {
+    name,
+    ...optional("description", description),
+    ...optional("version", version === undefined ? undefined : String(version)),
+    metadata: (metadata ?? {}) as JsonObject,
+  };
 }
 
 function providerOf(header: WorkflowHeader, isRouted: boolean): string {
