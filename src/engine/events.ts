@@ -121,7 +121,6 @@ export type Trigger =
   | "user_requested"
   | "debug_breakpoint"
   | "before_risky_operation";
-
 export type TaskEnd = "done" | "partial" | "failed" | "stopped" | "paused" | "waiting";
 
 export type ScorerIssue = { readonly text: string; readonly severity?: string; readonly where?: string };
@@ -251,6 +250,7 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly call: string;
       readonly name: string;
       readonly value: ValueRef;
+      readonly effects: Effects;
     }
   | {
       readonly type: "tool_completed";

@@ -15,6 +15,8 @@ import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState, Totals } 
 
 /** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
 export const CANCELLED_BY_SIBLING = "sibling_failed";
+/** `step_cancelled` of a step of unknown outcome: it may run again, and so may its open tool call. */
+export const CANCELLED_TO_RERUN = "rerun";
 /** `step_cancelled` of a failed step: a person gives it another chance. */
 export const CANCELLED_TO_RESUME = "resumed";
 
@@ -46,7 +48,10 @@ export function intendStep(state: TaskState, event: EventOf<"step_intended">): v
     state.rounds.delete(event.path);
     addTotals(state, { iterations: state.totals.iterations + 1 });
   }
-  if (event.permittedBy !== undefined) consumeQuestion(state, event.permittedBy);
+  if (event.permittedBy !== undefined) {
+    consumeQuestion(state, event.permittedBy);
+    forgetOpenTools(state, event.step);
+  }
   replaceStep(state, entry);
 }
 
@@ -149,6 +154,7 @@ export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): 
     event.reason === CANCELLED_BY_SIBLING && before.effects === "external" && before.status === "open";
   const isFreshChance = event.reason === CANCELLED_TO_RESUME;
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
+  if (event.reason === CANCELLED_TO_RERUN) forgetOpenTools(state, before.id);
   replaceStep(state, {
     ...before,
     status: mayHaveActed ? "unknown" : "cancelled",
@@ -177,11 +183,19 @@ export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): v
 export function recordTool(state: TaskState, event: EventOf<"tool_intended"> | EventOf<"tool_completed">): void {
   const { tools } = historyOf(state, event.step);
   if (event.type === "tool_intended") {
-    tools.set(event.call, Object.freeze({ name: event.name, value: event.value }));
+    tools.set(event.call, Object.freeze({ name: event.name, value: event.value, effects: event.effects }));
     return;
   }
-  const before = tools.get(event.call) ?? { name: "", value: { inline: null } };
+  const before = tools.get(event.call);
+  if (before === undefined) return;
   tools.set(event.call, Object.freeze({ ...before, result: event.value }));
+  updateStep(state, event.step, () => ({ crashes: 0 }));
+}
+
+/** A call of unknown outcome that may be made again counts as not made. */
+function forgetOpenTools(state: TaskState, id: StepId): void {
+  const tools = state.histories.get(id)?.tools;
+  for (const [call, tool] of tools ?? []) if (tool.result === undefined) tools?.delete(call);
 }
 
 export function recordSubstep(

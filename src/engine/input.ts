@@ -9,7 +9,7 @@ import type { QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateScope } from "../definition/templates.js";
-import type { Condition, Template, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
+import type { Condition, Effects, Template, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
 import type {
   BlobRef,
   EngineEvent,
@@ -144,6 +144,7 @@ export type EngineInput =
       readonly call: string;
       readonly name: string;
       readonly value: ValueRef;
+      readonly effects: Effects;
     }
   | {
       readonly kind: "tool_completed";

@@ -199,3 +199,17 @@ export function isHalted(state: TaskState, scope: ScopeEntry): boolean {
   }
   return false;
 }
+
+/** A call of a tool that cannot be taken back, whose result was not recorded. */
+export interface OpenTool {
+  readonly call: string;
+  readonly name: string;
+}
+
+/** The tool call a step was in the middle of; harmless ones do not count. */
+export function findOpenTool(state: TaskState, id: StepId): OpenTool | undefined {
+  for (const [call, { name, effects, result }] of state.histories.get(id)?.tools ?? []) {
+    if (result === undefined && effects === "external") return { call, name };
+  }
+  return undefined;
+}

@@ -3,6 +3,7 @@ import type { JsonValue } from "../base/json.js";
 import type { Choice } from "./choice.js";
 import type { EngineEvent, QuestionOption } from "./events.js";
 import { openQuestion } from "./questions.js";
+import type { OpenTool } from "./lookup.js";
 import type { QuestionEntry, StepEntry } from "./state.js";
 
 export const OUTCOME_OPTIONS: readonly QuestionOption[] = [
@@ -10,6 +11,13 @@ export const OUTCOME_OPTIONS: readonly QuestionOption[] = [
   { value: "done", label: "it has acted; give its output as JSON", takesValue: true },
   { value: "skip", label: "go on without it" },
   { value: "fail", label: "treat it as failed" },
+];
+
+const TOOL_OPTIONS: readonly QuestionOption[] = [
+  { value: "rerun", label: "call the tool again, with the same idempotency key" },
+  { value: "done", label: "it has acted; give its result as JSON", takesValue: true },
+  { value: "skip", label: "go on without its result" },
+  { value: "fail", label: "treat the step as failed" },
 ];
 
 const REPEAT_OPTIONS: readonly QuestionOption[] = OUTCOME_OPTIONS.map((option) =>
@@ -22,24 +30,30 @@ export type AskedStep = Pick<StepEntry, "id" | "path" | "kind" | "attempt" | "id
 export interface OutcomeDoubt {
   /** A result found outside the history. */
   readonly offered?: JsonValue;
+  /** The tool it was calling: the question is about that call alone. */
+  readonly tool?: OpenTool;
   /** No intent of it is known, but records are missing. */
   readonly isLost?: boolean;
 }
 
 export function askOutcome(choice: Choice, step: AskedStep, doubt: OutcomeDoubt): EngineEvent {
-  const text =
-    doubt.isLost === true
-      ? `records of this task are lost: ${step.path} may have been run before`
-      : `${step.path} was started and its end was not recorded: it may or may not have acted`;
+  const text = describeDoubt(step, doubt);
   return openQuestion(choice, {
     kind: "unknown_outcome",
     subject: step.id,
     step: step.id,
     text: doubt.offered === undefined ? text : `${text}${FOUND}`,
-    options: OUTCOME_OPTIONS,
+    options: doubt.tool === undefined ? OUTCOME_OPTIONS : TOOL_OPTIONS,
     offered: doubt.offered,
-    facts: factsOf(step),
+    facts: { ...factsOf(step), ...(doubt.tool === undefined ? {} : { tool: doubt.tool.name, call: doubt.tool.call }) },
   });
+}
+
+function describeDoubt({ path }: AskedStep, { tool, isLost }: OutcomeDoubt): string {
+  if (isLost === true) return `records of this task are lost: ${path} may have been run before`;
+  if (tool !== undefined)
+    return `${path} was calling the tool ${tool.name} and its result was not recorded: the tool may or may not have acted`;
+  return `${path} was started and its end was not recorded: it may or may not have acted`;
 }
 
 const FOUND = "; a result of it was found outside the history and is offered as the answer to done";

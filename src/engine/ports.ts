@@ -7,7 +7,7 @@ import type { RandomSource } from "../base/random.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Log } from "../base/log.js";
 import type { QuestionId } from "../base/ids.js";
-import type { StepDefinition } from "../definition/workflow.js";
+import type { Effects, StepDefinition } from "../definition/workflow.js";
 import type { BlobRef, ConfidenceParts, EngineEvent, ProcessRef, StepError, Usage } from "./events.js";
 import type { StepEntry, TaskState } from "./state.js";
 
@@ -48,7 +48,16 @@ export interface StepWork {
   readonly story: () => JsonObject;
   readonly milestone?: { readonly name: string; readonly state: JsonValue };
   readonly turns: readonly JsonValue[];
+  /** Calls of tools by name of the call; one without a result may be made again. */
+  readonly tools: ReadonlyMap<string, { readonly result?: JsonValue }>;
   readonly substeps: ReadonlyMap<string, JsonValue>;
+}
+
+/** A call of a tool that is about to be made. */
+export interface ToolIntent {
+  readonly name: string;
+  readonly input: JsonValue;
+  readonly effects: Effects;
 }
 
 /** How a performer reports while it works. What returns a promise is durable, and the epoch was looked at, on return. */
@@ -69,7 +78,8 @@ export interface StepSink {
   substepIntended(name: string): Promise<void>;
   substepCompleted(name: string, value: JsonValue): Promise<void>;
   turn(value: JsonValue, usage?: Usage): Promise<void>;
-  toolIntended(call: string, name: string, value: JsonValue): Promise<void>;
+  /** Before a tool is called. `call` names it within the step, on every attempt alike. */
+  toolIntended(call: string, tool: ToolIntent): Promise<void>;
   toolCompleted(call: string, value: JsonValue): Promise<void>;
   readonly channel: {
     get(key: string): JsonValue | undefined;

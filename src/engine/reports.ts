@@ -41,7 +41,14 @@ function eventOf(choice: Choice, input: ReportInput): EngineEvent {
     case "turn":
       return describeTurn(choice, input);
     case "tool_intended":
-      return { type: "tool_intended", ...base, call: input.call, name: input.name, value: input.value };
+      return {
+        type: "tool_intended",
+        ...base,
+        call: input.call,
+        name: input.name,
+        value: input.value,
+        effects: input.effects,
+      };
     case "tool_completed":
       return { type: "tool_completed", ...base, call: input.call, value: input.value };
     default:

@@ -9,7 +9,7 @@ import type { EngineEvent, EventOf, StepError } from "./events.js";
 import { decideRestart } from "./failure.js";
 import { createIntent, findEarlierRound, findUnfinished, type IntentRequest } from "./intent.js";
 import { findReachedLimit, openLimitQuestion } from "./limits.js";
-import { ownPhaseNumber, phaseNumberOf, requirePlace } from "./lookup.js";
+import { findOpenTool, ownPhaseNumber, phaseNumberOf, requirePlace } from "./lookup.js";
 import { failAttempt } from "./outcome.js";
 import { askOutcome, askRepeat } from "./outcome-question.js";
 import type { StepEntry } from "./state.js";
@@ -53,7 +53,7 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
   if (before === undefined) budget.planned += 1;
   const { event, error } = createIntent(choice, request);
   if (error !== undefined) return [event, ...failRendering(choice, { event, before, error })];
-  const doubt = before === undefined ? doubtAbout(choice, request, event) : undefined;
+  const doubt = before === undefined ? doubtAbout(choice, request, event) : doubtAboutTool(choice, request, event);
   if (doubt !== undefined) return [event, doubt];
   const restart = decideRestart(choice, before);
   if (!request.node.risky) return [...restart, event];
@@ -99,4 +99,15 @@ function doubtAbout(choice: Choice, request: IntentRequest, event: EventOf<"step
   const earlier = findEarlierRound(choice.state, event);
   if (earlier !== undefined) return askRepeat(choice, asked, earlier);
   return choice.state.task?.uncertain === true ? askOutcome(choice, asked, { isLost: true }) : undefined;
+}
+
+/** The question before a further attempt of a step that was in the middle of a tool call which cannot be taken back. */
+function doubtAboutTool(
+  choice: Choice,
+  { permittedBy }: IntentRequest,
+  event: EventOf<"step_intended">,
+): EngineEvent | undefined {
+  if (permittedBy !== undefined || event.onUnknown === "rerun") return undefined;
+  const tool = findOpenTool(choice.state, event.step);
+  return tool === undefined ? undefined : askOutcome(choice, { ...event, id: event.step }, { tool });
 }

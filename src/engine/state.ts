@@ -105,9 +105,17 @@ export interface StepEntry {
 }
 
 /** One step's turns, tool calls and sub-steps: containers of their own, so that adding one is cheap. */
+/** A call of a tool; without a result it may or may not have acted. */
+export interface ToolEntry {
+  readonly name: string;
+  readonly value: ValueRef;
+  readonly effects: Effects;
+  readonly result?: ValueRef;
+}
+
 export interface StepHistory {
   readonly turns: ValueRef[];
-  readonly tools: Map<string, { readonly name: string; readonly value: ValueRef; readonly result?: ValueRef }>;
+  readonly tools: Map<string, ToolEntry>;
   readonly substeps: Map<string, { readonly value?: ValueRef; readonly done: boolean }>;
 }
 

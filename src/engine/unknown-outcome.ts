@@ -20,7 +20,8 @@ import type { EngineEvent } from "./events.js";
 import { isAbsorbed } from "./failure.js";
 import type { EngineInput } from "./input.js";
 import { findEarlierRound } from "./intent.js";
-import { findStepDefinition, isHalted, requirePlace } from "./lookup.js";
+import { CANCELLED_TO_RERUN } from "./evolve-steps.js";
+import { findOpenTool, findStepDefinition, isHalted, requirePlace, type OpenTool } from "./lookup.js";
 import { completeWith, failAttempt } from "./outcome.js";
 import { startStep, type StartBudget } from "./start.js";
 import { askOutcome, askParked, OUTCOME_OPTIONS } from "./outcome-question.js";
@@ -52,12 +53,13 @@ export function judgeOpenStep(choice: Choice, left: LeftStep, input: ResumedInpu
   const probed = input.probed.get(step.id);
   if (probed !== undefined) return followProbe(choice, step, probed);
   const hasNotActed = hasProvablyNotActed(choice, step, input);
-  const isHarmless = hasNotActed || step.effects !== "external";
+  const tool = findOpenTool(choice.state, step.id);
+  const isHarmless = (hasNotActed || step.effects !== "external") && tool === undefined;
   const policy = findFlagPolicy(step, input) ?? step.onUnknown;
   const isParked = crashes >= input.maxRecoveryAttempts && (isHarmless || policy === "rerun");
   if (isParked) return [askParked(choice, step, crashes)];
   if (isHarmless) return [again(choice, step, hasNotActed ? "never_started" : `effects_${step.effects}`)];
-  return followPolicy(choice, step, { policy, offered: input.orphans.get(step.id) });
+  return followPolicy(choice, step, { policy, offered: input.orphans.get(step.id), tool });
 }
 
 /** What the flags say about a step; the more specific one counts. */
@@ -89,12 +91,17 @@ function again(choice: Choice, step: StepEntry, reason: string): EngineEvent {
 
 interface Policy {
   readonly policy: OnUnknown;
-  readonly offered?: JsonValue;
+  readonly offered?: JsonValue | undefined;
+  readonly tool?: OpenTool | undefined;
 }
 
 /** Asks, or does what the policy says about a step of which it is unknown whether it has acted. */
-export function followPolicy(choice: Choice, step: StepEntry, { policy, offered }: Policy): readonly EngineEvent[] {
-  if (policy === "ask") return [askOutcome(choice, step, { offered })];
+export function followPolicy(
+  choice: Choice,
+  step: StepEntry,
+  { policy, offered, tool }: Policy,
+): readonly EngineEvent[] {
+  if (policy === "ask") return [askOutcome(choice, step, { offered, tool })];
   const { attempt } = step;
   const decision = decideOnce(choice, {
     agent: "engine",
@@ -105,13 +112,43 @@ export function followPolicy(choice: Choice, step: StepEntry, { policy, offered 
     subject: step.id,
     facts: { attempt, policy },
   });
-  return [...decision, ...carryOut(choice, step, policy)];
+  return [
+    ...decision,
+    ...(tool === undefined ? carryOut(choice, step, policy) : carryOutTool(choice, { step, tool, policy })),
+  ];
 }
 
 function carryOut(choice: Choice, step: StepEntry, policy: Exclude<OnUnknown, "ask">): readonly EngineEvent[] {
-  if (policy === "rerun") return [again(choice, step, "rerun")];
+  if (policy === "rerun") return [again(choice, step, CANCELLED_TO_RERUN)];
   if (policy === "skip") return completeWith(choice, step, { value: null, by: "skip" });
   return failUnknown(choice, step);
+}
+
+interface ToolPolicy {
+  readonly step: StepEntry;
+  readonly tool: OpenTool;
+  readonly policy: Exclude<OnUnknown, "ask">;
+}
+
+/** The step goes on after its tool call: with a new call, or without its result. */
+function carryOutTool(choice: Choice, { step, tool, policy }: ToolPolicy): readonly EngineEvent[] {
+  if (policy === "rerun") return [again(choice, step, CANCELLED_TO_RERUN)];
+  if (policy === "fail") return failUnknown(choice, step);
+  return [completeTool(choice, { step, call: tool.call, result: SKIPPED_TOOL }), again(choice, step, "tool_settled")];
+}
+
+/** What the model is told of a call whose outcome nobody knows. */
+const SKIPPED_TOOL: JsonValue = { error: "the outcome of this call is unknown, and it is not made again" };
+
+interface SettledTool {
+  readonly step: StepEntry;
+  readonly call: string;
+  readonly result: JsonValue;
+}
+
+function completeTool(choice: Choice, { step, call, result }: SettledTool): EngineEvent {
+  const { id, attempt } = step;
+  return { type: "tool_completed", atMs: choice.nowMs, step: id, attempt, call, value: { inline: result } };
 }
 
 function failUnknown(choice: Choice, step: StepEntry): readonly EngineEvent[] {
@@ -128,9 +165,13 @@ export function followAnswer(choice: Choice, question: QuestionEntry, budget: St
   const step = question.step === undefined ? undefined : choice.state.steps.get(question.step);
   if (step === undefined) return [];
   const node = findStepDefinition(choice.state, step);
+  const goOn = (): readonly EngineEvent[] =>
+    rerun(choice, step, () => startStep(choice, { path: step.path, node, permittedBy: question.id }, budget));
+  const call = question.facts?.["call"];
+  if (typeof call === "string") return followToolAnswer(choice, { step, call, question }, goOn);
   switch (question.answer) {
     case "rerun":
-      return rerun(choice, step, () => startStep(choice, { path: step.path, node, permittedBy: question.id }, budget));
+      return goOn();
     case "done":
       return completeWith(choice, step, { value: question.value ?? question.offered ?? null, by: "answer" });
     case "skip":
@@ -138,6 +179,25 @@ export function followAnswer(choice: Choice, question: QuestionEntry, budget: St
     default:
       return failUnknown(choice, step);
   }
+}
+
+interface AnsweredTool {
+  readonly step: StepEntry;
+  readonly call: string;
+  readonly question: QuestionEntry;
+}
+
+/** The answer is about one call: its result is known now, or it is made again, and the step goes on behind it. */
+function followToolAnswer(
+  choice: Choice,
+  { step, call, question }: AnsweredTool,
+  goOn: () => readonly EngineEvent[],
+): readonly EngineEvent[] {
+  if (question.answer === "rerun") return goOn();
+  if (question.answer !== "done" && question.answer !== "skip") return failUnknown(choice, step);
+  const started = goOn();
+  const result = question.answer === "skip" ? SKIPPED_TOOL : { value: question.value ?? null };
+  return started.length === 0 ? [] : [completeTool(choice, { step, call, result }), ...started];
 }
 
 /** In a group that has failed nothing starts: the answer is kept for a resume, or used up where the group is left. */

@@ -40,7 +40,7 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     substepIntended: (name) => takeLater("substepIntended", name),
     substepCompleted: (name, value) => takeLater("substepCompleted", name, value),
     turn: (value, usage) => takeLater("turn", value, usage),
-    toolIntended: (call, name, value) => takeLater("toolIntended", call, name, value),
+    toolIntended: (call, tool) => takeLater("toolIntended", call, tool),
     toolCompleted: (call, value) => takeLater("toolCompleted", call, value),
     channel: {
       get: (key) => values.get(key),

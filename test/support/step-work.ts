@@ -82,6 +82,7 @@ export function createStepWork(kind: StepKind, parts: WorkParts = {}): StepWork 
     uncertainties: [],
     story: () => ({}),
     turns: [],
+    tools: new Map(),
     substeps: new Map(),
     ...rest,
   };

@@ -100,8 +100,8 @@ export class Attempt {
       substepCompleted: async (name, value) =>
         this.#record({ kind: "substep_completed", name, value: await this.#store(value) }),
       turn: async (value, usage) => this.#record({ kind: "turn", value: await this.#store(value), usage }),
-      toolIntended: async (call, name, value) =>
-        this.#record({ kind: "tool_intended", call, name, value: await this.#store(value) }),
+      toolIntended: async (call, { name, input, effects }) =>
+        this.#record({ kind: "tool_intended", call, name, value: await this.#store(input), effects }),
       toolCompleted: async (call, value) =>
         this.#record({ kind: "tool_completed", call, value: await this.#store(value) }),
       channel: createChannelView({

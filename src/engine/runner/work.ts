@@ -58,14 +58,17 @@ async function loadOutputs(state: TaskState, paths: readonly JsonValue[], values
 async function loadHistory(state: TaskState, step: StepEntry, values: LargeValues) {
   const history = state.histories.get(step.id);
   const turns: JsonValue[] = [];
+  const tools = new Map<string, { readonly result?: JsonValue }>();
   const substeps = new Map<string, JsonValue>();
   if (history !== undefined) {
     for (const turn of history.turns) turns.push(await values.resolve(turn));
+    for (const [call, { result }] of history.tools)
+      tools.set(call, result === undefined ? {} : { result: await values.resolve(result) });
     for (const [name, substep] of history.substeps) {
       if (substep.done && substep.value !== undefined) substeps.set(name, await values.resolve(substep.value));
     }
   }
-  return { turns, substeps };
+  return { turns, tools, substeps };
 }
 
 /** What a specialist that reports is told of the task so far; snake_case, no times, so that equal runs give equal stories. */

@@ -48,7 +48,7 @@ function createRichState(): TaskState {
   state.blocked.add("research/step3@1.1" as StepId);
   state.histories.set(rich.id, {
     turns: [{ inline: { role: "assistant", text: "hm" } }],
-    tools: new Map([["c1", { name: "read", value: { inline: 1 }, result: { inline: 2 } }]]),
+    tools: new Map([["c1", { name: "read", value: { inline: 1 }, effects: "none", result: { inline: 2 } }]]),
     substeps: new Map([["s", { value: { inline: null }, done: true }]]),
   });
   state.visits.set("research", 2);

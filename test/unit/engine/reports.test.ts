@@ -37,12 +37,21 @@ describe("reports of a running step", () => {
     const harness = running();
     const { id: step } = harness.step("main/a");
     for (const value of ["t1", "t2"]) harness.submit({ kind: "turn", step, attempt: 1, value: { inline: value } });
-    harness.submit({ kind: "tool_intended", step, attempt: 1, call: "c", name: "grep", value: { inline: { q: 1 } } });
+    harness.submit({
+      kind: "tool_intended",
+      step,
+      attempt: 1,
+      call: "c",
+      name: "grep",
+      value: { inline: { q: 1 } },
+      effects: "none",
+    });
     harness.submit({ kind: "tool_completed", step, attempt: 1, call: "c", value: { inline: "found" } });
     expect(harness.of("turn_recorded").map((event) => event.turn)).toEqual([1, 2]);
     expect(harness.state.histories.get(step)?.tools.get("c")).toEqual({
       name: "grep",
       value: { inline: { q: 1 } },
+      effects: "none",
       result: { inline: "found" },
     });
     harness.perform = () => done(1);

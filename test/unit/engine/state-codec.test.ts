@@ -22,7 +22,15 @@ function midway(): EngineHarness {
   harness.performOne();
   const { id } = harness.step("main/b");
   harness.submit({ kind: "turn", step: id, attempt: 1, value: { inline: "t" } });
-  harness.submit({ kind: "tool_intended", step: id, attempt: 1, call: "c1", name: "grep", value: { inline: {} } });
+  harness.submit({
+    kind: "tool_intended",
+    step: id,
+    attempt: 1,
+    call: "c1",
+    name: "grep",
+    value: { inline: {} },
+    effects: "none",
+  });
   harness.submit({ kind: "substep_completed", step: id, attempt: 1, name: "s", value: { inline: 1 } });
   harness.submit({ kind: "channel", op: "append", key: "log", value: "x" });
   harness.submit({

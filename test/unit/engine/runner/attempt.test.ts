@@ -49,7 +49,7 @@ describe("an attempt", () => {
     await sink.substepCompleted("pay", { ok: true });
     await sink.milestone("half", { at: 1 });
     await sink.turn({ text: "hi" }, { calls: 1, tokensIn: 2, tokensOut: 3, costMicroUsd: 4 });
-    await sink.toolIntended("c1", "look_up", { q: 1 });
+    await sink.toolIntended("c1", { name: "look_up", input: { q: 1 }, effects: "none" });
     await sink.toolCompleted("c1", { a: 2 });
     sink.progress({ fraction: 0.5, message: "half", partial: [1] });
     await room.flush();
