@@ -268,6 +268,11 @@ function requireConfidence(confidence: number | undefined): void {
   throw new SplashdownError("USAGE_INVALID", `a confidence is from 0 to 1, not ${confidence}${hint}`);
 }
 
+/** True for the task of a program: nothing of it can be run here. */
+export function isOfProgram({ task }: TaskState): boolean {
+  return task?.definition.fingerprint === "" && task.definition.root.children.length === 0;
+}
+
 /** A workflow without steps: the program itself decides what runs. */
 function createDefinition(name: string): EventOf<"task_started">["definition"] {
   const root = {

@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
 import type { KeySourceSetting } from "../vault/key-source.js";
 import type * as Faces from "./face-views.js";
+import type { ProgramCheckpoints } from "./program-checkpoints.js";
 import type { KeyChangeView, KeyTarget } from "./key-views.js";
 import type {
   ClearOptions,
@@ -28,6 +29,8 @@ export type * from "./task-views.js";
 
 export type { KeySourceSetting, OnUnknown };
 export type * from "./past-views.js";
+export type { ProgramCheckpoints };
+export type { AgentReport, DecisionReport, StandaloneState } from "../checkpoint/standalone.js";
 
 export interface RunOptions {
   /** File of a workflow, or a loaded/defined one. */
@@ -220,6 +223,8 @@ export interface Splashdown {
     clear(task: string, options?: ClearOptions): Promise<PruneView>;
     pin(reference: string, options?: { readonly note?: string }): Promise<PinView>;
     unpin(reference: string): Promise<PinView>;
+    /** The checkpoints of a program that runs its own agents, in a task of that name, which this process owns until `close`. */
+    open(task: string): Promise<ProgramCheckpoints>;
   };
   readonly debug: {
     listCheckpoints(task: string): Promise<readonly CheckpointView[]>;

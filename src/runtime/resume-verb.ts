@@ -12,6 +12,7 @@ import type { GoBack } from "../engine/input.js";
 import type { TaskState } from "../engine/state.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
+import { isOfProgram } from "../checkpoint/standalone.js";
 import { planRecovery } from "../recovery/supervise.js";
 import type { TaskStore } from "../store/contract.js";
 import { conductOn, type GoOn } from "./conduct.js";
@@ -42,6 +43,7 @@ export async function resumeTask(services: Services, options: ResumeOptions): Pr
     await requireNotAlive(services, task);
     if (options.workflow !== undefined) await loadGiven(services, options.workflow);
     const now = await readStanding(services, task);
+    if (isOfProgram(now.state)) throw ofProgram(task.name);
     const standing = options.from === undefined ? now : await standBack(services, now, options.from);
     if (options.planOnly === true) return standing.plan;
     if (standing.goBack === undefined && !isOpenEnded(standing.state)) return viewEnded(services, standing);
@@ -75,6 +77,12 @@ async function readStanding(services: Services, task: TaskStore): Promise<Standi
   if (state.task === undefined) throw notStarted(task.name);
   const now = await reloadWorkflow(services, state.task);
   return { opened, state, now, plan: planResume(state, now) };
+}
+
+function ofProgram(task: string): SplashdownError {
+  return new SplashdownError("USAGE_INVALID", `task ${task} is kept by a program, which goes on with it itself`, {
+    details: { task },
+  });
 }
 
 function isOpenEnded({ task }: TaskState): boolean {
@@ -211,6 +219,7 @@ async function recoverOne(
       const standing = await readStanding(services, task);
       if (!isInterrupted(standing.state, services.clock.nowMs()))
         return { task: name, action: "left", why: "another process went on with it meanwhile, and left it" };
+      if (isOfProgram(standing.state)) return { task: name, action: "left", why: ofProgram(name).message };
       if (standing.now.isChanged)
         return { task: name, action: "left", why: `its definition has changed; see: splashdown resume ${name} --plan` };
       const result = await goOn(services, standing, { by: "recover", byPerson: false, options });

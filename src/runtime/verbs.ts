@@ -13,6 +13,7 @@ import { addKeys, removeKeys, rotateKeys } from "./key-change-verbs.js";
 import { answerQuestion, requestOfTask } from "./messages.js";
 import { reportMetrics } from "./metrics-verb.js";
 import { pinCheckpoint, unpinCheckpoint } from "./pin-verbs.js";
+import { openProgramCheckpoints } from "./program-checkpoints.js";
 import { clearCheckpoints, pruneCheckpoints } from "./prune-verb.js";
 import { openReadable } from "./readable-tasks.js";
 import { viewTask, whileOpen } from "./reading.js";
@@ -55,6 +56,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
       clear: (task, options) => clearCheckpoints(services, task, options),
       pin: (reference, options) => pinCheckpoint(services, reference, options),
       unpin: (reference) => unpinCheckpoint(services, reference),
+      open: (task) => openProgramCheckpoints(services, task),
     },
     debug: {
       listCheckpoints: (task) => listTaskCheckpoints(services, task),
