@@ -193,7 +193,10 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
     },
   },
   snapshot_failed: { family: "snapshot", fields: { checkpointId: true, seq: true, error: true } },
-  rolled_back: { family: "rolled_back", fields: { to: true, seq: true, round: true, reason: true, state: false } },
+  rolled_back: {
+    family: "rolled_back",
+    fields: { to: true, seq: true, round: true, reason: true, phase: false, state: false },
+  },
   task_forked: {
     family: "task",
     fields: { taskId: true, name: true, origin: true, by: true, set: false, state: true },

@@ -351,7 +351,9 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly seq: number;
       readonly round: number;
       readonly reason: string;
-      /** The earlier state that returns, encoded; absent: the start of the checkpoint's phase, which follows from the state. */
+      /** To the start of this phase, which follows from the state; `to` is the checkpoint nearest to it. */
+      readonly phase?: number;
+      /** The earlier state that returns, encoded. */
       readonly state?: ValueRef;
     }
   /** The first record of a task that begins where another one stood. It is paused until somebody goes on with it. */

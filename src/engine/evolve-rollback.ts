@@ -17,15 +17,12 @@ export function rollBack(state: TaskState, event: EventOf<"rolled_back">): void 
 }
 
 function rollBackPhase(state: TaskState, event: EventOf<"rolled_back">): void {
-  const checkpoint = state.checkpoints.find((candidate) => candidate.checkpointId === event.to);
+  const { phase: number } = event;
   const { root } = requireTask(state).definition;
-  assert(
-    checkpoint !== undefined && root.scope === "phases",
-    "only a workflow of phases rolls back, to a checkpoint it has",
-  );
+  assert(number !== undefined && root.scope === "phases", "only a workflow of phases rolls back to one of them");
   state.round = event.round;
   for (const phase of root.children) {
-    if (phase.number < checkpoint.phase) continue;
+    if (phase.number < number) continue;
     forget(state, phase.path);
     withdrawQuestions(state, event.atMs, (question) => isAbout(state, question, phase.path));
     const entry = state.phases.get(phase.path);
@@ -37,7 +34,7 @@ function rollBackPhase(state: TaskState, event: EventOf<"rolled_back">): void {
   const scope = state.scopes.get(root.path);
   if (scope?.data.scope !== "phases") return;
   const { current: _current, ...data } = scope.data;
-  replaceData(state, scope, { ...data, next: Math.max(0, checkpoint.phase - 1) });
+  replaceData(state, scope, { ...data, next: Math.max(0, number - 1) });
 }
 
 function isAbout(state: TaskState, { phase, step }: QuestionEntry, path: string): boolean {

@@ -59,11 +59,24 @@ export function failPhase(choice: Choice, phase: OpenPhase, describe: () => Json
   return given.length > 0 ? given : leaveFailed(choice, phase, describe);
 }
 
-/** The latest start of the phase, where it is one of the task's own. */
-function findStart({ state }: Choice, { scope }: OpenPhase): CheckpointEntry | undefined {
-  const number = ownPhaseNumber(state, scope.path);
-  if (number === undefined || state.task?.definition.root.scope !== "phases") return undefined;
-  return state.checkpoints.findLast((entry) => entry.trigger === "phase_started" && entry.phase === number);
+interface PhaseStart {
+  readonly phase: number;
+  readonly checkpoint: CheckpointEntry;
+}
+
+/**
+ * Where the phase began, if it is one of the task's own. Its checkpoint may not be there, by a setting or a crash right
+ * before it: then the nearest one is named.
+ */
+function findStart({ state }: Choice, { scope }: OpenPhase): PhaseStart | undefined {
+  const phase = ownPhaseNumber(state, scope.path);
+  if (phase === undefined || state.task?.definition.root.scope !== "phases") return undefined;
+  const startedAtMs = state.phases.get(scope.path)?.startedAtMs ?? 0;
+  const checkpoint =
+    state.checkpoints.findLast((entry) => entry.trigger === "phase_started" && entry.phase === phase) ??
+    state.checkpoints.findLast((entry) => entry.atMs <= startedAtMs) ??
+    state.checkpoints[0];
+  return checkpoint === undefined ? undefined : { phase, checkpoint };
 }
 
 function failedSteps(choice: Choice, phase: OpenPhase): readonly StepEntry[] {
@@ -84,7 +97,11 @@ function explain(failed: readonly StepEntry[]): string {
 }
 
 /** Restarts did not help. External steps that were done since are named, and asked about where they would run again. */
-function rollBackPhase(choice: Choice, phase: OpenPhase, start: CheckpointEntry): readonly EngineEvent[] {
+function rollBackPhase(
+  choice: Choice,
+  phase: OpenPhase,
+  { phase: number, checkpoint }: PhaseStart,
+): readonly EngineEvent[] {
   const { state, nowMs } = choice;
   const { node, scope } = phase;
   const since = state.phases.get(scope.path)?.startedAtMs ?? 0;
@@ -101,8 +118,16 @@ function rollBackPhase(choice: Choice, phase: OpenPhase, start: CheckpointEntry)
       rationale: `${why}: ${explain(failedSteps(choice, phase))}${acted.length === 0 ? "" : `; these external steps are asked about before they run again: ${acted.join(", ")}`}`,
       alternatives: ["give_up", "go_on_without"],
       subject: scope.path,
-      facts: { checkpoint: start.checkpointId, round, external_steps: acted },
+      facts: { checkpoint: checkpoint.checkpointId, round, external_steps: acted },
     }),
-    { type: "rolled_back", atMs: nowMs, to: start.checkpointId, seq: start.seq, round, reason: why },
+    {
+      type: "rolled_back",
+      atMs: nowMs,
+      to: checkpoint.checkpointId,
+      seq: checkpoint.seq,
+      round,
+      reason: why,
+      phase: number,
+    },
   ];
 }
