@@ -160,7 +160,7 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly output?: ValueRef;
     }
   | { readonly type: "scope_entered"; readonly path: string; readonly visit: number; readonly phase?: number }
-  /** `outcome` and, for children of a machine, the chosen target. */
+  /** `saved`: files of a phase's best iteration that a later one had overwritten, written after this record. */
   | {
       readonly type: "scope_left";
       readonly path: string;
@@ -169,7 +169,6 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly phase?: number;
       readonly confidence?: number;
       readonly output?: ValueRef;
-      /** Files of a phase's best iteration that a later one had overwritten; written after this record. */
       readonly saved?: readonly SavedFile[];
       readonly next?: string;
       readonly routeOutput?: JsonObject;
@@ -351,9 +350,8 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly seq: number;
       readonly round: number;
       readonly reason: string;
-      /** To the start of this phase, which follows from the state; `to` is the checkpoint nearest to it. */
+      /** To the start of this phase (`to` is the checkpoint nearest to it), or to the earlier state, encoded. */
       readonly phase?: number;
-      /** The earlier state that returns, encoded. */
       readonly state?: ValueRef;
     }
   /** The first record of a task that begins where another one stood. It is paused until somebody goes on with it. */

@@ -1,13 +1,17 @@
 /** Atlas: failed specialists. Restart, go on without, roll back, give up: each a decision, and the confidence is lower. */
 import { describe, expect, it } from "vitest";
-import type { PhaseScope } from "../../../../src/definition/workflow.js";
+import type { PhaseScope, StepDefinition } from "../../../../src/definition/workflow.js";
 import { done, EngineHarness, failed, type Perform } from "../../../support/engine-harness.js";
 import { checkState } from "../../../support/state-check.js";
 import { command, model, phase, phases, workflow } from "../../../support/workflow-builder.js";
 
 type Restart = PhaseScope["restart"];
 
-function run(restart: Restart, perform: Perform, members = [model("a"), model("b")]): EngineHarness {
+function run(
+  restart: Restart,
+  perform: Perform,
+  members: readonly StepDefinition[] = [model("a"), model("b")],
+): EngineHarness {
   const harness = new EngineHarness(workflow(phases("main", [phase(1, "p", members, { restart })])), { perform });
   harness.run();
   return harness;
