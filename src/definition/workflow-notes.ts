@@ -32,15 +32,10 @@ const NO_TOOLS = "model steps call no tools in this version; do the work in a co
 /** Keys of the file, in its usual order. */
 const FILE_RULES: readonly NoteRule[] = [
   {
-    path: ["workflow", "context", "mode"],
-    asks: (value) => value !== "accumulate",
-    text: "every step sees all earlier outputs in this version; name in the prompt what it should look at",
+    path: ["workflow", "context", "trim_strategy"],
+    asks: (value) => value === "summarize",
+    text: "no model is asked for a summary; the longest texts are cut, as with truncate",
   },
-  {
-    path: ["workflow", "context", "max_tokens"],
-    text: "prompts are not cut in this version; shorten values where the prompt names them, as in {{ text[:2000] }}",
-  },
-  { path: ["workflow", "context", "trim_strategy"], text: "prompts are not cut in this version" },
   {
     path: ["workflow", "limits", "budget_mode"],
     asks: (value) => value === "audit",
@@ -218,7 +213,6 @@ function explainSteps(file: JsonObject): string[] {
       matches: ({ step }) => holds(valueAt(step, path), asks),
     })),
     ...SPECIAL_RULES,
-    // Where the mode is explicit, that it is not is told already.
     ...(valueAt(file, ["workflow", "context", "mode"]) === "explicit" ? [] : [REFERENCES_RULE]),
   ];
   return rules.flatMap((rule) => {
@@ -257,6 +251,6 @@ const SPECIAL_RULES: readonly StepRule[] = [
 
 const REFERENCES_RULE: StepRule = {
   path: ["input"],
-  text: "a list of references hides nothing in this version: every step sees all earlier outputs; a command gets input: {name: template}",
+  text: "a list of references hides nothing unless workflow.context.mode is explicit; a command gets input: {name: template}",
   matches: ({ step }) => Array.isArray(step["input"]) && step["input"].length > 0,
 };

@@ -8,9 +8,11 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { TemplateScope } from "../definition/templates.js";
+import type { StepDefinition } from "../definition/workflow.js";
 import { computePhaseConfidence } from "./confidence.js";
 import { currentStep } from "./open-phase.js";
 import { loadValue, type Choice } from "./choice.js";
+import { createContextView, requireReferences } from "./context-view.js";
 import { parentPathOf } from "./identity.js";
 import { childPath, findPhase, findPlace, indexDefinition, requireTask, type PlacedPhase } from "./lookup.js";
 
@@ -24,6 +26,38 @@ export function describeScope(choice: Choice, path: string, extra: JsonObject = 
   return (name) => {
     if (Object.hasOwn(extra, name)) return extra[name];
     return describeKnown(choice, path, name) ?? describeNode(choice, findNamed(choice, path, name));
+  };
+}
+
+/** What a step itself sees, and why something it asked for was hidden. */
+export interface StepScope {
+  readonly scope: TemplateScope;
+  readonly explain: () => string;
+  /** Errors: TEMPLATE_FAILED when one of its references is missing. */
+  readonly requireReferences: () => void;
+}
+
+/** The names a step sees under the rule `context`. */
+export function describeStepScope(
+  choice: Choice,
+  { path, node }: { readonly path: string; readonly node: StepDefinition },
+  extra: JsonObject,
+): StepScope {
+  const view = createContextView(choice, path, node);
+  const whole = describeScope(choice, path, extra);
+  if (view === undefined) return { scope: whole, explain: () => "", requireReferences: () => undefined };
+  const see = (name: string): JsonValue | undefined => {
+    if (Object.hasOwn(extra, name)) return extra[name];
+    const known = describeKnown(choice, path, name);
+    if (known !== undefined) return view.limit(name, known);
+    const at = findNamed(choice, path, name);
+    const value = describeNode(choice, at);
+    return value === undefined ? undefined : view.limit(name, value, at);
+  };
+  return {
+    scope: see,
+    explain: view.explain,
+    requireReferences: () => (view.isExplicit ? requireReferences(node, see) : undefined),
   };
 }
 

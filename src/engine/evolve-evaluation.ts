@@ -2,7 +2,7 @@
 import type { StepId } from "../base/ids.js";
 import { placeFile } from "./deliverables.js";
 import type { EventOf, SavedFile } from "./events.js";
-import { replaceData } from "./evolve-scopes.js";
+import { replaceData, storeOutput } from "./evolve-scopes.js";
 import { childPath, currentStepId, findScopeDefinition, phaseNumberOf } from "./lookup.js";
 import type { ChildEnd, EvaluationEntry, ScopeEntry, StepStatus, TaskState } from "./state.js";
 
@@ -53,7 +53,7 @@ export function keepBest(state: TaskState, path: string): void {
     if (end === undefined) frontier.waiting.set(child.name, child.dependsOn.length);
     else frontier.ended.set(child.name, end);
     if (step?.output !== undefined && end !== "failed")
-      state.outputs.set(childsPath, Object.freeze({ value: step.output, by: step.id }));
+      storeOutput(state, childsPath, { value: step.output, by: step.id });
   }
   const ends = [...frontier.ended.values()];
   const failed = ends.filter((end) => end === "failed").length;

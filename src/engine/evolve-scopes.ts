@@ -12,7 +12,7 @@
 import { assert, unreachable } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
 import type { NodeDefinition, ScopeDefinition } from "../definition/workflow.js";
-import type { EventOf } from "./events.js";
+import type { EventOf, ValueRef } from "./events.js";
 import { definitionPathOf } from "./identity.js";
 import {
   childPath,
@@ -105,6 +105,16 @@ function openPhase(state: TaskState, { path, node }: PlacedPhase, atMs: number):
   );
 }
 
+/** Keeps outputs in the order they came: the newest is the last. */
+export function storeOutput(
+  state: TaskState,
+  path: string,
+  output: { readonly value: ValueRef; readonly by: string },
+): void {
+  state.outputs.delete(path);
+  state.outputs.set(path, Object.freeze(output));
+}
+
 export function leaveScope(state: TaskState, event: EventOf<"scope_left">): void {
   const scope = state.scopes.get(event.path);
   assert(scope !== undefined, `${event.path} is not open`);
@@ -112,7 +122,7 @@ export function leaveScope(state: TaskState, event: EventOf<"scope_left">): void
   state.scopes.delete(event.path);
   state.frontier.delete(event.path);
   for (const file of event.saved ?? []) state.deliverables.set(file.file, Object.freeze(file));
-  if (event.output !== undefined) state.outputs.set(event.path, Object.freeze({ value: event.output, by: event.path }));
+  if (event.output !== undefined) storeOutput(state, event.path, { value: event.output, by: event.path });
   const phase = state.phases.get(event.path);
   if (phase !== undefined) {
     const confidence = event.confidence ?? phase.confidence;

@@ -8,7 +8,7 @@
 import type { StepId } from "../base/ids.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
 import type { EventOf, FailureDisposition, Question, SavedFile, Usage } from "./events.js";
-import { moveChild, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
+import { moveChild, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "./identity.js";
 import { currentStepId, findPlace } from "./lookup.js";
 import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState, Totals } from "./state.js";
@@ -108,7 +108,7 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
     usage: addUsage(before.usage, event.usage),
     questionId: undefined,
   };
-  state.outputs.set(before.path, Object.freeze({ value: event.output, by: before.id }));
+  storeOutput(state, before.path, { value: event.output, by: before.id });
   state.histories.delete(before.id);
   saveFiles(state, event.saved ?? []);
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);

@@ -11,7 +11,7 @@ import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "..
 import type { TemplateScope } from "../definition/templates.js";
 import type { OnUnknown, ScorerStep, StepDefinition } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
-import { describeScope, specialistNames } from "./describe-scope.js";
+import { describeStepScope, specialistNames } from "./describe-scope.js";
 import { parseDurationMs } from "./duration.js";
 import type { EventOf, StepError, ValueRef } from "./events.js";
 import { definitionPathOf, idempotencyKeyOf, stepIdOf } from "./identity.js";
@@ -132,9 +132,10 @@ interface Rendered {
 
 function renderWork(choice: Choice, path: string, node: StepDefinition): Rendered {
   const extra = extraNames(choice, path, node);
-  const scope = describeScope(choice, path, extra);
   const uses = usedPaths(choice, path, node);
+  const { scope, explain, requireReferences } = describeStepScope(choice, { path, node }, extra);
   try {
+    requireReferences();
     const input = choice.context.templates.renderValue(node.input, scope);
     const uncertainties = extra["uncertainties"];
     const work: JsonObject = {
@@ -146,7 +147,7 @@ function renderWork(choice: Choice, path: string, node: StepDefinition): Rendere
     return { work: { inline: work }, inputHash: hashInput(choice, work, uses) };
   } catch (error) {
     if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
-    const message = messageOf(error);
+    const message = [messageOf(error), explain()].filter((text) => text !== "").join("; ");
     const work: JsonObject = { template_error: message };
     return {
       work: { inline: work },

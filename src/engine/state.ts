@@ -288,7 +288,7 @@ export interface TaskState {
   readonly visits: Map<string, number>;
   /** Round of a path's latest visit where it is an earlier one: made before a roll-back and still valid. */
   readonly rounds: Map<string, number>;
-  /** The latest step or scope output by path: what templates see. */
+  /** The latest step or scope output by path, the newest last: what templates see. */
   readonly outputs: Map<string, { readonly value: ValueRef; readonly by: string }>;
   readonly channel: Map<string, JsonValue>;
   readonly decisions: Decision[];

@@ -43,10 +43,7 @@ phases:
   });
 
   it.each([
-    ["context: {mode: last_only}", "workflow.context.mode"],
-    ["context: {mode: explicit}", "workflow.context.mode"],
-    ["context: {max_tokens: 5}", "workflow.context.max_tokens"],
-    ["context: {trim_strategy: truncate}", "workflow.context.trim_strategy"],
+    ["context: {trim_strategy: summarize}", "workflow.context.trim_strategy"],
     ["cost: {show_summary: true}", "workflow.cost"],
     ["hooks: {on_error: x}", "workflow.hooks"],
     ["limits: {budget_usd: 1, budget_mode: audit}", "workflow.limits.budget_mode"],
@@ -126,7 +123,7 @@ phases:
     const listed = "agents:\n  - {name: a, prompt: x, input: [workflow.input.q], routes: [{to: $end}]}\n";
     expect(await keysOf(`workflow: {name: t, input: {q: {type: string}}}\n${listed}`)).toEqual(["agents[0].input"]);
     const header = "workflow: {name: t, context: {mode: explicit}, input: {q: {type: string}}}";
-    expect(await keysOf(`${header}\n${listed}`)).toEqual(["workflow.context.mode"]);
+    expect(await keysOf(`${header}\n${listed}`)).toEqual([]);
     const judgedBy = (evaluate: string) =>
       keysOf(
         `workflow: {name: t}\nphases: [{name: p, specialists: [{name: a, command: [x]}], evaluate: ${evaluate}}]\n`,
