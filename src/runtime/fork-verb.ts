@@ -6,7 +6,7 @@
  * is a task that never began, which nobody takes up; after it, there is a fork that waits to be resumed.
  * A fork has an id of its own, so its steps have idempotency keys of their own.
  */
-import { SplashdownError } from "../base/errors.js";
+import { isErrorCode, SplashdownError } from "../base/errors.js";
 import { createUuid, type CheckpointId, type TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
@@ -17,6 +17,7 @@ import { evolve } from "../engine/evolve.js";
 import { encodeWhole } from "../engine/evolve-return.js";
 import { LargeValues } from "../engine/runner/values.js";
 import { createState } from "../engine/state.js";
+import { readHistory } from "../journal/history.js";
 import type { TaskStore } from "../store/contract.js";
 import { withJournal } from "./caretaking.js";
 import { presenceDeps } from "./conduct.js";
@@ -51,9 +52,9 @@ async function createForkPlace(
 ): Promise<TaskStore> {
   await services.keys.ensureKey();
   if (name !== undefined) {
-    const place = await services.store.createTask(name);
+    const place = (await services.store.createTask(name)) ?? (await findUnrecorded(services, name));
     if (place !== undefined) return place;
-    throw new SplashdownError("USAGE_INVALID", `there is a task ${name} already; choose another --task`);
+    throw nameTaken(name);
   }
   const base =
     `${origin}-fork`.length + 5 > LIMITS.taskNameBytesMax
@@ -62,6 +63,31 @@ async function createForkPlace(
   for (let attempt = 1; ; attempt += 1) {
     const place = await services.store.createTask(attempt === 1 ? base : `${base}-${attempt}`);
     if (place !== undefined) return place;
+  }
+}
+
+function nameTaken(name: string): SplashdownError {
+  return new SplashdownError("USAGE_INVALID", `there is a task ${name} already; choose another --task`);
+}
+
+/** A place that somebody died in before anything was recorded: nothing in it is anybody's. */
+async function findUnrecorded(services: Services, name: string): Promise<TaskStore | undefined> {
+  const task = await services.store.task(name);
+  if (task === undefined) return undefined;
+  if (!(await isRecorded(services, task))) return task;
+  await task.close();
+  return undefined;
+}
+
+/** Also true where it cannot be told. */
+async function isRecorded(services: Services, task: TaskStore): Promise<boolean> {
+  const { state: owner } = await task.ownerState();
+  if (owner === "alive") return true;
+  try {
+    const { folded } = await readState(services, task);
+    return folded.history.head !== undefined || folded.lost.length > 0;
+  } catch (error) {
+    return !isErrorCode(error, "TASK_NOT_STARTED");
   }
 }
 
@@ -75,8 +101,8 @@ interface Forking {
 async function begin(services: Services, { origin, earlier: found, place, set }: Forking): Promise<ForkView> {
   const { earlier, checkpoint, acted } = found;
   const { checkpointId, seq, phase, position } = checkpoint;
-  const taskId = createUuid(services.random) as TaskId;
-  const vault = await services.keys.create(place, taskId);
+  const vault = await services.keys.create(place, createUuid(services.random));
+  const taskId = vault.taskId as TaskId;
   const opened = openWith(services, place, vault);
   const shelf = createBlobShelf({ store: place, vault });
   const from = createBlobShelf({ store: origin.task, vault: origin.vault });
@@ -129,6 +155,8 @@ async function record(
   await whileOwning(presenceDeps(services, task), async (presence) => {
     const epoch = await task.claim();
     await presence.show(epoch);
+    // Whoever was taken for dead may have recorded something until the claim.
+    if ((await readHistory({ task, vault })).head !== undefined) throw nameTaken(task.name);
     await services.audit.note(opened, {
       event: "started",
       verb: "fork",
@@ -138,6 +166,7 @@ async function record(
     await withJournal(services, { opened, begun }, async ({ journal }) => {
       journal.append([{ ...event, state: await values.store(carried) }, checkpoint]);
       await journal.durable();
+      await journal.confirm();
     });
   });
 }

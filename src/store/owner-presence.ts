@@ -1,8 +1,9 @@
 /**
  * Who owns a task, and whether they live: one file with facts and a counter, and one socket to knock at.
  *
- * A hint and never a lock: the epoch decides. So failing to announce costs nothing but a slower take-over, and nothing
- * in here is synced. The socket that the record names is there as long as the record: it is made before and removed
+ * A hint and never a lock: the epoch decides. So failing to announce costs nothing but a slower take-over. The record is
+ * synced before it gets its name, so that after a power cut it is whole, tells of the boot before, and nobody has to be
+ * asked whether its owner lives; when its name lasts does not matter. The socket that the record names is there as long as the record: it is made before and removed
  * after, so a process that dies in between is seen to be gone, and nobody has to wait or to be asked.
  *
  * alive: the socket was answered. gone: it refused on the kernel the owner ran on, or the owner's machine has booted
@@ -116,6 +117,7 @@ export class OwnerPresence {
     const handle = await fileSystem.open(temp, "create");
     try {
       await writeWhole(handle, Buffer.from(encodeOwnerRecord(record)));
+      await handle.sync();
     } finally {
       await handle.close();
     }

@@ -1,0 +1,261 @@
+/** What is explored: each verb that changes something, and what must hold whenever it is cut off. */
+import type { RunView } from "../../../src/index.js";
+import type { Bodies, ExploredPlace, WorkflowOf } from "./explored-place.js";
+import { pictureOfFiles, pictureOfTasks } from "./picture.js";
+import type { Scenario } from "./scenario.js";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A value over the bound of a blob. */
+const LARGE = "x".repeat(270_000);
+
+const threeSteps: WorkflowOf = (call) => ({
+  workflow: { name: "explored" },
+  phases: [
+    {
+      name: "one",
+      specialists: [
+        { name: "a", function: call("a"), effects: "idempotent" },
+        { name: "b", function: call("b"), effects: "idempotent", depends_on: ["a"], save_as: "b.json" },
+      ],
+    },
+    { name: "two", specialists: [{ name: "c", function: call("c"), effects: "idempotent" }] },
+  ],
+});
+
+const withBlobs: Bodies = { b: () => ({ output: { text: LARGE } }) };
+
+const limited: WorkflowOf = (call) => ({
+  workflow: { name: "explored", limits: { max_iterations: 1 } },
+  steps: [
+    { name: "a", function: call("a"), effects: "idempotent" },
+    { name: "b", function: call("b"), effects: "idempotent", depends_on: ["a"] },
+  ],
+});
+
+const settled = (workflow: object): WorkflowOf => (call) => ({ ...threeSteps(call), ...workflow });
+
+const both = async (place: ExploredPlace, task: string) => ({
+  tasks: await pictureOfTasks(place),
+  files: await pictureOfFiles(place, task),
+});
+
+async function requireStatus(run: Promise<unknown>, status: string): Promise<void> {
+  const view = (await run) as RunView;
+  if (view.status !== status) throw new Error(`it is ${view.status} (${view.reason}), not ${status}`);
+}
+
+/** True when somebody's audit entry of that event is there. */
+async function isAudited(place: ExploredPlace, task: string, event: string): Promise<boolean> {
+  return (await place.verbs.audit.show(task)).entries.some((entry) => entry.event === event && entry.n > 0);
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: "a task with a blob and a deliverable, its key made on the way",
+    workflow: threeSteps,
+    bodies: withBlobs,
+    variables: {},
+    prepare: async () => undefined,
+    act: async (place, tell) => {
+      await requireStatus(place.run("t"), "done");
+      tell("done");
+    },
+    redo: (place) => requireStatus(place.goOn("t"), "done"),
+    missing: async (place) => {
+      const { status } = await place.verbs.show("t");
+      if (status !== "done") return `the task was done, and is ${status}`;
+      return (await isAudited(place, "t", "started")) ? undefined : "nothing says who started it";
+    },
+    picture: pictureOfTasks,
+  },
+  {
+    name: "retention while a task runs",
+    workflow: settled({ checkpoint_config: { max_checkpoints: 2, max_checkpoints_per_phase: 1 } }),
+    prepare: async () => undefined,
+    act: (place) => requireStatus(place.run("t"), "done"),
+    redo: (place) => requireStatus(place.goOn("t"), "done"),
+    picture: pictureOfTasks,
+  },
+  {
+    name: "prune of files",
+    workflow: threeSteps,
+    prepare: (place) => requireStatus(place.run("t"), "done"),
+    act: async (place, tell) => {
+      await place.verbs.checkpoints.prune({ task: "t", keep: 2 });
+      tell("pruned");
+    },
+    redo: async (place) => void (await place.verbs.checkpoints.prune({ task: "t", keep: 2 })),
+    missing: async (place) => {
+      const files = (await place.verbs.checkpoints.list("t")).filter(({ file }) => file !== undefined);
+      if (files.length !== 2) return `two files were to stay, there are ${files.length}`;
+      return (await isAudited(place, "t", "pruned")) ? undefined : "nothing says who pruned";
+    },
+    picture: (place) => both(place, "t"),
+  },
+  {
+    name: "prune of the history",
+    workflow: threeSteps,
+    bodies: withBlobs,
+    prepare: async (place) => {
+      await requireStatus(place.run("t"), "done");
+      for (let time = 0; time < 3; time += 1)
+        await requireStatus(place.verbs.resume({ task: "t", from: "3", workflow: place.workflow }), "done");
+    },
+    act: async (place, tell) => {
+      await place.verbs.checkpoints.prune({ task: "t", keep: 2, history: true });
+      tell("pruned");
+    },
+    redo: async (place) => void (await place.verbs.checkpoints.prune({ task: "t", keep: 2, history: true })),
+    picture: (place) => both(place, "t"),
+  },
+  {
+    name: "clear",
+    workflow: threeSteps,
+    prepare: (place) => requireStatus(place.run("t"), "done"),
+    act: async (place) => void (await place.verbs.checkpoints.clear("t")),
+    redo: async (place) => void (await place.verbs.checkpoints.clear("t")),
+    picture: (place) => both(place, "t"),
+  },
+  {
+    name: "removal of a whole task by age",
+    workflow: settled({ checkpoint_config: { retention_days: 2 } }),
+    actsAtMs: 5 * DAY_MS,
+    prepare: async (place) => {
+      await requireStatus(place.run("t"), "done");
+      await requireStatus(place.run("u"), "done");
+    },
+    act: async (place, tell) => {
+      await place.verbs.checkpoints.prune({});
+      tell("removed");
+    },
+    redo: async (place) => void (await place.verbs.checkpoints.prune({})),
+    missing: async (place) =>
+      (await place.verbs.list()).length === 1 ? undefined : "one task was to stay, which is the last done one",
+    picture: pictureOfTasks,
+    mayVanish: ["t"],
+  },
+  {
+    name: "fork",
+    workflow: threeSteps,
+    bodies: withBlobs,
+    prepare: (place) => requireStatus(place.run("t"), "done"),
+    act: async (place, tell) => {
+      await place.verbs.fork("t", { from: "4", task: "f" });
+      tell("forked");
+    },
+    redo: async (place) => {
+      await place.repeat(() => place.verbs.fork("t", { from: "4", task: "f" }), "USAGE_INVALID");
+      await requireStatus(place.verbs.resume({ task: "f", workflow: place.workflow, takeOver: true }), "done");
+    },
+    finish: (place) => requireStatus(place.verbs.resume({ task: "f", workflow: place.workflow }), "done"),
+    missing: async (place) => {
+      const fork = await place.repeat(() => place.verbs.show("f"), "TASK_NOT_FOUND", "TASK_NOT_STARTED");
+      if (fork?.status !== "paused") return `the fork was made, and is ${fork?.status ?? "not there"}`;
+      return (await isAudited(place, "f", "started")) ? undefined : "nothing says who forked it";
+    },
+    picture: pictureOfTasks,
+    untouched: ["t"],
+  },
+  {
+    name: "going back to a checkpoint",
+    workflow: threeSteps,
+    prepare: (place) => requireStatus(place.run("t"), "done"),
+    act: (place) => requireStatus(place.verbs.resume({ task: "t", from: "2", workflow: place.workflow }), "done"),
+    redo: async (place) => {
+      const before = await place.verbs.show("t");
+      const hasGoneBack = before.status !== "done" || before.steps.length > 3;
+      await requireStatus(place.goOn("t", hasGoneBack ? {} : { from: "2" }), "done");
+    },
+    picture: pictureOfTasks,
+  },
+  {
+    name: "an answer",
+    workflow: limited,
+    prepare: (place) => requireStatus(place.run("t"), "waiting"),
+    act: async (place, tell) => {
+      await place.verbs.answer({ task: "t", answer: "extend", value: { iterations: 5 } });
+      tell("answered");
+      await requireStatus(place.verbs.resume({ task: "t", workflow: place.workflow }), "done");
+    },
+    redo: async (place) => {
+      await place.repeat(
+        () => place.verbs.answer({ task: "t", answer: "extend", value: { iterations: 5 } }),
+        "QUESTION_CLOSED",
+        "QUESTION_NOT_FOUND",
+      );
+      await requireStatus(place.goOn("t"), "done");
+    },
+    missing: async (place) => {
+      const [question] = (await place.verbs.show("t")).questions;
+      if (question?.status === "open" || question?.answer !== "extend") return "the answer is not there";
+      return (await isAudited(place, "t", "answered")) ? undefined : "nothing says who answered";
+    },
+    picture: pictureOfTasks,
+  },
+  {
+    name: "a request to a running task",
+    workflow: threeSteps,
+    bodies: {
+      a: async (_context, place) => {
+        if (place.acts.filter(({ step }) => step === "a").length > 1) return undefined;
+        const asker = await place.another();
+        await asker.request("t", "pause");
+        return { output: { did: "a" } };
+      },
+    },
+    prepare: async () => undefined,
+    act: (place) => requireStatus(place.run("t"), "paused"),
+    redo: async (place) => {
+      // Whoever crashed while it was asked runs on to the end; asked again, it pauses, and is resumed.
+      for (let time = 0; time < 4; time += 1) {
+        if (((await place.goOn("t")) as RunView).status === "done") return;
+      }
+    },
+    finish: async (place) => void (await place.goOn("t")),
+    picture: pictureOfTasks,
+  },
+  {
+    name: "keys init, ack",
+    workflow: threeSteps,
+    variables: {},
+    prepare: async () => undefined,
+    act: async (place, tell) => {
+      await place.verbs.keys.init({});
+      tell("made");
+      await place.verbs.keys.ack();
+      tell("acknowledged");
+    },
+    redo: async (place) => {
+      await place.repeat(() => place.verbs.keys.init({}), "KEY_NOT_CREATED");
+      await place.verbs.keys.ack();
+      await requireStatus(place.run("t"), "done");
+    },
+    finish: (place) => requireStatus(place.run("t"), "done"),
+    missing: async (place, told) => {
+      const shown = JSON.stringify(await place.verbs.keys.show());
+      if (!shown.includes('"at_hand":true')) return `the key was made, and is not there: ${shown.slice(0, 200)}`;
+      const isWarned = JSON.stringify((await place.verbs.doctor()).checks).includes("not backed up");
+      return told.has("acknowledged") && isWarned ? "the acknowledgement is gone" : undefined;
+    },
+    picture: pictureOfTasks,
+  },
+  {
+    name: "pin, prune, unpin",
+    workflow: threeSteps,
+    prepare: (place) => requireStatus(place.run("t"), "done"),
+    act: async (place, tell) => {
+      await place.verbs.checkpoints.pin("t:1", { note: "good" });
+      tell("pinned");
+      await place.verbs.checkpoints.prune({ task: "t", keep: 2 });
+    },
+    redo: async (place) => {
+      await place.verbs.checkpoints.pin("t:1");
+      await place.verbs.checkpoints.prune({ task: "t", keep: 2 });
+    },
+    missing: async (place) => {
+      const [first] = await place.verbs.checkpoints.list("t");
+      return first?.pinned === true && first.file !== undefined ? undefined : "what was pinned is not there";
+    },
+    picture: (place) => both(place, "t"),
+  },
+];
