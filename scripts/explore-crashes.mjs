@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Explores crashes of the journal, the snapshots and recovery, and shows what was found.
+ * Explores crashes of the journal, the snapshots, recovery and every verb that changes something, and shows what was found.
  *
  *   node scripts/explore-crashes.mjs [--quick] [--json]
  *

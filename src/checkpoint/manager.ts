@@ -168,7 +168,7 @@ class SnapshotQueue implements CheckpointManager {
       this.#failuresInARow = 0;
       settle(request);
     } catch (error) {
-      request.reject(await this.#fail(taken, error));
+      refuse(request, await this.#fail(taken, error));
       return;
     }
     await this.#retain();
@@ -307,6 +307,12 @@ class SnapshotQueue implements CheckpointManager {
       this.#options.log.warn(`old checkpoint files could not be removed: ${messageOf(error)}`);
     }
   }
+}
+
+/** Whoever gave way to it waits for the same file. */
+function refuse(request: Request, error: SplashdownError): void {
+  request.reject(error);
+  for (const follower of request.followers) refuse(follower, error);
 }
 
 function settle(request: Request): void {

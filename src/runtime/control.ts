@@ -7,7 +7,7 @@
  */
 import type { Clock } from "../base/clock.js";
 import { sha256Hex } from "../base/digest.js";
-import { messageOf, SplashdownError } from "../base/errors.js";
+import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import type { QuestionId } from "../base/ids.js";
 import { createUuid } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
@@ -22,6 +22,7 @@ import { formatTime } from "./views.js";
 
 const SCAN_MS = 500;
 const PREFIX = "control/";
+const DISK_CODES = ["STORE_FAILED", "STORE_FULL", "STORE_BUSY", "STORE_UNWRITABLE"] as const;
 
 export interface Answer {
   readonly question: QuestionId;
@@ -147,6 +148,8 @@ export class FolderInbox implements ControlInbox {
       if (message !== undefined) this.push(message);
       if (key.startsWith(`${PREFIX}request-`)) await this.#deps.task.remove(key);
     } catch (error) {
+      // What the disk refused now it may give at the next look.
+      if (isErrorCode(error, ...DISK_CODES)) this.#seen.delete(key);
       this.#deps.log.warn(`${key} was ignored: ${messageOf(error)}`);
     }
   }

@@ -2,6 +2,7 @@
  * Deliverables: files below the task's folder, in the clear, 0600, written whole or not at all.
  *
  * The content is durable in the journal before; writing is idempotent, so recovery writes again what a crash prevented.
+ * A file that cannot be written ends the run with a STORE_* code that names it.
  */
 import { dirname, join, relative, sep } from "node:path";
 import { sha256Hex } from "../base/digest.js";
@@ -9,6 +10,7 @@ import { errnoOf, SplashdownError } from "../base/errors.js";
 import type { FileHandle, FileSystem } from "../base/file-system.js";
 import type { RandomSource } from "../base/random.js";
 import type { DeliverableWriter } from "../engine/ports.js";
+import { withStoreErrors } from "../store/store-failure.js";
 
 export interface DeliverableDeps {
   readonly fileSystem: FileSystem;
@@ -27,9 +29,11 @@ export function createDeliverableWriter(deps: DeliverableDeps): DeliverableWrite
         });
       }
       const bytes = Buffer.from(content, "utf8");
-      if (await isEqualFile(deps.fileSystem, target, bytes)) return;
-      await ensureFolder(deps.fileSystem, deps.folder, dirname(target));
-      await replaceFile(deps, target, bytes);
+      await withStoreErrors({ action: "writing the deliverable", path: target }, async () => {
+        if (await isEqualFile(deps.fileSystem, target, bytes)) return;
+        await ensureFolder(deps.fileSystem, deps.folder, dirname(target));
+        await replaceFile(deps, target, bytes);
+      });
     },
   };
 }

@@ -79,8 +79,12 @@ async function findObjection(options: DefaultKeyOptions, path: string): Promise<
   if (storeFolder !== undefined && isInside(storeFolder, path)) return "it would lie inside the outputs tree";
   if (projectFolder !== undefined && isInside(projectFolder, path)) return "it would lie inside the project";
   if (storeFolder === undefined) return undefined;
-  const [keys, store] = [await rankVolume(fileSystem, path), await rankVolume(fileSystem, storeFolder)];
-  return keys < store ? "its file system is more volatile than the store's" : undefined;
+  try {
+    const [keys, store] = [await rankVolume(fileSystem, path), await rankVolume(fileSystem, storeFolder)];
+    return keys < store ? "its file system is more volatile than the store's" : undefined;
+  } catch (error) {
+    return `it cannot be told how lasting its file system is (${describeFailure(error)})`;
+  }
 }
 
 /** The refusal, with the two commands that fix it: typed as printed they make a key and use it. */

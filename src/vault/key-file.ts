@@ -63,9 +63,16 @@ export async function loadKeyFile(fileSystem: FileSystem, path: string): Promise
     const parsed = parseKeyFile(Buffer.from(bytes).toString("utf8"));
     if (typeof parsed === "string") throw unusable(path, parsed);
     return parsed;
+  } catch (error) {
+    throw unreadable(path, error);
   } finally {
-    await handle.close();
+    await handle.close().catch(() => undefined);
   }
+}
+
+function unreadable(path: string, error: unknown): SplashdownError {
+  if (error instanceof SplashdownError) return error;
+  return unusable(path, `cannot be read (${describeFailure(error)})`, error);
 }
 
 async function openKeyFile(fileSystem: FileSystem, path: string): Promise<FileHandle | undefined> {
@@ -78,8 +85,7 @@ async function openKeyFile(fileSystem: FileSystem, path: string): Promise<FileHa
     const errno = errnoOf(error);
     if (errno === "ENOENT" || errno === "ENOTDIR") return undefined;
     if (errno === "ELOOP") throw unusable(path, "is a link");
-    if (error instanceof SplashdownError) throw error;
-    throw unusable(path, `cannot be read (${describeFailure(error)})`, error);
+    throw unreadable(path, error);
   }
 }
 

@@ -1,7 +1,8 @@
-/** The long form: every workload on the right protocol, then every mutant, as a table. */
+/** The long form: every workload and every verb on the right protocol, then every mutant, as a table. */
 import { performance } from "node:perf_hooks";
 import { WORKLOADS, type Exploration, type ExplorerSettings } from "./explorer.js";
 import { MUTANTS, type Mutant } from "./mutants.js";
+import { exploreVerbs } from "./verbs/explore-verbs.js";
 
 export interface ExploreAllOptions {
   readonly isQuick: boolean;
@@ -12,6 +13,7 @@ export interface ExploreAllOptions {
 export const FULL: ExplorerSettings = { lossesPerCrash: 96, goOnEvery: 16, stopsAtViolation: false };
 export const QUICK: ExplorerSettings = { lossesPerCrash: 6, goOnEvery: 16, stopsAtViolation: false };
 export const MUTANT: ExplorerSettings = { lossesPerCrash: 24, goOnEvery: 16, stopsAtViolation: true };
+const WIDTH = 72;
 /** Images that the full form must reach. */
 const IMAGES_MIN = 30_000;
 
@@ -22,6 +24,9 @@ export async function exploreAll({ isQuick, isJson, print }: ExploreAllOptions):
   for (const workload of Object.values(WORKLOADS)) found.push(await workload({}, isQuick ? QUICK : FULL));
   const mutants: { readonly name: string; readonly caughtBy: Exploration | undefined }[] = [];
   for (const mutant of MUTANTS) mutants.push({ name: mutant.name, caughtBy: await catchMutant(mutant) });
+  const verbs = await exploreVerbs(isQuick ? "short" : "long");
+  found.push(...verbs.found);
+  mutants.push(...verbs.mutants);
   const images = found.reduce((sum, { images: count }) => sum + count, 0);
   const violations = found.flatMap((exploration) => exploration.violations);
   const isEnough = isQuick || images >= IMAGES_MIN;
@@ -45,13 +50,13 @@ interface Table {
 }
 
 function* formatTable({ found, mutants, images, seconds }: Table): Generator<string> {
-  yield `${"workload".padEnd(36)} ${"operations".padStart(10)} ${"images".padStart(8)} ${"violations".padStart(10)}`;
+  yield `${"workload".padEnd(WIDTH)} ${"operations".padStart(10)} ${"images".padStart(8)} ${"violations".padStart(10)}`;
   for (const { workload, operations, images: count, violations } of found) {
-    yield `${workload.padEnd(36)} ${String(operations).padStart(10)} ${String(count).padStart(8)} ${String(violations.length).padStart(10)}`;
+    yield `${workload.padEnd(WIDTH)} ${String(operations).padStart(10)} ${String(count).padStart(8)} ${String(violations.length).padStart(10)}`;
     for (const { invariant, text } of violations.slice(0, 3)) yield `  (${invariant}) ${text}`;
   }
   const total = found.reduce((sum, { violations }) => sum + violations.length, 0);
-  yield `${"in all".padEnd(36)} ${"".padStart(10)} ${String(images).padStart(8)} ${String(total).padStart(10)}`;
+  yield `${"in all".padEnd(WIDTH)} ${"".padStart(10)} ${String(images).padStart(8)} ${String(total).padStart(10)}`;
   yield "";
   yield `mutants caught: ${mutants.filter(({ caughtBy }) => caughtBy !== undefined).length} of ${mutants.length}`;
   for (const { name, caughtBy } of mutants) {

@@ -1,5 +1,6 @@
 /** Protocols with one thing left out. Each must show as a violation, or the explorer cannot see that fault at all. */
-import type { FileHandle, FileSystem } from "../../src/base/file-system.js";
+import type { FileHandle } from "../../src/base/file-system.js";
+import { changeFileSystem, changeHandles } from "../support/changed-file-system.js";
 import { wrapTask } from "../support/wrapped-task.js";
 import type { TaskStore } from "../../src/store/contract.js";
 import type { WorkloadName } from "./explorer.js";
@@ -9,49 +10,6 @@ export interface Mutant extends Protocol {
   readonly name: string;
   /** The workload in which it shows soonest. */
   readonly shownBy: WorkloadName;
-}
-
-type HandleChange = (handle: FileHandle) => Partial<FileHandle>;
-
-function changeHandles(
-  fileSystem: FileSystem,
-  change: HandleChange,
-  intents: readonly string[] = ["create", "append", "read"],
-): FileSystem {
-  return changeFileSystem(fileSystem, {
-    open: async (path, intent) => {
-      const handle = await fileSystem.open(path, intent);
-      return intents.includes(intent) ? changeHandle(handle, change(handle)) : handle;
-    },
-  });
-}
-
-function changeHandle(handle: FileHandle, changed: Partial<FileHandle>): FileHandle {
-  return {
-    write: (bytes) => handle.write(bytes),
-    read: (position, length) => handle.read(position, length),
-    stat: () => handle.stat(),
-    datasync: () => handle.datasync(),
-    sync: () => handle.sync(),
-    close: () => handle.close(),
-    ...changed,
-  };
-}
-
-function changeFileSystem(fileSystem: FileSystem, changed: Partial<FileSystem>): FileSystem {
-  return {
-    open: (path, intent) => fileSystem.open(path, intent),
-    mkdir: (path) => fileSystem.mkdir(path),
-    readdir: (path) => fileSystem.readdir(path),
-    lstat: (path) => fileSystem.lstat(path),
-    link: (from, to) => fileSystem.link(from, to),
-    rename: (from, to) => fileSystem.rename(from, to),
-    unlink: (path) => fileSystem.unlink(path),
-    rmdir: (path) => fileSystem.rmdir(path),
-    syncFolder: (path) => fileSystem.syncFolder(path),
-    volumeOf: (path) => fileSystem.volumeOf(path),
-    ...changed,
-  };
 }
 
 const nothing = () => Promise.resolve();

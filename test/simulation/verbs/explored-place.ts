@@ -37,7 +37,13 @@ export class ExploredPlace {
   readonly #options: PlaceOptions;
   #others = 0;
 
-  private constructor(parts: { options: PlaceOptions; workflow: WorkflowOf; bodies: Bodies; machine: Machine; verbs: Splashdown }) {
+  private constructor(parts: {
+    options: PlaceOptions;
+    workflow: WorkflowOf;
+    bodies: Bodies;
+    machine: Machine;
+    verbs: Splashdown;
+  }) {
     const { options, workflow, bodies, machine, verbs } = parts;
     this.#options = options;
     this.#machine = machine;
@@ -48,7 +54,11 @@ export class ExploredPlace {
     });
   }
 
-  static async open(options: PlaceOptions, plot: { workflow: WorkflowOf; bodies?: Bodies }, startMs = 0): Promise<ExploredPlace> {
+  static async open(
+    options: PlaceOptions,
+    plot: { workflow: WorkflowOf; bodies?: Bodies },
+    startMs = 0,
+  ): Promise<ExploredPlace> {
     const machine = startMachine();
     const verbs = await openVerbRoom({ ...options, machine, startMs });
     return new ExploredPlace({ options, machine, verbs, workflow: plot.workflow, bodies: plot.bodies ?? {} });

@@ -7,7 +7,7 @@ import type { ExploredPlace } from "./explored-place.js";
 
 /** Status, result, steps and questions of every task. */
 export async function pictureOfTasks(place: ExploredPlace): Promise<JsonObject> {
-  const found: JsonObject = {};
+  const found: Record<string, JsonObject> = {};
   for (const { task } of await place.verbs.list()) {
     const { status, output, steps, questions, deliverables, damage, forked_from: fork } = await place.verbs.show(task);
     found[task] = {

@@ -1,8 +1,28 @@
 /** What is explored over the whole program: a verb, what stood before it, and what must hold whenever it is cut off. */
+import type { RunView } from "../../../src/index.js";
 import type { JsonValue } from "../../../src/base/json.js";
+import type { FileSystem } from "../../../src/base/file-system.js";
 import type { DiskModel } from "../../support/disk-model.js";
 import { FaultyFileSystem } from "../faulty-file-system.js";
 import { ExploredPlace, type Bodies, type WorkflowOf } from "./explored-place.js";
+
+/** The task ended in order, but not where the undisturbed one does. */
+export class EndedOtherwise extends Error {
+  override readonly name = "EndedOtherwise";
+
+  constructor(
+    readonly view: RunView,
+    expected: string,
+  ) {
+    super(`it is ${view.status} (${view.reason}), not ${expected}`);
+  }
+}
+
+export interface Looking {
+  readonly told: ReadonlySet<string>;
+  /** No operation had failed. */
+  readonly isWell: boolean;
+}
 
 export interface Scenario {
   readonly name: string;
@@ -23,26 +43,37 @@ export interface Scenario {
   /** On to the end without any crash. */
   readonly finish?: (place: ExploredPlace) => Promise<void>;
   /** What is missing although the caller was told; looked for before anything is done again. */
-  readonly missing?: (place: ExploredPlace, told: ReadonlySet<string>) => Promise<string | undefined>;
+  readonly missing?: (place: ExploredPlace, looking: Looking) => Promise<string | undefined>;
   /** What must be the same at the end, crash or none. */
   picture(place: ExploredPlace): Promise<JsonValue>;
   /** Tasks that the verb only reads: no byte of them changes but their audit trail. */
   readonly untouched?: readonly string[];
+  /** Bytes rotted: damage may be named before the verb has mended it. */
+  readonly hasRot?: boolean;
   /** Tasks that the verb may remove. */
   readonly mayVanish?: readonly string[];
 }
 
 export async function startScenario(scenario: Scenario): Promise<DiskModel> {
   const disk = new FaultyFileSystem();
-  const place = await openPlaceOn(disk, scenario, "before");
+  const place = await openPlaceOn(scenario, { disk, seed: "before" });
   await scenario.prepare(place);
   await place.verbs.close();
   return scenario.spoil?.(disk) ?? disk.imageAt(disk.operationCount, { kind: "power", seed: 3 });
 }
 
-export function openPlaceOn(disk: FaultyFileSystem, scenario: Scenario, seed: string): Promise<ExploredPlace> {
+/** What stands between the program and the disk; nothing unless told. */
+export type Wrap = (fileSystem: FileSystem) => FileSystem;
+
+export interface PlaceParts {
+  readonly disk: FaultyFileSystem;
+  readonly seed: string;
+  readonly wrap?: Wrap | undefined;
+}
+
+export function openPlaceOn(scenario: Scenario, { disk, seed, wrap }: PlaceParts): Promise<ExploredPlace> {
   const options = {
-    fileSystem: disk,
+    fileSystem: wrap?.(disk) ?? disk,
     now: () => disk.operationCount,
     seed,
     ...(scenario.variables === undefined ? {} : { variables: scenario.variables }),

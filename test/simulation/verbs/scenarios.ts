@@ -1,8 +1,10 @@
 /** What is explored: each verb that changes something, and what must hold whenever it is cut off. */
 import type { RunView } from "../../../src/index.js";
+import { contentOf, type DiskModel } from "../../support/disk-model.js";
+import { MODEL_ROOT } from "../../support/store-places.js";
 import type { Bodies, ExploredPlace, WorkflowOf } from "./explored-place.js";
-import { pictureOfFiles, pictureOfTasks } from "./picture.js";
-import type { Scenario } from "./scenario.js";
+import { eventsOf, pictureOfFiles, pictureOfTasks } from "./picture.js";
+import { EndedOtherwise, type Looking, type Scenario } from "./scenario.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A value over the bound of a blob. */
@@ -32,7 +34,12 @@ const limited: WorkflowOf = (call) => ({
   ],
 });
 
-const settled = (workflow: object): WorkflowOf => (call) => ({ ...threeSteps(call), ...workflow });
+const settled =
+  (workflow: object): WorkflowOf =>
+  (call) => ({ ...threeSteps(call), ...workflow });
+
+/** A file for every trigger, so that there is something to remove. */
+const filed = settled({ performance_config: { async_writes: false } });
 
 const both = async (place: ExploredPlace, task: string) => ({
   tasks: await pictureOfTasks(place),
@@ -41,12 +48,23 @@ const both = async (place: ExploredPlace, task: string) => ({
 
 async function requireStatus(run: Promise<unknown>, status: string): Promise<void> {
   const view = (await run) as RunView;
-  if (view.status !== status) throw new Error(`it is ${view.status} (${view.reason}), not ${status}`);
+  if (view.status !== status) throw new EndedOtherwise(view, status);
 }
 
-/** True when somebody's audit entry of that event is there. */
-async function isAudited(place: ExploredPlace, task: string, event: string): Promise<boolean> {
-  return (await place.verbs.audit.show(task)).entries.some((entry) => entry.event === event && entry.n > 0);
+interface Audited {
+  readonly task: string;
+  readonly event: string;
+}
+
+/** Says so when nobody's audit entry of that event is there. */
+async function findUnaudited(
+  place: ExploredPlace,
+  { isWell }: Looking,
+  { task, event }: Audited,
+): Promise<string | undefined> {
+  if (!isWell) return undefined;
+  const { entries } = await place.verbs.audit.show(task);
+  return entries.some((entry) => entry.event === event && entry.n > 0) ? undefined : `nothing says who: ${event}`;
 }
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -61,16 +79,19 @@ export const SCENARIOS: readonly Scenario[] = [
       tell("done");
     },
     redo: (place) => requireStatus(place.goOn("t"), "done"),
-    missing: async (place) => {
+    missing: async (place, looking) => {
       const { status } = await place.verbs.show("t");
       if (status !== "done") return `the task was done, and is ${status}`;
-      return (await isAudited(place, "t", "started")) ? undefined : "nothing says who started it";
+      return findUnaudited(place, looking, { task: "t", event: "started" });
     },
     picture: pictureOfTasks,
   },
   {
     name: "retention while a task runs",
-    workflow: settled({ checkpoint_config: { max_checkpoints: 2, max_checkpoints_per_phase: 1 } }),
+    workflow: settled({
+      checkpoint_config: { max_checkpoints: 2, max_checkpoints_per_phase: 1 },
+      performance_config: { async_writes: false },
+    }),
     prepare: async () => undefined,
     act: (place) => requireStatus(place.run("t"), "done"),
     redo: (place) => requireStatus(place.goOn("t"), "done"),
@@ -78,39 +99,38 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "prune of files",
-    workflow: threeSteps,
+    workflow: filed,
     prepare: (place) => requireStatus(place.run("t"), "done"),
     act: async (place, tell) => {
-      await place.verbs.checkpoints.prune({ task: "t", keep: 2 });
-      tell("pruned");
+      const { tasks } = await place.verbs.checkpoints.prune({ task: "t", keep: 2 });
+      if (tasks[0]?.action === "prune") tell("pruned");
     },
     redo: async (place) => void (await place.verbs.checkpoints.prune({ task: "t", keep: 2 })),
-    missing: async (place) => {
+    missing: async (place, looking) => {
       const files = (await place.verbs.checkpoints.list("t")).filter(({ file }) => file !== undefined);
       if (files.length !== 2) return `two files were to stay, there are ${files.length}`;
-      return (await isAudited(place, "t", "pruned")) ? undefined : "nothing says who pruned";
+      return findUnaudited(place, looking, { task: "t", event: "pruned" });
     },
     picture: (place) => both(place, "t"),
   },
   {
     name: "prune of the history",
-    workflow: threeSteps,
+    workflow: filed,
     bodies: withBlobs,
     prepare: async (place) => {
       await requireStatus(place.run("t"), "done");
-      for (let time = 0; time < 3; time += 1)
+      for (let time = 0; time < 2; time += 1)
         await requireStatus(place.verbs.resume({ task: "t", from: "3", workflow: place.workflow }), "done");
     },
-    act: async (place, tell) => {
+    act: async (place) => {
       await place.verbs.checkpoints.prune({ task: "t", keep: 2, history: true });
-      tell("pruned");
     },
     redo: async (place) => void (await place.verbs.checkpoints.prune({ task: "t", keep: 2, history: true })),
     picture: (place) => both(place, "t"),
   },
   {
     name: "clear",
-    workflow: threeSteps,
+    workflow: filed,
     prepare: (place) => requireStatus(place.run("t"), "done"),
     act: async (place) => void (await place.verbs.checkpoints.clear("t")),
     redo: async (place) => void (await place.verbs.checkpoints.clear("t")),
@@ -125,8 +145,8 @@ export const SCENARIOS: readonly Scenario[] = [
       await requireStatus(place.run("u"), "done");
     },
     act: async (place, tell) => {
-      await place.verbs.checkpoints.prune({});
-      tell("removed");
+      const { tasks } = await place.verbs.checkpoints.prune({});
+      if (tasks.some(({ action }) => action === "remove")) tell("removed");
     },
     redo: async (place) => void (await place.verbs.checkpoints.prune({})),
     missing: async (place) =>
@@ -148,10 +168,10 @@ export const SCENARIOS: readonly Scenario[] = [
       await requireStatus(place.verbs.resume({ task: "f", workflow: place.workflow, takeOver: true }), "done");
     },
     finish: (place) => requireStatus(place.verbs.resume({ task: "f", workflow: place.workflow }), "done"),
-    missing: async (place) => {
+    missing: async (place, looking) => {
       const fork = await place.repeat(() => place.verbs.show("f"), "TASK_NOT_FOUND", "TASK_NOT_STARTED");
       if (fork?.status !== "paused") return `the fork was made, and is ${fork?.status ?? "not there"}`;
-      return (await isAudited(place, "f", "started")) ? undefined : "nothing says who forked it";
+      return findUnaudited(place, looking, { task: "f", event: "started" });
     },
     picture: pictureOfTasks,
     untouched: ["t"],
@@ -162,8 +182,7 @@ export const SCENARIOS: readonly Scenario[] = [
     prepare: (place) => requireStatus(place.run("t"), "done"),
     act: (place) => requireStatus(place.verbs.resume({ task: "t", from: "2", workflow: place.workflow }), "done"),
     redo: async (place) => {
-      const before = await place.verbs.show("t");
-      const hasGoneBack = before.status !== "done" || before.steps.length > 3;
+      const hasGoneBack = [...(await eventsOf(place, "t")).values()].some((text) => text.includes('"rolled_back"'));
       await requireStatus(place.goOn("t", hasGoneBack ? {} : { from: "2" }), "done");
     },
     picture: pictureOfTasks,
@@ -185,10 +204,10 @@ export const SCENARIOS: readonly Scenario[] = [
       );
       await requireStatus(place.goOn("t"), "done");
     },
-    missing: async (place) => {
+    missing: async (place, looking) => {
       const [question] = (await place.verbs.show("t")).questions;
       if (question?.status === "open" || question?.answer !== "extend") return "the answer is not there";
-      return (await isAudited(place, "t", "answered")) ? undefined : "nothing says who answered";
+      return findUnaudited(place, looking, { task: "t", event: "answered" });
     },
     picture: pictureOfTasks,
   },
@@ -231,17 +250,17 @@ export const SCENARIOS: readonly Scenario[] = [
       await requireStatus(place.run("t"), "done");
     },
     finish: (place) => requireStatus(place.run("t"), "done"),
-    missing: async (place, told) => {
+    missing: async (place, { told }) => {
       const shown = JSON.stringify(await place.verbs.keys.show());
       if (!shown.includes('"at_hand":true')) return `the key was made, and is not there: ${shown.slice(0, 200)}`;
-      const isWarned = JSON.stringify((await place.verbs.doctor()).checks).includes("not backed up");
+      const isWarned = JSON.stringify((await place.verbs.doctor()).checks).includes("not marked as backed up");
       return told.has("acknowledged") && isWarned ? "the acknowledgement is gone" : undefined;
     },
     picture: pictureOfTasks,
   },
   {
     name: "pin, prune, unpin",
-    workflow: threeSteps,
+    workflow: filed,
     prepare: (place) => requireStatus(place.run("t"), "done"),
     act: async (place, tell) => {
       await place.verbs.checkpoints.pin("t:1", { note: "good" });
@@ -258,4 +277,45 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     picture: (place) => both(place, "t"),
   },
+  ...[0.35, 0.6, 0.85].map((share) => createRecovery(share)),
+  {
+    ...createRecovery(0.7),
+    name: "recovery that finds its newest checkpoint file rotten",
+    hasRot: true,
+    spoil: (disk) => rot(disk.imageAt(Math.floor(disk.operationCount * 0.7), { kind: "power", seed: 3 })),
+  },
 ];
+
+/** The second level: a task that crashed at a part of its life is taken up, and that is cut off too. */
+function createRecovery(share: number): Scenario {
+  return {
+    name: `recovery of a task that crashed at ${share} of its life`,
+    workflow: threeSteps,
+    bodies: withBlobs,
+    prepare: (place) => requireStatus(place.run("t"), "done"),
+    spoil: (disk) => disk.imageAt(Math.floor(disk.operationCount * share), { kind: "power", seed: 11 }),
+    act: async (place, tell) => {
+      tell("begun");
+      await requireStatus(place.goOn("t"), "done");
+    },
+    redo: (place) => requireStatus(place.goOn("t"), "done"),
+    picture: pictureOfTasks,
+  };
+}
+
+/** One bit of the newest checkpoint file is another. */
+function rot(disk: DiskModel): DiskModel {
+  const folder = disk.findFolder(`${MODEL_ROOT}/t/checkpoints/.`);
+  const newest = [...folder.entries.keys()]
+    .filter((name) => name.startsWith("checkpoint_"))
+    .sort()
+    .at(-1);
+  const file = newest === undefined ? undefined : folder.entries.get(newest);
+  if (file?.kind !== "file") throw new Error("there is no checkpoint file yet");
+  const bytes = Buffer.from(contentOf(file));
+  const middle = bytes.length >> 1;
+  bytes.writeUInt8(bytes.readUInt8(middle) ^ 1, middle);
+  file.extents.splice(0, file.extents.length, { bytes, state: "synced" });
+  file.settledCount = 1;
+  return disk;
+}

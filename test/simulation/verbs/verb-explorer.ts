@@ -8,35 +8,31 @@
  */
 import { errorCodeOf, messageOf, SplashdownError } from "../../../src/base/errors.js";
 import { canonicalJson, type JsonValue } from "../../../src/base/json.js";
-import type { FileSystem } from "../../../src/base/file-system.js";
 import type { DiskModel } from "../../support/disk-model.js";
+import type { OperationName } from "../../support/model-file-system.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
 import type { Loss } from "../disk-image.js";
 import { FAULTS, type Fault, type FaultPlan } from "../fault-plan.js";
 import { FaultyFileSystem } from "../faulty-file-system.js";
+import type { Exploration } from "../explorer.js";
 import type { Violation } from "../oracle.js";
 import type { Act, ExploredPlace } from "./explored-place.js";
 import { contentsOf, eventsOf } from "./picture.js";
-import { openPlaceOn, startScenario, type Scenario } from "./scenario.js";
-
-/** A file system with something left out; the unchanged one is `undefined`. */
-export type Wrap = (fileSystem: FileSystem) => FileSystem;
+import { EndedOtherwise, openPlaceOn, startScenario, type Scenario, type Wrap } from "./scenario.js";
 
 export interface VerbSettings {
   /** Power-loss images for each crash, beside the killed process. */
   readonly lossesPerCrash: number;
   /** Only every so many operations is a place to crash, or to fail. */
   readonly stride: number;
+  /** The part of the life before this share is passed over. */
+  readonly from?: number;
   readonly faults: readonly Fault[];
   readonly stopsAtViolation: boolean;
 }
 
-export interface VerbExploration {
-  readonly scenario: string;
-  readonly operations: number;
-  readonly images: number;
-  readonly violations: readonly Violation[];
-}
+/** As for the workloads below the verbs. */
+export type VerbExploration = Exploration;
 
 interface VerbLife {
   readonly disk: FaultyFileSystem;
@@ -61,7 +57,7 @@ type Blame = (invariant: Violation["invariant"], text: string) => void;
 export async function exploreVerb(scenario: Scenario, settings: VerbSettings, wrap?: Wrap): Promise<VerbExploration> {
   const { truth, life } = await prepareTruth(scenario, wrap);
   const sum = createSum(scenario.name, life.disk.operationCount, settings);
-  for (let k = 0; k <= life.disk.operationCount; k += settings.stride) {
+  for (const k of pointsOf(life, settings)) {
     for (const loss of lossesOf(k, settings.lossesPerCrash)) {
       await judgeImage({ truth, life, sum }, { k, loss });
       if (sum.isOver()) return sum.conclude();
@@ -89,6 +85,21 @@ export async function exploreVerbFaults(scenario: Scenario, settings: VerbSettin
 
 export const ALL_FAULTS: readonly Fault[] = FAULTS.filter((fault) => fault !== "EINTR");
 
+/** What changes nothing leaves the disk as it was: a crash after it is the crash before it. */
+const LOOKS: ReadonlySet<OperationName> = new Set(["read", "stat", "close", "readdir", "lstat", "volumeOf"]);
+
+/** The operations after which the disk, or what anybody knows, is another one. */
+function pointsOf({ disk, told, acts }: VerbLife, { from = 0, stride }: VerbSettings): number[] {
+  const news = new Set([...told, ...acts].map(({ at }) => at));
+  const points = [0];
+  for (const [index, { name, intent }] of disk.operations.entries()) {
+    const isLook = LOOKS.has(name) || (name === "open" && intent === "read");
+    if (!isLook || news.has(index + 1)) points.push(index + 1);
+  }
+  const first = Math.floor(disk.operationCount * from);
+  return points.filter((k) => k >= first).filter((_k, at) => at % stride === 0);
+}
+
 function plansOf(at: number, fault: Fault): FaultPlan[] {
   return [
     { at, fault, times: "once" },
@@ -107,7 +118,7 @@ async function prepareTruth(scenario: Scenario, wrap?: Wrap): Promise<{ truth: T
   const end = life.disk.imageAt(life.disk.operationCount, { kind: "kill" });
   const recorded = mergeEvents(before, await readEvents(scenario, end));
   const disk = new FaultyFileSystem({ disk: end });
-  const place = await openPlaceOn(disk, scenario, "on to the end");
+  const place = await openPlaceOn(scenario, { disk, seed: "on to the end" });
   await scenario.finish?.(place);
   const picture = canonicalJson(await scenario.picture(place));
   return { truth: { scenario, start, picture, before, recorded, contents }, life };
@@ -119,27 +130,19 @@ async function live(
 ): Promise<VerbLife> {
   const disk = new FaultyFileSystem({ disk: start, ...(faults === undefined ? {} : { faults }) });
   const told: { at: number; what: string }[] = [];
-  const place = await openPlaceOn(disk, scenario, "acting");
-  const wrapped = wrap === undefined ? place : await openPlaceOn(wrapDisk(disk, wrap), scenario, "acting");
+  const place = await openPlaceOn(scenario, { disk, seed: "acting", wrap });
   let failure: unknown;
   try {
-    await scenario.act(wrapped, (what) => told.push({ at: disk.operationCount, what }));
+    await scenario.act(place, (what) => told.push({ at: disk.operationCount, what }));
   } catch (error) {
     failure = error;
   }
-  await wrapped.verbs.close();
-  return { disk, told, acts: wrapped.acts, failure };
-}
-
-/** The wrapped file system still counts as the disk it is over. */
-function wrapDisk(disk: FaultyFileSystem, wrap: Wrap): FaultyFileSystem {
-  const wrapped = wrap(disk) as FaultyFileSystem;
-  Object.defineProperty(wrapped, "operationCount", { get: () => disk.operationCount });
-  return wrapped;
+  await place.verbs.close();
+  return { disk, told, acts: place.acts, failure };
 }
 
 async function readEvents(scenario: Scenario, image: DiskModel): Promise<Map<string, Map<number, string>>> {
-  const place = await openPlaceOn(new FaultyFileSystem({ disk: image }), scenario, "reading");
+  const place = await openPlaceOn(scenario, { disk: new FaultyFileSystem({ disk: image }), seed: "reading" });
   const found = new Map<string, Map<number, string>>();
   for (const { task, problem } of await place.verbs.list())
     if (problem === undefined) found.set(task, await eventsOf(place, task));
@@ -171,14 +174,15 @@ function createSum(scenario: string, operations: number, settings: VerbSettings)
     blame: (invariant, text) => violations.push({ invariant, text }),
     isOver: () => settings.stopsAtViolation && violations.length > 0,
     conclude() {
-      return { scenario, operations, images: this.images, violations };
+      return { workload: scenario, operations, images: this.images, violations };
     },
   };
 }
 
 function lossesOf(k: number, powerCount: number): Loss[] {
   const losses: Loss[] = [{ kind: "kill" }];
-  for (let at = 0; at < powerCount; at += 1) losses.push({ kind: "power", seed: at < 2 ? [0, 1][(k + at) % 2] ?? 0 : at + 4 + k * 1009 });
+  for (let at = 0; at < powerCount; at += 1)
+    losses.push({ kind: "power", seed: at < 2 ? ([0, 1][(k + at) % 2] ?? 0) : at + 4 + k * 1009 });
   return losses;
 }
 
@@ -192,12 +196,15 @@ interface Judging {
 async function judgeImage({ truth, life, sum, plan }: Judging, { k, loss }: { k: number; loss: Loss }): Promise<void> {
   sum.images += 1;
   const last = life.disk.operations[k - 1];
-  const where = plan === undefined ? `after operation ${k} (${last?.name ?? "none"} ${last?.path ?? ""})` : describePlan(plan, life);
+  const where =
+    plan === undefined
+      ? `after operation ${k} (${last?.name ?? "none"} ${last?.path ?? ""})`
+      : describePlan(plan, life);
   const blame: Blame = (invariant, text) => sum.blame(invariant, `${text}; ${where}, ${JSON.stringify(loss)}`);
   const image = life.disk.imageAt(k, loss);
   const disk = new FaultyFileSystem({ disk: image });
   try {
-    const place = await openPlaceOn(disk, truth.scenario, "heir");
+    const place = await openPlaceOn(truth.scenario, { disk, seed: "heir" });
     await look(place, { truth, life, k, image, blame });
     await truth.scenario.redo(place);
     const found: JsonValue = await truth.scenario.picture(place);
@@ -209,7 +216,10 @@ async function judgeImage({ truth, life, sum, plan }: Judging, { k, loss }: { k:
     await place.verbs.close();
   } catch (error) {
     const code = error instanceof Error ? (errorCodeOf(error) ?? error.name) : typeof error;
-    blame(5, `${code}: ${messageOf(error)}${process.env.STACK || code === "INTERNAL" || code === "TypeError" ? String((error as Error).stack) : ""}`);
+    blame(
+      5,
+      `${code}: ${messageOf(error)}${code === "INTERNAL" || code === "TypeError" ? String((error as Error).stack) : ""}`,
+    );
   }
 }
 
@@ -238,16 +248,24 @@ async function look(place: ExploredPlace, { truth, life, k, image, blame }: Look
     if (canonicalJson([...now]) !== canonicalJson([...contents])) blame(4, `${task} was changed, which is only read`);
   }
   const told = new Set(life.told.filter(({ at }) => at <= k).map(({ what }) => what));
-  const missing = told.size === 0 ? undefined : await scenario.missing?.(place, told);
+  // A trail that cannot be written is said and stops nothing (A4), so it is looked for only where the disk was well.
+  const isWell = life.disk.faultCount === 0;
+  const missing = told.size === 0 ? undefined : await scenario.missing?.(place, { told, isWell });
   if (missing !== undefined) blame(1, missing);
 }
 
-async function lookAt(place: ExploredPlace, task: string, { truth, life, k, blame }: Looking): Promise<void> {
+async function lookAt(place: ExploredPlace, task: string, { truth, life, k, image, blame }: Looking): Promise<void> {
   const shown = await place.repeat(() => place.verbs.show(task), "TASK_NOT_STARTED");
   if (shown === undefined) return;
-  const { damage } = shown;
-  if (damage.length > 0) blame(5, `${task} is damaged: ${damage.join("; ")}`);
+  const { damage, status, deliverables } = shown;
+  const contents = contentsOf(image, `${MODEL_ROOT}/${task}`);
+  for (const { file, sha256 } of status === "done" ? deliverables : []) {
+    if (contents.get(`${MODEL_ROOT}/${task}/${file}`) !== sha256) blame(1, `${task} is done, and ${file} is not there`);
+  }
+  judgeRotten({ truth, task, contents, blame });
+  if (damage.length > 0 && truth.scenario.hasRot !== true) blame(5, `${task} is damaged: ${damage.join("; ")}`);
   const events = await eventsOf(place, task);
+  judgeFiles(events, contents, blame);
   const first = Math.min(...events.keys());
   for (const [n, text] of truth.before.get(task) ?? []) {
     if (n >= first && events.get(n) !== text) blame(1, `record ${n} of ${task} is gone or another one`);
@@ -262,6 +280,31 @@ async function lookAt(place: ExploredPlace, task: string, { truth, life, k, blam
   for (const { at, step, key } of life.acts) {
     if (at <= k && !intents.includes(key)) blame(3, `${step} acted, and nothing is known of it`);
   }
+}
+
+/** A snapshot file that was written is there, set aside, or named by the record of its removal. */
+function judgeFiles(events: ReadonlyMap<number, string>, contents: ReadonlyMap<string, string>, blame: Blame): void {
+  const names = [...contents.keys()].map((path) => path.slice(path.lastIndexOf("/") + 1));
+  const removals = [...events.values()].filter((text) => text.includes('"type":"pruned"')).join("\n");
+  for (const text of events.values()) {
+    const file = text.includes('"type":"snapshot_written"') ? /"file":"([^"]+)"/.exec(text)?.[1] : undefined;
+    if (file !== undefined && !names.includes(file) && !removals.includes(file))
+      blame(1, `${file} is gone, and nothing recorded says so`);
+  }
+}
+
+/** What was found rotten is kept as it is, under its name or in quarantine. */
+function judgeRotten(found: {
+  readonly truth: Truth;
+  readonly task: string;
+  readonly contents: ReadonlyMap<string, string>;
+  readonly blame: Blame;
+}): void {
+  const { truth, task, contents, blame } = found;
+  if (truth.scenario.hasRot !== true) return;
+  const kept = new Set(contents.values());
+  for (const [path, digest] of contentsOf(truth.start, `${MODEL_ROOT}/${task}/checkpoints`))
+    if (path.includes("/checkpoint_") && !kept.has(digest)) blame(1, `what ${path} held is nowhere`);
 }
 
 /** The only task that steps of the life ran in. */
@@ -284,12 +327,23 @@ function judgeKeys(acts: readonly Act[], blame: Blame): void {
 /** What a failing verb must say: a code, the place, what to do. */
 function judgeFailure(failure: unknown): string[] {
   if (failure === undefined) return [];
+  if (failure instanceof EndedOtherwise) return judgeEnd(failure.view);
   if (!(failure instanceof SplashdownError)) return [`untyped: ${String(failure)}`];
   if (failure.code === "INTERNAL") return [`INTERNAL: ${failure.message}`];
   const said = `${failure.message} ${JSON.stringify(failure.details)}`;
   return [
     ...(/\/|task/.test(said) ? [] : [`${failure.code} names no place: ${failure.message}`]),
     ...(failure.hint === "" ? [`${failure.code} names no next command`] : []),
+  ];
+}
+
+/** A task that stopped in order says why, and what goes on. */
+function judgeEnd({ status, reason, next, questions }: EndedOtherwise["view"]): string[] {
+  const isNamed = status !== "failed" || /[A-Z]+_[A-Z]+/.test(reason);
+  const hasWayOn = status === "done" || next !== undefined || questions.length > 0;
+  return [
+    ...(isNamed ? [] : [`it failed without a code: ${reason}`]),
+    ...(hasWayOn ? [] : [`it is ${status}, and nothing says how to go on`]),
   ];
 }
 

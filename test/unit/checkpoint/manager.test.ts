@@ -179,6 +179,14 @@ describe("the checkpoint manager", () => {
     expect(manager.counts).toMatchObject({ written: 2, coalesced: 2 });
   });
 
+  it("tells whoever gave way when the newer file failed", async () => {
+    const { room, fire } = await createGround();
+    room.journal.failure = new Error("the disk is gone");
+    const all = [fire(), fire(), fire(), fire()];
+    const ends = await Promise.allSettled(all.map(({ written }) => written));
+    expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected", "rejected"]);
+  });
+
   it("writes every required one, in order", async () => {
     const { events, fire } = await createGround();
     const all = [fire(), fire("user_requested"), fire(), fire("before_risky_operation"), fire("shutdown")];

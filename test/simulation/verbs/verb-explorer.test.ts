@@ -1,0 +1,34 @@
+/** The short form of the crash explorer of verbs; `node scripts/explore-crashes.mjs` runs the long one. */
+import { describe, expect, it } from "vitest";
+import { catchVerbMutant, VERB_CRASHES, VERB_FAULTS } from "./explore-verbs.js";
+import { SCENARIOS } from "./scenarios.js";
+import { exploreVerb, exploreVerbFaults } from "./verb-explorer.js";
+import { VERB_MUTANTS } from "./verb-mutants.js";
+
+const TIMEOUT_MS = 120_000;
+
+describe("crash explorer of verbs", () => {
+  it.each(SCENARIOS)(
+    "R10: what a crash cuts off can be done again, and ends as if nothing had happened: $name",
+    { timeout: TIMEOUT_MS },
+    async (scenario) => {
+      const found = await exploreVerb(scenario, VERB_CRASHES.short);
+      expect(found.violations.slice(0, 5)).toEqual([]);
+      expect(found.images).toBeGreaterThan(5);
+    },
+  );
+
+  it.each(SCENARIOS)(
+    "an operation that fails is a typed error with a way on, and half of nothing: $name",
+    { timeout: TIMEOUT_MS },
+    async (scenario) => {
+      const found = await exploreVerbFaults(scenario, VERB_FAULTS.short);
+      expect(found.violations.slice(0, 5)).toEqual([]);
+      expect(found.images).toBeGreaterThan(5);
+    },
+  );
+
+  it.each(VERB_MUTANTS)("sees a protocol with a fault: $name", { timeout: TIMEOUT_MS }, async (mutant) => {
+    expect((await catchVerbMutant(mutant))?.violations.length).toBeGreaterThan(0);
+  });
+});
