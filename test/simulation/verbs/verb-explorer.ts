@@ -328,7 +328,7 @@ function judgeKeys(acts: readonly Act[], blame: Blame): void {
 function judgeFailure(failure: unknown): string[] {
   if (failure === undefined) return [];
   if (failure instanceof EndedOtherwise) return judgeEnd(failure.view);
-  if (!(failure instanceof SplashdownError)) return [`untyped: ${String(failure)}`];
+  if (!(failure instanceof SplashdownError)) return [`untyped: ${messageOf(failure)}`];
   if (failure.code === "INTERNAL") return [`INTERNAL: ${failure.message}`];
   const said = `${failure.message} ${JSON.stringify(failure.details)}`;
   return [

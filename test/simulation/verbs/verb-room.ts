@@ -128,6 +128,7 @@ export async function openVerbRoom(options: VerbRoomOptions): Promise<Splashdown
     },
     version: "0",
     programs: new Map(),
+    running: new Map(),
   };
   return createVerbs(services, { storeFolder: MODEL_ROOT, config: loaded, close: () => store.close() });
 }
