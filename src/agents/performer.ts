@@ -1,11 +1,13 @@
 /** One function per step kind behind the engine's port. */
 import { assert } from "../base/errors.js";
 import type { StepKind } from "../definition/workflow.js";
+import { isPerformed } from "../engine/lookup.js";
 import type { Performer, StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import { performCommand } from "./command.js";
 import type { PerformerDeps } from "./contract.js";
 import { isEndOfRun, outcomeOfError } from "./failure.js";
 import { performFunction } from "./function.js";
+import { performHttp } from "./http.js";
 import { performModel } from "./model.js";
 import { askProbe } from "./probe.js";
 import { performScorer } from "./scorer.js";
@@ -20,13 +22,16 @@ interface AttemptEnds {
 
 type PerformKind = (deps: PerformerDeps, work: StepWork, attempt: AttemptEnds) => Promise<StepOutcome>;
 
-/** A wait is nobody's work: the engine ends it when its durable time has come. */
-const PERFORM: Readonly<Record<Exclude<StepKind, "wait">, PerformKind>> = {
+type PerformedKind = Exclude<StepKind, "wait" | "human_gate" | "questions" | "terminate">;
+
+/** Of the other kinds the engine takes care itself. */
+const PERFORM: Readonly<Record<PerformedKind, PerformKind>> = {
   command: performCommand,
   script: performScript,
   function: performFunction,
   model: performModel,
   scorer: performScorer,
+  http: performHttp,
   set: (_deps, work) => performSet(work),
 };
 
@@ -41,9 +46,9 @@ export function createPerformer(deps: PerformerDeps): Performer {
 async function perform(deps: PerformerDeps, work: StepWork, attempt: AttemptEnds): Promise<StepOutcome> {
   try {
     const { kind } = work.definition;
-    assert(kind !== "wait", "a wait was to be performed");
+    assert(isPerformed(kind), `a step of kind ${kind} was to be performed`);
     // What a set step gives is stored: a secret must not be in it.
-    return await PERFORM[kind](deps, kind === "set" ? work : fillSecrets(deps, work), attempt);
+    return await PERFORM[kind as PerformedKind](deps, kind === "set" ? work : fillSecrets(deps, work), attempt);
   } catch (error) {
     if (isEndOfRun(error)) throw error;
     return outcomeOfError(error);

@@ -248,6 +248,7 @@ export const ERROR_TABLE = {
   PROGRAM_NOT_FOUND: entry(S.failed, "the program of a command step does not exist", "splashdown doctor"),
   FUNCTION_NOT_FOUND: entry(S.usage, "the function of a step cannot be loaded", "splashdown validate {file}"),
   MODEL_FAILED: passing(S.failed, "a model call failed", "splashdown show {task}"),
+  HTTP_RATE_LIMITED: passing(S.pausedUntil, "a server asks to wait", "splashdown resume {task}"),
   MODEL_RATE_LIMITED: passing(S.pausedUntil, "the model provider asks to wait", "splashdown resume {task}"),
   MODEL_UNAVAILABLE: entry(
     S.usage,

@@ -31,6 +31,9 @@ export const LIMITS = {
   settingsFileBytesMax: 1024 * 1024,
   templateFuel: 1_000_000,
   templateOutputBytesMax: 4 * 1024 * 1024,
+  /** What an http step reads of an answer, and how long it waits where the step has no timeout. */
+  httpResponseBytesMax: 16 * 1024 * 1024,
+  httpTimeoutMs: 300_000,
   taskNameBytesMax: 64,
   /** Schemas that arrive at run time: outputs, scorers, tools. */
   schemaNodesMax: 20_000,

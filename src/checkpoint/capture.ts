@@ -220,6 +220,7 @@ function specialistStatus(step: StepEntry): CheckpointAgent["status"] {
     case "failed":
     case "cancelled":
       return "failed";
+    case "asked":
     case "waiting_retry":
     case "unknown":
     case "parked":

@@ -5,6 +5,7 @@ import type { AnswerView, RequestView } from "../runtime/contract.js";
 import { textOf } from "./output.js";
 import type { CliDeps } from "./deps.js";
 import { parseJsonFlag } from "./flags.js";
+import { formatQuestion } from "./run-text.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
 export function registerAnswer(program: Command, deps: CliDeps): void {
@@ -12,7 +13,10 @@ export function registerAnswer(program: Command, deps: CliDeps): void {
     .command("answer")
     .description("answer a question of a task, running or not; the first answer wins")
     .argument("<task>", "task name, id or workflow name")
-    .argument("<words...>", "[question] value: the question may be left out when only one is open")
+    .argument(
+      "<words...>",
+      "[question] value [text]: the question, by id or step, may be left out when only one is open",
+    )
     .option("--output <json>", "the value that goes with the answer, e.g. the output of a step that is done")
     .option("--by <name>", "who answers (default: the user's name)")
     .addHelpText(
@@ -41,13 +45,14 @@ async function runAnswer(
   { command, deps }: { command: Command; deps: CliDeps },
 ): Promise<void> {
   const { task, words, output, by } = request;
-  const [first, second] = words;
-  if (first === undefined || words.length > 2)
-    throw new SplashdownError("USAGE_INVALID", "expected: answer <task> [question] <value>");
+  const [first, second, more] = words;
+  if (first === undefined || words.length > 3)
+    throw new SplashdownError("USAGE_INVALID", "expected: answer <task> [question] <value> [text]");
   await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
     const view = await splashdown.answer({
       task,
       ...(second === undefined ? { answer: first } : { question: first, answer: second }),
+      ...(more === undefined ? {} : { more }),
       ...(output === undefined ? {} : { value: parseJsonFlag("--output", output) }),
       ...(by === undefined ? {} : { by }),
     });
@@ -56,6 +61,8 @@ async function runAnswer(
 }
 
 function formatAnswer(view: AnswerView): string {
+  if (view.question_open !== undefined)
+    return [`took ${view.answer} for ${view.question}; it asks on:`, ...formatQuestion(view.question_open)].join("\n");
   const next = view.owner_alive
     ? "the running task takes it up"
     : `nobody runs the task; go on with: ${view.command ?? ""}`;

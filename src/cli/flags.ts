@@ -17,6 +17,27 @@ export function collectTexts(text: string, previous: readonly string[] = []): re
   return [...previous, text];
 }
 
+/** Texts of `--answer`: `GATE=VALUE`, or one bare value for the one open question. Errors: USAGE_INVALID. */
+export function readAnswers(texts: readonly string[]): {
+  readonly bare?: string;
+  readonly answers: Readonly<Record<string, string>>;
+} {
+  const answers: Record<string, string> = {};
+  let bare: string | undefined;
+  for (const text of texts) {
+    const at = text.indexOf("=");
+    if (at > 0) answers[text.slice(0, at)] = text.slice(at + 1);
+    else if (bare === undefined) bare = text;
+    else {
+      throw new SplashdownError(
+        "USAGE_INVALID",
+        `--answer ${text}: two answers without a name; write --answer GATE=VALUE`,
+      );
+    }
+  }
+  return { answers, ...(bare === undefined ? {} : { bare }) };
+}
+
 export function parseOnUnknown(text: string): OnUnknown {
   if (text === "ask" || text === "rerun" || text === "skip" || text === "fail") return text;
   throw new SplashdownError(

@@ -4,7 +4,7 @@ import { SplashdownError } from "../base/errors.js";
 import type { OnUnknown, PlanView, ResumeOptions, RunView } from "../runtime/contract.js";
 import { askOn } from "./ask.js";
 import type { CliDeps } from "./deps.js";
-import { collectPairs, parseJsonFlag, parseOnUnknown } from "./flags.js";
+import { collectPairs, collectTexts, readAnswers, parseJsonFlag, parseOnUnknown } from "./flags.js";
 import { watchProgress } from "./progress.js";
 import { RUN_STATUSES } from "./run.js";
 import { formatPlan, formatRun } from "./run-text.js";
@@ -13,7 +13,8 @@ import { describeStatuses, withSplashdown } from "./verb.js";
 interface ResumeFlags {
   readonly checkpointId?: string;
   readonly from?: string;
-  readonly answer?: string;
+  readonly answer?: readonly string[];
+  readonly skipGates?: boolean;
   readonly output?: string;
   readonly onUnknown?: OnUnknown;
   readonly unknown?: Record<string, string>;
@@ -32,7 +33,12 @@ export function registerResume(program: Command, deps: CliDeps): void {
     .argument("[task]", "task name, id, or workflow name when only one task fits")
     .option("--checkpoint-id <id>", "find the task by one of its checkpoints")
     .option("--from <checkpoint>", "go back to this checkpoint first: sequence, id, phaseN; nothing is deleted")
-    .option("--answer <value>", "answer the task's one open question")
+    .option(
+      "--answer <value>",
+      "answer the task's one open question, or with GATE=VALUE a gate, also one that opens later (repeatable)",
+      collectTexts,
+    )
+    .option("--skip-gates", "gates take their default; one without a default stays open")
     .option("--output <json>", "the value that goes with --answer, e.g. the output of a step that is done")
     .option("--on-unknown <what>", "ask, rerun, skip or fail steps of unknown outcome", parseOnUnknown)
     .option("--unknown <step=what>", "the same for one step: rerun, skip, fail or done:JSON (repeatable)", collectPairs)
@@ -56,11 +62,12 @@ async function runResume(
   if ((task === undefined) === (flags.checkpointId === undefined)) {
     throw new SplashdownError("USAGE_INVALID", "name a task, or give --checkpoint-id");
   }
-  const { plan, output, ...rest } = flags;
+  const { plan, output, answer, ...rest } = flags;
   if (output !== undefined && flags.answer === undefined)
     throw new SplashdownError("USAGE_INVALID", "--output goes with --answer");
   const request: ResumeOptions = {
     ...rest,
+    ...answersOf(answer),
     ...(task === undefined ? {} : { task }),
     ...(output === undefined ? {} : { value: parseJsonFlag("--output", output) }),
     ...(plan === true ? { planOnly: true } : {}),
@@ -82,6 +89,11 @@ async function runResume(
     },
     ask,
   );
+}
+
+function answersOf(texts: readonly string[] = []): Pick<ResumeOptions, "answer" | "answers"> {
+  const { bare, answers } = readAnswers(texts);
+  return { answers, ...(bare === undefined ? {} : { answer: bare }) };
 }
 
 function isPlan(view: RunView | PlanView): view is PlanView {

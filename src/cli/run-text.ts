@@ -1,7 +1,7 @@
 /** The text of a run's end and of a resume plan. */
 import type { PlanView, QuestionView, RunView } from "../runtime/contract.js";
 import type { Streams } from "./deps.js";
-import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize } from "./output.js";
+import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize, textOf } from "./output.js";
 
 const HOW: Readonly<Record<RunView["how"], string>> = {
   started: "",
@@ -53,13 +53,37 @@ function formatOutput(view: RunView): string[] {
 }
 
 export function formatQuestion(question: QuestionView): string[] {
+  const until =
+    question.expires_at === undefined || question.on_expire === undefined
+      ? []
+      : [`    until ${question.expires_at}; then it answers itself: ${cleanForTerminal(question.on_expire)}`];
   return [
-    `  ? ${cleanForTerminal(question.text)}`,
-    ...question.options.map(
-      (option) =>
-        `      ${option.value}${option.takes_value ? " --output JSON" : ""}: ${cleanForTerminal(option.label)}`,
-    ),
+    `  ? ${cleanForTerminal(question.text).replaceAll("\n", "\n    ")}`,
+    ...(question.items === undefined ? question.options.map(formatOption) : formatItems(question)),
+    ...until,
     `    answer with: ${question.command}`,
+  ];
+}
+
+function formatOption({ value, label, takes_value: takesValue, prompt_for: promptFor }: Option): string {
+  const more = promptFor === undefined ? (takesValue ? " --output JSON" : "") : ` [${promptFor}]`;
+  return `      ${cleanForTerminal(value)}${cleanForTerminal(more)}: ${cleanForTerminal(label)}`;
+}
+
+type Option = QuestionView["options"][number];
+
+/** The items of a wizard with what was said so far, then the other moves. */
+function formatItems({ items = [], at, options }: QuestionView): string[] {
+  const moves = options.map(({ value }) => value).filter((value) => value !== "answer");
+  return [
+    ...items.map((item) => {
+      const said =
+        item.status === "answered" ? `: ${textOf(item.answer)}` : item.status === "skipped" ? ": skipped" : "";
+      const choices = item.choices.length === 0 ? "" : ` (${item.choices.join(" | ")})`;
+      const mark = item.id === at ? ">" : " ";
+      return `    ${mark} ${cleanForTerminal(`${item.id} ${item.text}${choices}${said}`).replaceAll("\n", " ")}`;
+    }),
+    ...(moves.length === 0 ? [] : [`      or ${moves.join(", ")}, or all at once: '{"${at ?? "q1"}": "…"}'`]),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { OnUnknown, Splashdown } from "../runtime/contract.js";
 import { askOn } from "./ask.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { announceStart, CHILD_FLAG, runDetached } from "./detach.js";
-import { collectPairs, collectTexts, parseOnUnknown, readInputsFile } from "./flags.js";
+import { collectPairs, collectTexts, readAnswers, parseOnUnknown, readInputsFile } from "./flags.js";
 import { watchProgress } from "./progress.js";
 import { formatRun } from "./run-text.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
@@ -41,6 +41,8 @@ interface RunFlags {
   readonly model?: string;
   readonly onUnknown?: OnUnknown;
   readonly unknown?: Record<string, string>;
+  readonly answer?: readonly string[];
+  readonly skipGates?: boolean;
 }
 
 export function registerRun(program: Command, deps: CliDeps): void {
@@ -64,6 +66,8 @@ export function registerRun(program: Command, deps: CliDeps): void {
       parseOnUnknown,
     )
     .option("--unknown <step=what>", "the same for one step: rerun, skip, fail or done:JSON (repeatable)", collectPairs)
+    .option("--answer <gate=value>", "answer a gate ahead, or questions with a JSON map (repeatable)", collectTexts)
+    .option("--skip-gates", "gates take their default; one without a default stays open")
     .addHelpText("after", describeStatuses(RUN_STATUSES))
     .action((file: string, flags: RunFlags, command: Command) => runRun(file, flags, { command, deps }));
 }
@@ -98,6 +102,8 @@ async function runRun(
           model: flags.model,
           onUnknown: flags.onUnknown,
           unknown: flags.unknown,
+          answers: requireNamed(flags.answer),
+          skipGates: flags.skipGates,
         })
         .finally(() => progress.stop());
       if (flags.detachedChild === true)
@@ -107,6 +113,13 @@ async function runRun(
     },
     ask,
   );
+}
+
+/** There is no open question yet that a bare value could be about. Errors: USAGE_INVALID. */
+function requireNamed(texts: readonly string[] = []): Readonly<Record<string, string>> {
+  const { bare, answers } = readAnswers(texts);
+  if (bare === undefined) return answers;
+  throw new SplashdownError("USAGE_INVALID", `--answer ${bare} names no gate; write --answer GATE=${bare}`);
 }
 
 /** Durable by the time it is told: the task has a record of this process. */

@@ -108,9 +108,18 @@ function formatList(tasks: readonly TaskSummaryView[]): string {
 
 function describeNeed(task: TaskSummaryView): string {
   const { open_questions: open = 0 } = task;
-  if (open > 0) return open === 1 ? "1 open question" : `${open} open questions`;
+  if (open > 0) return describeOpen(open, task.waits_for);
   if (task.status === "waiting") return `answered; splashdown resume ${task.task}`;
   return task.resume_at === undefined ? "" : `goes on at ${task.resume_at}`;
+}
+
+const ASKED_CHARS = 60;
+
+function describeOpen(count: number, oldest: TaskSummaryView["waits_for"]): string {
+  const many = count === 1 ? "1 open question" : `${count} open questions`;
+  if (oldest === undefined) return many;
+  const text = cleanForTerminal(oldest.text).replaceAll(/\s+/g, " ").trim();
+  return `${many}: ${oldest.question}: ${text.length > ASKED_CHARS ? `${text.slice(0, ASKED_CHARS)}…` : text}`;
 }
 
 function formatTask(view: TaskView, streams: Streams): string {

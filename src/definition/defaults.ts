@@ -34,6 +34,10 @@ export const PROVIDER_OTHERWISE = "default";
 
 /** What a second run of a step of a kind would do when it does not say. */
 export const EFFECTS: Readonly<Record<Exclude<StepKind, "scorer">, Effects>> = {
+  human_gate: "none",
+  questions: "none",
+  terminate: "none",
+  http: "external",
   command: "external",
   script: "external",
   function: "external",
@@ -41,6 +45,9 @@ export const EFFECTS: Readonly<Record<Exclude<StepKind, "scorer">, Effects>> = {
   set: "none",
   wait: "none",
 };
+
+/** Requests that only read; what others do is external until the file says otherwise. */
+export const READING_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** Name of the root scope: constant, so that paths survive a renamed workflow. */
 export const ROOT_NAME = "main";

@@ -11,7 +11,17 @@ import type { StepDefinition, WorkflowDefinition } from "./workflow.js";
 
 /** Parts of a step that are structure or patience. */
 const STRUCTURE = ["node", "name", "path", "description", "dependsOn", "routes", "onError", "fingerprint"];
-const PATIENCE = ["effects", "onUnknown", "probe", "retry", "timeoutMs", "idleTimeoutMs", "criticality", "risky"];
+const PATIENCE = [
+  "effects",
+  "onUnknown",
+  "probe",
+  "retry",
+  "timeoutMs",
+  "onTimeout",
+  "idleTimeoutMs",
+  "criticality",
+  "risky",
+];
 const OUTSIDE = new Set([...STRUCTURE, ...PATIENCE]);
 
 /** Parts of a workflow that decide nothing. */

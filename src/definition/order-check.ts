@@ -7,6 +7,7 @@
 import type { FaultList, FaultPath } from "./fault.js";
 import { findCycle, findReachable } from "./graph.js";
 import { findNearest } from "./nearest.js";
+import { listTargets } from "./targets.js";
 import type {
   DagScope,
   MachineScope,
@@ -30,6 +31,7 @@ const END = "$end";
 /** Checks a scope and everything below it. */
 export function checkOrder(scope: ScopeDefinition, context: CheckContext): void {
   checkNames(scope, context);
+  refuseTermination(scope, context);
   switch (scope.scope) {
     case "machine":
       checkMachine(scope, context);
@@ -101,15 +103,16 @@ function checkMachine(scope: MachineScope, context: CheckContext): void {
 }
 
 function checkRoutes(child: NodeDefinition, targets: readonly string[], context: CheckContext): void {
+  for (const { to, at } of listTargets(child)) {
+    if (targets.includes(to) || context.absent.has(to)) continue;
+    const suggestion = to === "self" ? { suggestion: `write ${child.name}` } : suggestName(to, targets);
+    context.faults.add({
+      path: placeOf(child, context, ...at),
+      message: `there is no step ${to} to go to`,
+      ...suggestion,
+    });
+  }
   child.routes.forEach((route, index) => {
-    if (!targets.includes(route.to) && !context.absent.has(route.to)) {
-      const suggestion = route.to === "self" ? { suggestion: `write ${child.name}` } : suggestName(route.to, targets);
-      context.faults.add({
-        path: placeOf(child, context, "routes", index, "to"),
-        message: `there is no step ${route.to} to go to`,
-        ...suggestion,
-      });
-    }
     const isLast = index === child.routes.length - 1;
     if (route.when === undefined && !isLast) {
       context.faults.add({
@@ -119,23 +122,44 @@ function checkRoutes(child: NodeDefinition, targets: readonly string[], context:
       });
     }
   });
-  if (child.onError !== undefined && !targets.includes(child.onError) && !context.absent.has(child.onError)) {
+  checkChoices(child, context);
+}
+
+/** Where some choices say where they lead, all must. */
+function checkChoices(child: NodeDefinition, context: CheckContext): void {
+  if (child.node !== "step" || child.kind !== "human_gate" || child.routes.length > 0) return;
+  const isSomeRouted = child.options.some(({ route }) => route !== undefined);
+  child.options.forEach(({ value, route }, index) => {
+    if (route !== undefined || !isSomeRouted) return;
     context.faults.add({
-      path: placeOf(child, context, "on_error"),
-      message: `there is no step ${child.onError} to go to`,
-      ...suggestName(child.onError, targets),
+      path: placeOf(child, context, "options", index),
+      message: `nothing says where ${value} leads`,
+      suggestion: "add route: NAME, or route: $end",
+    });
+  });
+}
+
+/** Only the steps of the workflow itself can end it: a group beside others cannot. */
+function refuseTermination(scope: ScopeDefinition, context: CheckContext): void {
+  if (scope.scope === "machine" && !scope.path.includes("/")) return;
+  for (const child of scope.children) {
+    if (child.node !== "step" || child.kind !== "terminate") continue;
+    context.faults.add({
+      path: placeOf(child, context),
+      message: `${child.name} cannot end the workflow from inside a group`,
+      suggestion: "put it among the agents of the workflow and route to it",
     });
   }
 }
 
-/** Targets of each child: routes, the way after an error, else the end. */
+/** Targets of each child, the end left out. */
 export function routeEdges(scope: MachineScope): Map<string, readonly string[]> {
   return new Map(
     scope.children.map((child) => [
       child.name,
-      [...child.routes.map((route) => route.to), ...(child.onError === undefined ? [] : [child.onError])].filter(
-        (name) => name !== END,
-      ),
+      listTargets(child)
+        .map(({ to }) => to)
+        .filter((name) => name !== END),
     ]),
   );
 }
@@ -196,19 +220,17 @@ function refuseDependencies(child: NodeDefinition, scope: ParallelScope | Phases
 
 function refuseRoutes(child: NodeDefinition, scope: ScopeDefinition, context: CheckContext): void {
   const suggestion = scope.scope === "dag" || scope.scope === "phase" ? "write depends_on" : "remove it";
-  if (child.routes.length > 0) {
+  const seen = new Set<string>();
+  for (const { at } of listTargets(child)) {
+    // One word for all routes of a step, at their key.
+    const key = at[0] === "routes" ? ["routes"] : at;
+    const name = String(key.at(-1));
+    if (seen.has(name)) continue;
+    seen.add(name);
     context.faults.add({
-      path: placeOf(child, context, "routes"),
-      message: "routes have a meaning only among agents",
-      suggestion,
-      atKey: true,
-    });
-  }
-  if (child.onError !== undefined) {
-    context.faults.add({
-      path: placeOf(child, context, "on_error"),
-      message: "on_error has a meaning only among agents",
-      suggestion: "remove it",
+      path: placeOf(child, context, ...key),
+      message: `${name} ${name === "routes" ? "have" : "has"} a meaning only among agents`,
+      suggestion: name === "routes" ? suggestion : "remove it",
       atKey: true,
     });
   }

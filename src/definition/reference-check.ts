@@ -26,8 +26,9 @@ const WORKFLOW_PARTS = ["input", "dir", "file", "name"];
 /** Keys of a step whose texts are templates. */
 const MODEL_KEYS = ["prompt", "system_prompt", "model"];
 const COMMAND_KEYS = ["command", "args", "environment", "env", "working_dir", "folder", "stdin", "probe"];
+const PEOPLE_KEYS = ["options", "questions", "output_template", "url", "query", "headers", "body"];
 const OTHER_KEYS = ["value", "values", "duration", "reason", "input", "expression", "rubric", "criteria"];
-const TEMPLATE_KEYS = [...MODEL_KEYS, ...COMMAND_KEYS, ...OTHER_KEYS];
+const TEMPLATE_KEYS = [...MODEL_KEYS, ...COMMAND_KEYS, ...PEOPLE_KEYS, ...OTHER_KEYS];
 /** Texts of a script step that are handed over as they are. */
 const PLAIN_IN_SCRIPT = new Set(["env", "environment"]);
 

@@ -3,8 +3,9 @@ import { unreachable } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
 import type { Step } from "../schema/generated/workflow.js";
 import type { NodeSite } from "./build-context.js";
-import { EFFECTS } from "./defaults.js";
+import { EFFECTS, READING_METHODS } from "./defaults.js";
 import { fingerprintStep } from "./fingerprint.js";
+import { buildGate, buildQuestions } from "./people-builder.js";
 import {
   buildOutputSchema,
   buildRetry,
@@ -18,12 +19,12 @@ import {
 import { buildModelOptions } from "./model-options.js";
 import { buildReferences } from "./references.js";
 import type { GroupKind, NodeKind } from "./step-kinds.js";
-import type { RouteDefinition, StepDefinition, TemplateValue } from "./workflow.js";
+import type { Effects, RouteDefinition, StepDefinition, TemplateValue } from "./workflow.js";
 
 export type LeafKind = Exclude<NodeKind, GroupKind>;
 
 /** What a step has of every kind, but for its fingerprint. */
-type Common = Omit<Extract<StepDefinition, { kind: "wait" }>, "kind" | "duration" | "reason" | "fingerprint">;
+export type Common = Omit<Extract<StepDefinition, { kind: "wait" }>, "kind" | "duration" | "reason" | "fingerprint">;
 
 /** Builds a step. Faults of its parts go to the context. */
 export function buildStep(step: Step, kind: LeafKind, site: NodeSite): StepDefinition {
@@ -72,7 +73,7 @@ function buildCommon(step: Step, kind: LeafKind, site: NodeSite): Common {
 /** How often, how long and how carefully a step is done. */
 function buildPatience(step: Step, kind: LeafKind) {
   return {
-    effects: step.effects ?? EFFECTS[kind],
+    effects: step.effects ?? defaultEffects(step, kind),
     ...optional("onUnknown", step.on_unknown),
     ...optional("probe", step.probe === undefined ? undefined : listCommand(step.probe as JsonValue)),
     retry: buildRetry(step.retry),
@@ -83,18 +84,22 @@ function buildPatience(step: Step, kind: LeafKind) {
   } as const;
 }
 
+function defaultEffects({ method }: Step, kind: LeafKind): Effects {
+  return kind === "http" && READING_METHODS.has(method ?? "GET") ? "none" : EFFECTS[kind];
+}
+
 function noteTwins(step: Step, [one, other]: readonly [keyof Step, keyof Step], site: NodeSite): void {
   if (step[one] === undefined || step[other] === undefined) return;
   const message = `${one} and ${other} mean the same`;
   site.context.faults.add({ path: [...site.at, other], message, suggestion: "keep one", atKey: true });
 }
 
-interface Parts {
+export interface Parts {
   readonly common: Common;
   readonly site: NodeSite;
 }
 
-type Unsigned<T> = T extends StepDefinition ? Omit<T, "fingerprint"> : never;
+export type Unsigned<T> = T extends StepDefinition ? Omit<T, "fingerprint"> : never;
 
 function buildKind(step: Step, kind: LeafKind, parts: Parts): Unsigned<StepDefinition> {
   switch (kind) {
@@ -109,6 +114,14 @@ function buildKind(step: Step, kind: LeafKind, parts: Parts): Unsigned<StepDefin
       return buildSet(step, parts);
     case "wait":
       return buildWait(step, parts);
+    case "human_gate":
+      return buildGate(step, parts);
+    case "questions":
+      return buildQuestions(step, parts);
+    case "terminate":
+      return buildTerminate(step, parts);
+    case "http":
+      return buildHttp(step, parts);
     default:
       return unreachable(kind);
   }
@@ -225,4 +238,47 @@ function buildWait(step: Step, { common, site }: Parts): Unsigned<StepDefinition
     });
   }
   return { ...common, kind: "wait", duration: duration ?? 1, ...optional("reason", step.reason) };
+}
+
+function buildTerminate(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
+  const { faults } = site.context;
+  for (const key of ["status", "reason"] as const) {
+    if (step[key] !== undefined && step[key].trim() !== "") continue;
+    const suggestion = key === "status" ? "write status: success or status: failed" : "say why the workflow ends here";
+    faults.add({ path: site.at, message: `the step ${common.name} has no ${key}`, suggestion });
+  }
+  if (common.routes.length > 0) {
+    const message = "a terminate step ends the workflow and goes nowhere";
+    faults.add({ path: [...site.at, "routes"], message, suggestion: "remove the routes", atKey: true });
+  }
+  return {
+    ...common,
+    kind: "terminate",
+    status: step.status ?? "success",
+    reason: step.reason ?? "",
+    ...optional("outputTemplate", step.output_template as TemplateValue | undefined),
+  };
+}
+
+function buildHttp(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
+  const { url = "" } = step;
+  const isTemplate = url.includes("{{");
+  if (!isTemplate && !/^https?:\/\/[^/]/.test(url)) {
+    const suggestion = "write url: https://host/path";
+    site.context.faults.add({
+      path: [...site.at, "url"],
+      message: `the step ${common.name} needs an address`,
+      suggestion,
+    });
+  }
+  return {
+    ...common,
+    kind: "http",
+    method: step.method ?? "GET",
+    url,
+    query: textMap(step.query),
+    headers: textMap(step.headers),
+    ...optional("body", step.body as TemplateValue | undefined),
+    failOnStatus: step.fail_on_status ?? true,
+  };
 }

@@ -43,6 +43,13 @@ const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
   ],
   set: ["value", "values", "output_type"],
   wait: ["duration", "reason"],
+  human_gate: ["prompt", "options", "default", "on_timeout"],
+  questions: [
+    ...(["prompt", "questions", "source", "allow_back", "allow_skip", "allow_skip_all", "allow_abort"] as const),
+    ...(["abort_route", "on_timeout"] as const),
+  ],
+  terminate: ["status", "reason", "output_template"],
+  http: ["url", "method", "query", "headers", "body", "fail_on_status"],
   dag: ["steps", "failure_mode", "max_concurrent"],
   machine: ["agents", "entry_point"],
   parallel: ["parallel", "failure_mode", "max_concurrent"],
@@ -60,6 +67,10 @@ const TYPES: Readonly<Record<string, NodeKind>> = {
   function: "function",
   set: "set",
   wait: "wait",
+  human_gate: "human_gate",
+  questions: "questions",
+  terminate: "terminate",
+  http: "http",
   dag: "dag",
   machine: "machine",
   parallel: "parallel",
@@ -72,6 +83,10 @@ const SIGNS: readonly (readonly [StepKey, NodeKind])[] = [
   ["agents", "machine"],
   ["parallel", "parallel"],
   ["phases", "phases"],
+  ["options", "human_gate"],
+  ["questions", "questions"],
+  ["url", "http"],
+  ["status", "terminate"],
   ["function", "function"],
   ["command", "command"],
   ["value", "set"],
@@ -91,15 +106,8 @@ interface LaterKind {
 
 /** Kinds of the language that this version does not run. */
 const LATER: Readonly<Record<string, LaterKind>> = {
-  human_gate: { keys: ["options"], instead: "let an input of the workflow decide, and route by it" },
-  questions: {
-    keys: ["questions", "source", "allow_back", "allow_skip", "allow_skip_all", "allow_abort", "abort_route"],
-    instead: "take the answers as inputs of the workflow",
-  },
   workflow: { keys: ["workflow", "input_mapping", "max_depth"], instead: "write its steps into this file, as a group" },
-  terminate: { keys: ["status", "output_template"], instead: "route to $end, or to a command that fails" },
   for_each: { keys: ["for_each"], instead: "list the steps, or go over the items in one command or function" },
-  http: { keys: ["url", "method"], instead: "call it from a command or function step" },
   mcp: { keys: ["server", "tool"], instead: "call it from a command or function step" },
 };
 

@@ -105,12 +105,18 @@ function suggestKey(key: string, above: FaultPath, { schema, root }: Judging): s
   const here = listKeysAt(schema, above);
   const upper = findUpper(key, above, schema);
   if (upper !== undefined) return upper;
-  const lower = findLower(key, above, { schema, root });
+  const value = valueAt(root, above);
+  const there = here.filter((name) => isJsonObject(value) && Object.hasOwn(value, name));
+  const lower = findLower(key, above, { schema, names: there });
   if (lower !== undefined) return lower;
   const foreign = Object.hasOwn(FOREIGN_KEYS, key) ? FOREIGN_KEYS[key] : undefined;
   if (foreign !== undefined) return foreign;
   const nearest = findNearest(key, here);
   if (nearest !== undefined) return `did you mean ${nearest}?`;
+  return findLower(key, above, { schema, names: here }) ?? listKnown(here);
+}
+
+function listKnown(here: readonly string[]): string {
   return here.length === 0
     ? "remove it"
     : `known here: ${here.slice(0, 20).join(", ")}${here.length > 20 ? ", …" : ""}`;
@@ -127,16 +133,13 @@ function findUpper(key: string, above: FaultPath, schema: SchemaName): string | 
   return undefined;
 }
 
-/** The key is known one level down, in a map or the items of a list that are there or could be. */
+/** The key is known one level down, in a map or the items of a list of one of these names. */
 function findLower(
   key: string,
   above: FaultPath,
-  { schema, root }: Pick<Judging, "schema" | "root">,
+  { schema, names }: { readonly schema: SchemaName; readonly names: readonly string[] },
 ): string | undefined {
-  const value = valueAt(root, above);
-  const keys = [...listKeysAt(schema, above)];
-  const present = keys.filter((name) => isJsonObject(value) && Object.hasOwn(value, name));
-  for (const name of [...present, ...keys]) {
+  for (const name of names) {
     const inMap = listKeysAt(schema, [...above, name]).includes(key);
     const inItems = listKeysAt(schema, [...above, name, 0]).includes(key);
     if (inMap || inItems) return `it belongs one level down, into ${inMap ? name : `an item of ${name}`}`;

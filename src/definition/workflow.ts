@@ -146,6 +146,75 @@ export interface WaitStep extends StepBase {
   readonly duration: Template | number;
   readonly reason?: Template;
 }
+/** One choice at a gate. */
+export interface GateOption {
+  readonly value: string;
+  readonly label: Template;
+  /** Where control goes in a machine; without it the gate's own routes say. */
+  readonly route?: string;
+  /** Name of a text that goes with the choice. */
+  readonly promptFor?: string;
+  readonly multiline: boolean;
+}
+/** A person chooses; an answer ends it. `timeoutMs` is how long it is asked, `onTimeout` what it answers itself then. */
+export interface GateStep extends StepBase {
+  readonly kind: "human_gate";
+  readonly prompt: Template;
+  readonly options: readonly GateOption[];
+  /** The option that `--skip-gates` takes. */
+  readonly default?: string;
+  readonly onTimeout?: string;
+}
+/** One question of a wizard. Without choices any text is an answer. */
+export interface WizardItem {
+  readonly id: string;
+  readonly text: Template;
+  readonly hint?: Template;
+  readonly choices: readonly Template[];
+  readonly allowFreeText: boolean;
+  readonly default?: JsonValue;
+  readonly required: boolean;
+  readonly multiline: boolean;
+}
+/** A person answers one question after the other; each answer is durable by itself. */
+export interface QuestionsStep extends StepBase {
+  readonly kind: "questions";
+  /** Said once, before the first question. */
+  readonly prompt?: Template;
+  /** Empty where `source` gives them. */
+  readonly items: readonly WizardItem[];
+  /** A list in an earlier output, of texts or of items as in the file. */
+  readonly source?: string;
+  readonly allow: WizardMoves;
+  readonly abortRoute?: string;
+  readonly onTimeout?: "skip_all" | "abort";
+}
+export interface WizardMoves {
+  readonly back: boolean;
+  readonly skip: boolean;
+  readonly skipAll: boolean;
+  readonly abort: boolean;
+}
+/** Ends its workflow, well or failed. */
+export interface TerminateStep extends StepBase {
+  readonly kind: "terminate";
+  readonly status: "success" | "failed";
+  readonly reason: Template;
+  /** Takes the place of the workflow's output. */
+  readonly outputTemplate?: TemplateValue;
+}
+/** One request; its output is `{status, headers, body}`. */
+export interface HttpStep extends StepBase {
+  readonly kind: "http";
+  readonly method: string;
+  readonly url: Template;
+  readonly query: Readonly<Record<string, Template>>;
+  readonly headers: Readonly<Record<string, Template>>;
+  /** A text goes as it is, anything else as JSON. */
+  readonly body?: TemplateValue;
+  /** An answer of 400 or more is a failure. */
+  readonly failOnStatus: boolean;
+}
 /** One of Apollo's scorers; the loader makes them from `evaluate.scorers`, as steps under `<phase>/$evaluate/<dimension>`. */
 export interface ScorerStep extends StepBase {
   readonly kind: "scorer";
@@ -161,7 +230,18 @@ export interface ScorerStep extends StepBase {
     | { readonly by: "model"; readonly provider: string; readonly model?: string; readonly rubric: Template };
 }
 
-export type StepDefinition = CommandStep | ScriptStep | FunctionStep | ModelStep | SetStep | WaitStep | ScorerStep;
+export type StepDefinition =
+  | CommandStep
+  | ScriptStep
+  | FunctionStep
+  | ModelStep
+  | SetStep
+  | WaitStep
+  | GateStep
+  | QuestionsStep
+  | TerminateStep
+  | HttpStep
+  | ScorerStep;
 export type StepKind = StepDefinition["kind"];
 
 export interface MachineScope extends NodeBase {

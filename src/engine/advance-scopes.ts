@@ -32,7 +32,9 @@ export function advanceMachine(choice: Choice, open: OpenScope<MachineScope>): r
   if (data.next !== END) return startChild(choice, childPath(scope.path, data.next), budget);
   const output =
     data.last === undefined ? undefined : choice.state.outputs.get(childPath(scope.path, data.last))?.value;
-  return [leave(choice, open, { outcome: data.imperfect ? "partial" : "done", output, routeOutput: data.routeOutput })];
+  const { ends, routeOutput } = data;
+  const outcome = ends?.status === "failed" ? "failed" : data.imperfect ? "partial" : "done";
+  return [leave(choice, open, { outcome, output, routeOutput, ends })];
 }
 
 export function advancePhases(choice: Choice, open: OpenScope<PhasesScope>): readonly EngineEvent[] {
@@ -77,7 +79,8 @@ function leaveFailing(choice: Choice, open: OpenScope<ParallelScope | DagScope>)
 function unknownBelow(state: TaskState, path: string): readonly StepEntry[] {
   return [...state.blocked].flatMap((id) => {
     const step = state.steps.get(id);
-    return step?.path.startsWith(`${path}/`) === true && step.status !== "failed" ? [step] : [];
+    const isUnsettled = step?.status === "unknown" || step?.status === "parked";
+    return isUnsettled && step.path.startsWith(`${path}/`) ? [step] : [];
   });
 }
 
@@ -103,9 +106,10 @@ export function startReady(choice: Choice, open: OpenScope, room: number): reado
 function cancelBelow(choice: Choice, path: string): readonly EngineEvent[] {
   const { state, nowMs } = choice;
   const events: EngineEvent[] = [];
-  for (const id of new Set([...state.open, ...state.waiting])) {
+  for (const id of new Set([...state.open, ...state.waiting, ...state.blocked])) {
     const step = state.steps.get(id);
     if (step?.path.startsWith(`${path}/`) !== true) continue;
+    if (state.blocked.has(id) && step.status !== "asked") continue;
     events.push({ type: "step_cancelled", atMs: nowMs, step: id, attempt: step.attempt, reason: CANCELLED_BY_SIBLING });
   }
   return events;

@@ -7,15 +7,18 @@
 import { unreachable } from "../base/errors.js";
 import { advanceGroup, advanceMachine, advancePhases } from "./advance-scopes.js";
 import { advancePhase } from "./advance-phase.js";
+import { askPerson } from "./asking.js";
 import { decideThat, type Choice } from "./choice.js";
-import type { EngineEvent, QuestionKind } from "./events.js";
+import type { EngineEvent } from "./events.js";
+import type { QuestionKind } from "./question.js";
 import { isLimitOpen } from "./limits.js";
 import { findScopeDefinition, findStepDefinition, isHalted } from "./lookup.js";
 import { completeWith } from "./outcome.js";
 import { consumeConfidenceAnswer } from "./phase-confidence.js";
 import { answeredQuestions } from "./questions.js";
 import { createBudget, enterScope, startStep, type StartBudget } from "./start.js";
-import type { QuestionEntry, ScopeEntry } from "./state.js";
+import type { QuestionEntry, ScopeEntry, StepEntry } from "./state.js";
+import { terminate } from "./terminating.js";
 import { followAnswer } from "./unknown-outcome.js";
 
 /** Questions that hold the whole task when they are about no step. */
@@ -82,7 +85,7 @@ function consumeByGoingOn(choice: Choice, question: QuestionEntry): EngineEvent 
   });
 }
 
-/** Retries and pauses whose time has come, and waits that are over. */
+/** Retries and pauses whose time has come, and steps that nobody performs. */
 function startDue(choice: Choice, budget: StartBudget): readonly EngineEvent[] {
   const { state, nowMs } = choice;
   const events: EngineEvent[] = [];
@@ -90,17 +93,21 @@ function startDue(choice: Choice, budget: StartBudget): readonly EngineEvent[] {
   for (const id of state.waiting) {
     const step = state.steps.get(id);
     if (step === undefined) continue;
-    if (step.status === "open" && step.dueAtMs !== undefined && step.dueAtMs <= nowMs) {
-      events.push(
-        ...completeWith(choice, step, {
-          value: { waited_seconds: Math.max(0, (step.dueAtMs - step.intendedAtMs) / 1_000) },
-        }),
-      );
-    } else if (step.status === "waiting_retry" && !isLimited && !budget.isExhausted && (step.retryAtMs ?? 0) <= nowMs) {
+    if (step.status === "open") events.push(...followOwnWay(choice, step));
+    else if (step.status === "waiting_retry" && !isLimited && !budget.isExhausted && (step.retryAtMs ?? 0) <= nowMs) {
       events.push(...startStep(choice, { path: step.path, node: findStepDefinition(state, step) }, budget));
     }
   }
   return events;
+}
+
+/** Steps that nobody performs: a wait ends with its time, a gate asks, a terminate step ends its workflow. */
+function followOwnWay(choice: Choice, step: StepEntry): readonly EngineEvent[] {
+  if (step.kind === "terminate") return terminate(choice, step);
+  if (step.kind !== "wait") return askPerson(choice, step);
+  if (step.dueAtMs === undefined || step.dueAtMs > choice.nowMs) return [];
+  const waitedMs = Math.max(0, step.dueAtMs - step.intendedAtMs);
+  return completeWith(choice, step, { value: { waited_seconds: waitedMs / 1_000 } });
 }
 
 function advanceScopes(choice: Choice, budget: StartBudget): readonly EngineEvent[] {

@@ -16,7 +16,7 @@ import type { EngineEvent } from "./events.js";
 import type { DecideContext, Decided, EngineInput } from "./input.js";
 import { findReachedLimit, isLimitOpen, openLimitQuestion } from "./limits.js";
 import { decideOutcome } from "./outcome.js";
-import { decideAnswer, decideExpiries, openQuestion } from "./questions.js";
+import { decideAnswer, decideReminders, openQuestion } from "./questions.js";
 import { decideMessage, decideReport } from "./reports.js";
 import { decideResumed } from "./resumption.js";
 import type { TaskState } from "./state.js";
@@ -70,12 +70,12 @@ function changeChannel(choice: Choice, input: Extract<EngineInput, { kind: "chan
   return { type: "channel_changed", atMs: choice.nowMs, ...facts };
 }
 
-/** Questions whose time is over and the limit on working time; retries and waits are started by `advance`. */
+/** Reminders and the limit on working time; retries and waits are started by `advance`, expiries answered by the runner. */
 function decideDue(choice: Choice): readonly EngineEvent[] {
   if (choice.state.task?.status !== "running") return [];
   const limit = isLimitOpen(choice.state) ? undefined : findReachedLimit(choice, 0);
   const asked = limit?.name === "seconds" ? openLimitQuestion(choice, limit) : [];
-  return [...decideExpiries(choice), ...asked];
+  return [...decideReminders(choice), ...asked];
 }
 
 function askFromOutside(choice: Choice, input: Extract<EngineInput, { kind: "ask" }>): readonly EngineEvent[] {

@@ -4,6 +4,7 @@
  * Costs O(waiting things): steps that wait for a time are in `state.waiting`, questions in `state.unsettled`.
  */
 import { isLimitOpen, timeLimitAtMs } from "./limits.js";
+import { remindAtMs } from "./questions.js";
 import type { TaskState } from "./state.js";
 import { intervalAtMs } from "./triggers.js";
 
@@ -20,7 +21,8 @@ export function nextDueAtMs(state: TaskState, told?: ToldInVain): number | undef
   const times: (number | undefined)[] = [intervalAtMs(state), ...waitTimes(state)];
   for (const id of state.unsettled) {
     const question = state.questions.get(id);
-    if (question?.status === "open" && question.onExpire !== undefined) times.push(question.expiresAtMs);
+    if (question?.status === "open" && question.onExpire !== undefined)
+      times.push(question.expiresAtMs, remindAtMs(question));
   }
   if (!isLimited) times.push(timeLimitAtMs(state));
   if (told === undefined) return earliest(times);

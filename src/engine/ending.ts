@@ -12,9 +12,10 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import { loadValue, type Choice } from "./choice.js";
 import { describeScope } from "./describe-scope.js";
 import { earliest, earliestWaitAtMs } from "./due.js";
-import type { EngineEvent, EventOf, QuestionKind, TaskEnd, ValueRef } from "./events.js";
+import type { EngineEvent, EventOf, ValueRef } from "./events.js";
+import type { QuestionKind } from "./question.js";
 import type { EngineInput } from "./input.js";
-import { requireTask } from "./lookup.js";
+import { isPerformed, requireTask } from "./lookup.js";
 import { openQuestions } from "./questions.js";
 import type { QuestionEntry, ScopeEntry } from "./state.js";
 import { drawPicture } from "./task-picture.js";
@@ -27,7 +28,9 @@ const QUESTION_STATUS: readonly (readonly [QuestionKind, number])[] = [
   ["unknown_outcome", EXIT_STATUS.unknown],
   ["limit", EXIT_STATUS.limit],
   ["low_confidence", EXIT_STATUS.personNeeded],
+  ["repeat_step", EXIT_STATUS.personNeeded],
   ["gate", EXIT_STATUS.personNeeded],
+  ["questions", EXIT_STATUS.personNeeded],
   ["definition_changed", EXIT_STATUS.personNeeded],
   ["loss", EXIT_STATUS.personNeeded],
   ["parked_step", EXIT_STATUS.exhausted],
@@ -56,9 +59,12 @@ function isWorthWaiting(choice: Choice): boolean {
   return soonest !== undefined && soonest - choice.nowMs <= choice.context.sleepMsMax;
 }
 
-/** Open steps other than waits are somebody's running work. */
+/** Open steps that are performed are somebody's running work. */
 function hasRunning(choice: Choice): boolean {
-  for (const id of choice.state.open) if (choice.state.steps.get(id)?.dueAtMs === undefined) return true;
+  for (const id of choice.state.open) {
+    const step = choice.state.steps.get(id);
+    if (step === undefined || isPerformed(step.kind)) return true;
+  }
   return false;
 }
 
@@ -98,7 +104,9 @@ function closingOf(choice: Choice, resumeAtMs: number | undefined): Closing {
   const question = mostPressing(openQuestions(state));
   if (question !== undefined) {
     const exitStatus = QUESTION_STATUS.find(([kind]) => kind === question.kind)?.[1] ?? EXIT_STATUS.personNeeded;
-    return { end: "waiting", reason: question.text, exitStatus, resumable: true, ...resume };
+    const againAtMs = earliest([resumeAtMs, earliestExpiryAtMs(choice)]);
+    const until = againAtMs === undefined ? {} : { resumeAtMs: againAtMs };
+    return { end: "waiting", reason: question.text, exitStatus, resumable: true, ...until };
   }
   if (resumeAtMs !== undefined)
     return {
@@ -182,29 +190,29 @@ function closeEnded(choice: Choice): readonly EngineEvent[] {
   const picture = choice.context.drawsPicture === true ? drawPicture(choice.state) : undefined;
   if (picture !== undefined && choice.state.deliverables.get(picture.file)?.sha256 !== picture.sha256)
     return [{ type: "delivered", atMs: choice.nowMs, saved: [picture] }];
-  const task = requireTask(choice.state);
-  const outcome = task.root?.outcome ?? "done";
-  const end: TaskEnd = outcome === "done" ? "done" : "partial";
-  const rendered = renderFinalOutput(choice);
-  if ("error" in rendered)
-    return [
-      close(choice, {
-        end: "failed",
-        reason: `the final output failed: ${rendered.error}`,
-        exitStatus: EXIT_STATUS.failed,
-        resumable: true,
-      }),
-    ];
-  const reason = end === "done" ? "all steps are done" : "finished with parts missing or below their confidence";
-  return [
-    close(choice, {
-      end,
-      reason,
-      exitStatus: end === "done" ? EXIT_STATUS.done : EXIT_STATUS.partial,
-      resumable: false,
-      output: rendered.output,
-    }),
-  ];
+  const rendered = chooseFinalOutput(choice);
+  if ("output" in rendered) return [close(choice, { ...describeEnd(choice), output: rendered.output })];
+  const reason = `the final output failed: ${rendered.error}`;
+  return [close(choice, { end: "failed", reason, exitStatus: EXIT_STATUS.failed, resumable: true })];
+}
+
+function describeEnd(choice: Choice): Closing {
+  const { outcome = "done", ends } = requireTask(choice.state).root ?? {};
+  if (ends?.status === "failed")
+    return { end: "failed", reason: ends.reason, exitStatus: EXIT_STATUS.failed, resumable: false };
+  const reason = ends?.reason;
+  return outcome === "done"
+    ? { end: "done", reason: reason ?? "all steps are done", exitStatus: EXIT_STATUS.done, resumable: false }
+    : { end: "partial", reason: reason ?? SHORTFALL, exitStatus: EXIT_STATUS.partial, resumable: false };
+}
+
+const SHORTFALL = "finished with parts missing or below their confidence";
+
+/** A terminate step may give the output itself. */
+function chooseFinalOutput(choice: Choice): ReturnType<typeof renderFinalOutput> {
+  const { root, definition } = requireTask(choice.state);
+  const given = root?.ends?.replacesOutput === true ? choice.state.outputs.get(definition.root.path) : undefined;
+  return given === undefined ? renderFinalOutput(choice) : { output: given.value };
 }
 
 /** The workflow's output templates, or what the root gave; a route's `output` into `$end` comes on top. */

@@ -99,6 +99,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       saved: false,
       next: false,
       routeOutput: false,
+      ends: false,
     },
   },
   iteration_started: { family: "scope", fields: { path: true, iteration: true, feedback: true } },
@@ -139,6 +140,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       checkpointMetadata: false,
       again: false,
       by: false,
+      ends: false,
     },
   },
   step_failed: {
@@ -159,6 +161,20 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
   decision_made: { family: "decision", fields: { decision: true } },
   question_opened: { family: "question", fields: { question: true } },
   question_answered: { family: "answer", fields: { question: true, answer: true, value: false, by: true } },
+  question_moved: {
+    family: "answer",
+    fields: {
+      question: true,
+      move: true,
+      action: true,
+      by: true,
+      set: true,
+      unset: true,
+      cursor: true,
+      outcome: false,
+    },
+  },
+  question_reminded: { family: "question", fields: { question: true } },
   channel_changed: { family: "channel", fields: { op: true, key: true, value: true, step: false } },
   score_recorded: {
     family: "score",

@@ -9,6 +9,7 @@
 import type { CheckpointId, QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../definition/workflow.js";
+import type { QuestionEvent } from "./question.js";
 
 /** A value inside the event, or by reference when it is large (256 KiB and more). */
 export type ValueRef = { readonly inline: JsonValue } | { readonly blob: BlobRef };
@@ -84,29 +85,6 @@ export interface Decision {
   readonly facts?: JsonObject;
 }
 
-export type QuestionKind =
-  "unknown_outcome" | "parked_step" | "low_confidence" | "definition_changed" | "limit" | "loss" | "gate";
-export interface QuestionOption {
-  readonly value: string;
-  readonly label: string;
-  /** The answer must carry JSON (`done --output JSON`). */
-  readonly takesValue?: boolean;
-}
-export interface Question {
-  readonly id: QuestionId;
-  readonly kind: QuestionKind;
-  readonly text: string;
-  readonly options: readonly QuestionOption[];
-  readonly step?: StepId;
-  readonly phase?: string;
-  readonly openedAtMs: number;
-  readonly expiresAtMs?: number;
-  readonly onExpire?: string;
-  /** E.g. an orphaned completion found after a crash, offered as the answer. */
-  readonly offered?: JsonValue;
-  readonly facts?: JsonObject;
-}
-
 export type Trigger =
   | "phase_started"
   | "phase_completed"
@@ -122,6 +100,14 @@ export type Trigger =
   | "debug_breakpoint"
   | "before_risky_operation";
 export type TaskEnd = "done" | "partial" | "failed" | "stopped" | "paused" | "waiting";
+
+/** How a terminate step ended its workflow. */
+export interface EndOfWorkflow {
+  readonly status: "success" | "failed";
+  readonly reason: string;
+  /** The step's output takes the place of the workflow's. */
+  readonly replacesOutput: boolean;
+}
 
 export type ScorerIssue = { readonly text: string; readonly severity?: string; readonly where?: string };
 export type EngineEvent = { readonly atMs: number } & (
@@ -172,6 +158,8 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly saved?: readonly SavedFile[];
       readonly next?: string;
       readonly routeOutput?: JsonObject;
+      /** Of a workflow that a terminate step ended. */
+      readonly ends?: EndOfWorkflow;
     }
   | {
       readonly type: "iteration_started";
@@ -222,6 +210,8 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly again?: boolean;
       /** `rerun`-free ways to complete: by a person's answer, a probe, or a skip. */
       readonly by?: "answer" | "probe" | "skip";
+      /** A terminate step: its workflow is over. */
+      readonly ends?: EndOfWorkflow;
     }
   | {
       readonly type: "step_failed";
@@ -284,14 +274,7 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly blocker?: string;
     }
   | { readonly type: "decision_made"; readonly decision: Decision }
-  | { readonly type: "question_opened"; readonly question: Question }
-  | {
-      readonly type: "question_answered";
-      readonly question: QuestionId;
-      readonly answer: string;
-      readonly value?: JsonValue;
-      readonly by: string;
-    }
+  | QuestionEvent
   | {
       readonly type: "channel_changed";
       readonly op: "set" | "append" | "add";

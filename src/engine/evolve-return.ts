@@ -13,7 +13,7 @@ import { isJsonObject, type JsonValue } from "../base/json.js";
 import type { BlobRef, EngineEvent, EventOf } from "./events.js";
 import { adoptDefinition } from "./evolve-definition.js";
 import { replaceData } from "./evolve-scopes.js";
-import { childPath, findPlace, requireTask } from "./lookup.js";
+import { childPath, findPlace, mayHaveBegun, requireTask } from "./lookup.js";
 import type { GroupCounts, QuestionEntry, ScopeData, ScopeEntry, StepEntry, TaskState } from "./state.js";
 import { captureState, encodeCaptured } from "./state-codec.js";
 import { decodeSections } from "./state-sections.js";
@@ -142,11 +142,10 @@ function closeInFlight(state: TaskState): void {
   for (const set of [state.open, state.waiting, state.blocked]) set.clear();
 }
 
-function mayHaveActed({ effects, status, process, kind }: StepEntry): boolean {
+function mayHaveActed(step: StepEntry): boolean {
+  const { effects, status } = step;
   if (effects !== "external") return false;
-  return (
-    status === "unknown" || status === "parked" || (status === "open" && (process !== undefined || kind === "function"))
-  );
+  return status === "unknown" || status === "parked" || (status === "open" && mayHaveBegun(step));
 }
 
 /** The next round begins: what is valid keeps the round it was made in, and what was in flight is ready again. */

@@ -12,7 +12,7 @@
 import { assert, unreachable } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
 import type { NodeDefinition, ScopeDefinition } from "../definition/workflow.js";
-import type { EventOf, ValueRef } from "./events.js";
+import type { EndOfWorkflow, EventOf, ValueRef } from "./events.js";
 import { definitionPathOf } from "./identity.js";
 import {
   childPath,
@@ -35,6 +35,8 @@ export interface ChildMove {
   /** For machines: the chosen target. */
   readonly next?: string;
   readonly routeOutput?: JsonObject;
+  /** The child ends the workflow. */
+  readonly ends?: EndOfWorkflow;
 }
 
 type GroupData = Extract<ScopeData, GroupCounts>;
@@ -140,6 +142,7 @@ export function leaveScope(state: TaskState, event: EventOf<"scope_left">): void
     const root = {
       outcome: event.outcome,
       ...(event.routeOutput === undefined ? {} : { routeOutput: event.routeOutput }),
+      ...(event.ends === undefined ? {} : { ends: event.ends }),
     };
     state.task = Object.freeze({ ...requireTask(state), root: Object.freeze(root) });
     return;
@@ -214,6 +217,7 @@ function moveInMachine(data: MachineData, node: NodeDefinition, move: ChildMove)
     last: node.name,
     imperfect,
     ...(move.routeOutput === undefined ? {} : { routeOutput: move.routeOutput }),
+    ...(move.ends === undefined ? {} : { ends: move.ends }),
   };
   if (move.next !== undefined) return { ...ended, next: move.next };
   if (move.end === "failed") return { ...ended, imperfect: data.imperfect, current: node.name, failed: true };

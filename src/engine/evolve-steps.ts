@@ -7,10 +7,11 @@
  */
 import type { StepId } from "../base/ids.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
-import type { EventOf, FailureDisposition, Question, SavedFile, Usage } from "./events.js";
+import type { EventOf, FailureDisposition, SavedFile, Usage } from "./events.js";
+import type { Question, QuestionKind } from "./question.js";
 import { moveChild, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "./identity.js";
-import { currentStepId, findPlace } from "./lookup.js";
+import { currentStepId, findPlace, isPerformed } from "./lookup.js";
 import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState, Totals } from "./state.js";
 
 /** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
@@ -115,7 +116,9 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
   addTotals(state, { steps: state.totals.steps + 1, ...usageTotals(state.totals, event.usage) });
   const end: ChildEnd = isSkip ? "skipped" : "done";
   const again =
-    event.again === true ? ({ to: "ready" } as const) : { end, next: event.next, routeOutput: event.routeOutput };
+    event.again === true
+      ? ({ to: "ready" } as const)
+      : { end, next: event.next, routeOutput: event.routeOutput, ends: event.ends };
   replaceStep(state, entry, again);
 }
 
@@ -165,12 +168,18 @@ export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): 
   });
 }
 
+const STATUS_IN_QUESTION: Partial<Record<QuestionKind, StepStatus>> = {
+  parked_step: "parked",
+  gate: "asked",
+  questions: "asked",
+};
+
 /** A question about a step takes it aside until it is answered. */
 export function askAboutStep(state: TaskState, question: Question): void {
   if (question.step === undefined) return;
   const before = state.steps.get(question.step);
   if (before === undefined) return;
-  const status: StepStatus = question.kind === "parked_step" ? "parked" : "unknown";
+  const status = STATUS_IN_QUESTION[question.kind] ?? "unknown";
   replaceStep(state, { ...before, status, questionId: question.id });
 }
 
@@ -250,9 +259,9 @@ function replaceStep(state: TaskState, entry: StepEntry, move: Partial<ChildMove
   keepIn(
     state.waiting,
     entry.id,
-    entry.status === "waiting_retry" || (entry.status === "open" && entry.dueAtMs !== undefined),
+    entry.status === "waiting_retry" || (entry.status === "open" && !isPerformed(entry.kind)),
   );
-  keepIn(state.blocked, entry.id, entry.status === "unknown" || entry.status === "parked");
+  keepIn(state.blocked, entry.id, placeOf(entry.status) === "blocked");
   const from = before === undefined ? undefined : placeOf(before.status);
   const to = move.to ?? placeOf(entry.status);
   if (from === to) return;
@@ -271,6 +280,7 @@ function placeOf(status: StepStatus): ChildPlace {
       return "running";
     case "cancelled":
       return "ready";
+    case "asked":
     case "unknown":
     case "parked":
       return "blocked";

@@ -15,7 +15,6 @@ import type { Decision, EngineEvent, EngineEventType, EventOf } from "./events.j
 import { enterScope, leaveScope, replaceData, requireScope, resetPhase } from "./evolve-scopes.js";
 import {
   addTotals,
-  askAboutStep,
   cancelStep,
   completeStep,
   consumeQuestion,
@@ -33,6 +32,7 @@ import {
 import { adoptDefinition } from "./evolve-definition.js";
 import { completeEvaluation, keepBest, recordScore } from "./evolve-evaluation.js";
 import { forkTask } from "./evolve-return.js";
+import { answerQuestion, moveInQuestion, openQuestion, remindOfQuestion } from "./evolve-questions.js";
 import { rollBack } from "./evolve-rollback.js";
 import { requireTask } from "./lookup.js";
 import type { ScopeData, TaskState } from "./state.js";
@@ -78,6 +78,8 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   decision_made: (state, event) => makeDecision(state, event.decision),
   question_opened: openQuestion,
   question_answered: answerQuestion,
+  question_moved: moveInQuestion,
+  question_reminded: remindOfQuestion,
   channel_changed: changeChannel,
   score_recorded: recordScore,
   evaluation_completed: completeEvaluation,
@@ -217,43 +219,6 @@ function addSpecialists(state: TaskState, path: string, definitions: readonly Js
         added: Object.freeze(Object.keys(spawned)),
       }),
     );
-}
-
-function openQuestion(state: TaskState, event: EventOf<"question_opened">): void {
-  const { question } = event;
-  state.questions.set(question.id, Object.freeze({ ...question, status: "open" }));
-  state.unsettled.add(question.id);
-  askAboutStep(state, question);
-}
-
-function answerQuestion(state: TaskState, event: EventOf<"question_answered">): void {
-  const question = state.questions.get(event.question);
-  if (question === undefined) return;
-  state.questions.set(
-    question.id,
-    Object.freeze({
-      ...question,
-      status: "answered",
-      answer: event.answer,
-      ...(event.value === undefined ? {} : { value: event.value }),
-      answeredBy: event.by,
-      answeredAtMs: event.atMs,
-    }),
-  );
-  if (question.kind === "limit") extendLimits(state, event);
-}
-
-/** `extend` with numbers by name of the limit: added to what was added before. */
-function extendLimits(state: TaskState, event: EventOf<"question_answered">): void {
-  consumeQuestion(state, event.question);
-  const { value } = event;
-  if (event.answer !== "extend" || typeof value !== "object" || value === null || Array.isArray(value)) return;
-  const task = requireTask(state);
-  const extended: Record<string, number> = { ...task.extended };
-  for (const [name, amount] of Object.entries(value)) {
-    if (typeof amount === "number") extended[name] = (extended[name] ?? 0) + amount;
-  }
-  state.task = Object.freeze({ ...task, extended: Object.freeze(extended) });
 }
 
 function changeChannel(state: TaskState, event: EventOf<"channel_changed">): void {

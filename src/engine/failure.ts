@@ -30,11 +30,14 @@ const DETERMINISTIC = new Set([
   "MODEL_UNAVAILABLE",
 ]);
 
+/** Somebody asked to wait: no failure, and no attempt is spent. */
+const RATE_LIMITS = new Set(["MODEL_RATE_LIMITED", "HTTP_RATE_LIMITED"]);
+
 /** What to do about a failed attempt of a step. */
 export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: StepError): FailureDisposition {
   const { node, parent } = requirePlace(choice.state, attempt.path);
   const step = node as StepDefinition;
-  if (error.code === "MODEL_RATE_LIMITED") {
+  if (RATE_LIMITS.has(error.code)) {
     return {
       action: "pause_until",
       atMs: Math.max(choice.nowMs, error.retryAtMs ?? choice.nowMs + RATE_LIMIT_DELAY_MS),

@@ -7,6 +7,7 @@ import type { EngineEvent, EventOf } from "./events.js";
 import { evolve } from "./evolve.js";
 import { encodeWhole } from "./evolve-return.js";
 import type { GoBack } from "./input.js";
+import { mayHaveBegun } from "./lookup.js";
 import type { ScopeEntry, StepEntry, TaskState } from "./state.js";
 import { decodeSections } from "./state-sections.js";
 import { currentPhase, recordCheckpoint } from "./triggers.js";
@@ -15,13 +16,13 @@ import type { JsonObject } from "../base/json.js";
 /** External steps that were done, or may have acted, and were not done in the earlier state. */
 export function findActedSince(state: TaskState, done: ReadonlySet<string>): readonly StepEntry[] {
   return [...state.steps.values()].filter(
-    ({ id, effects, status, process, kind }) =>
-      effects === "external" &&
-      !done.has(id) &&
-      (status === "completed" ||
-        status === "unknown" ||
-        status === "parked" ||
-        (status === "open" && (process !== undefined || kind === "function"))),
+    (step) =>
+      step.effects === "external" &&
+      !done.has(step.id) &&
+      (step.status === "completed" ||
+        step.status === "unknown" ||
+        step.status === "parked" ||
+        (step.status === "open" && mayHaveBegun(step))),
   );
 }
 

@@ -10,7 +10,7 @@
 import { sha256Hex } from "../base/digest.js";
 import { SplashdownError } from "../base/errors.js";
 import type { QuestionId, StepId, TaskId } from "../base/ids.js";
-import type { QuestionKind } from "./events.js";
+import type { QuestionKind } from "./question.js";
 
 export interface StepIdentity {
   readonly path: string;

@@ -10,16 +10,8 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateScope } from "../definition/templates.js";
 import type { Condition, Effects, Template, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
-import type {
-  BlobRef,
-  EngineEvent,
-  ProcessRef,
-  QuestionKind,
-  QuestionOption,
-  TaskEnd,
-  Usage,
-  ValueRef,
-} from "./events.js";
+import type { BlobRef, EngineEvent, ProcessRef, TaskEnd, Usage, ValueRef } from "./events.js";
+import type { QuestionKind, QuestionOption } from "./question.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
 import type { CheckpointEntry } from "./state.js";
 

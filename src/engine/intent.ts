@@ -5,16 +5,15 @@
  * same hash and so the same idempotency key (E7), unless the definition of the step has changed since.
  */
 import { sha256Hex } from "../base/digest.js";
-import { errorCodeOf, messageOf, unreachable } from "../base/errors.js";
+import { errorCodeOf, messageOf } from "../base/errors.js";
 import type { QuestionId } from "../base/ids.js";
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import type { TemplateScope } from "../definition/templates.js";
-import type { OnUnknown, ScorerStep, StepDefinition } from "../definition/workflow.js";
+import { canonicalJson, isJsonObject, type JsonObject } from "../base/json.js";
+import type { OnUnknown, StepDefinition } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
 import { describeStepScope, specialistNames } from "./describe-scope.js";
-import { parseDurationMs } from "./duration.js";
 import type { EventOf, StepError, ValueRef } from "./events.js";
 import { definitionPathOf, idempotencyKeyOf, stepIdOf } from "./identity.js";
+import { renderKind } from "./rendering.js";
 import {
   childPath,
   currentStepId,
@@ -221,93 +220,4 @@ function hashInput(choice: Choice, work: JsonObject, uses: readonly string[]): s
     parts.push("inline" in output.value ? canonicalJson(output.value.inline) : output.value.blob.digest);
   }
   return sha256Hex(parts.join("\n"));
-}
-
-/** Renders the parts of one step: values keep their type, texts are texts whatever a template gave. */
-interface Renderer {
-  readonly value: (value: JsonValue | undefined) => JsonValue | undefined;
-  readonly text: (template: string | undefined) => string | undefined;
-  readonly texts: (templates: readonly string[]) => readonly string[];
-  readonly environment: (templates: Readonly<Record<string, string>>) => JsonObject;
-}
-
-function createRenderer(choice: Choice, scope: TemplateScope): Renderer {
-  const { templates } = choice.context;
-  const text = (template: string) => templates.renderText(template, scope);
-  return {
-    value: (value) => (value === undefined ? undefined : templates.renderValue(value, scope)),
-    text: (template) => (template === undefined ? undefined : text(template)),
-    texts: (list) => list.map(text),
-    environment: (list) => Object.fromEntries(Object.entries(list).map(([name, template]) => [name, text(template)])),
-  };
-}
-
-function renderKind(choice: Choice, node: StepDefinition, scope: TemplateScope): JsonObject {
-  const render = createRenderer(choice, scope);
-  switch (node.kind) {
-    case "command":
-      return withoutUndefined({
-        command: render.texts(node.command),
-        environment: render.environment(node.environment),
-        folder: render.text(node.folder),
-      });
-    case "script":
-      return withoutUndefined({
-        command: render.texts(node.command),
-        environment: node.environment,
-        folder: render.text(node.folder),
-        stdin: render.text(node.stdin),
-      });
-    case "function":
-      return { function: node.function };
-    case "model":
-      return withoutUndefined({
-        provider: node.provider,
-        model: render.text(node.model),
-        system_prompt: render.text(node.systemPrompt),
-        prompt: putBefore(node.instructions, render.text(node.prompt)),
-        tools: node.tools,
-      });
-    case "set":
-      return withoutUndefined({ value: render.value(node.value), values: render.value(node.values) });
-    case "wait":
-      return withoutUndefined({
-        duration_ms: parseDurationMs(render.value(node.duration) ?? 0),
-        reason: render.text(node.reason),
-      });
-    case "scorer":
-      return renderScorer(node, render);
-    default:
-      return unreachable(node);
-  }
-}
-
-/** Instructions are no templates: they stand before the prompt as they are. */
-function putBefore(instructions: string | undefined, prompt: string | undefined): string | undefined {
-  return instructions === undefined ? prompt : `${instructions}\n\n${prompt ?? ""}`;
-}
-
-function renderScorer(node: ScorerStep, render: Renderer): JsonObject {
-  const { scorer, dimension } = node;
-  switch (scorer.by) {
-    case "command":
-      return { dimension, command: render.texts(scorer.command), environment: render.environment(scorer.environment) };
-    case "schema":
-      return { dimension };
-    case "expression":
-      return withoutUndefined({ dimension, score: render.value(scorer.expression) });
-    case "model":
-      return withoutUndefined({
-        dimension,
-        provider: scorer.provider,
-        model: scorer.model,
-        rubric: render.text(scorer.rubric),
-      });
-    default:
-      return unreachable(scorer);
-  }
-}
-
-function withoutUndefined(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

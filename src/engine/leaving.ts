@@ -5,7 +5,7 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { loadValue, type Choice } from "./choice.js";
-import type { EngineEvent, EventOf, SavedFile, ValueRef } from "./events.js";
+import type { EndOfWorkflow, EngineEvent, EventOf, SavedFile, ValueRef } from "./events.js";
 import { failureTarget, isAbsorbed } from "./failure.js";
 import { childPath, findPlace, ownPhaseNumber } from "./lookup.js";
 import { currentStep } from "./open-phase.js";
@@ -28,12 +28,13 @@ export interface Leaving {
   readonly confidence?: number;
   /** Files of an earlier iteration that is kept. */
   readonly saved?: readonly SavedFile[];
+  readonly ends?: EndOfWorkflow;
 }
 
 /** The event that leaves a scope, with the target that follows where it stands in a machine. */
 export function leave(choice: Choice, open: OpenScope, leaving: Leaving): EventOf<"scope_left"> {
   const { scope } = open;
-  const { outcome, output, confidence, saved } = leaving;
+  const { outcome, output, confidence, ends, saved } = leaving;
   const phase = ownPhaseNumber(choice.state, scope.path);
   const { next, routeOutput } = chooseNext(choice, open, leaving);
   return {
@@ -48,6 +49,7 @@ export function leave(choice: Choice, open: OpenScope, leaving: Leaving): EventO
     ...(saved === undefined ? {} : { saved }),
     ...(next === undefined ? {} : { next }),
     ...(routeOutput === undefined ? {} : { routeOutput }),
+    ...(ends === undefined ? {} : { ends }),
   };
 }
 

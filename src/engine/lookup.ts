@@ -13,6 +13,7 @@ import type {
   PhaseScope,
   ScopeDefinition,
   StepDefinition,
+  StepKind,
   WorkflowDefinition,
 } from "../definition/workflow.js";
 import { definitionPathOf, nameOfPath, parentPathOf, stepIdOf } from "./identity.js";
@@ -134,6 +135,22 @@ export function findStepDefinition(state: TaskState, step: StepEntry): StepDefin
   const { node } = requirePlace(state, step.path);
   assert(node.node === "step", `${step.path} is a scope`);
   return node;
+}
+
+/** Kinds that are nobody's work: a time, a person or the engine itself ends them. */
+const NOT_PERFORMED: ReadonlySet<StepKind> = new Set<StepKind>(["wait", "human_gate", "questions", "terminate"]);
+
+/** Kinds that may have acted as soon as they are intended; of a child it is known whether it was let go. */
+const ACTS_AT_ONCE: ReadonlySet<StepKind> = new Set<StepKind>(["function", "http"]);
+
+/** True when an attempt without an end may have acted on the world. */
+export function mayHaveBegun({ kind, process }: Pick<StepEntry, "kind" | "process">): boolean {
+  return process !== undefined || ACTS_AT_ONCE.has(kind);
+}
+
+/** True where a performer carries the step out. */
+export function isPerformed(kind: StepKind): boolean {
+  return !NOT_PERFORMED.has(kind);
 }
 
 /** The definition of an open scope. */

@@ -1,7 +1,8 @@
 /** What a person is asked about a step that may have acted, or that crashes its process. */
 import type { JsonValue } from "../base/json.js";
 import type { Choice } from "./choice.js";
-import type { EngineEvent, QuestionOption } from "./events.js";
+import type { EngineEvent } from "./events.js";
+import type { QuestionOption } from "./question.js";
 import { openQuestion } from "./questions.js";
 import type { OpenTool } from "./lookup.js";
 import type { QuestionEntry, StepEntry } from "./state.js";
@@ -75,7 +76,7 @@ export function offerLater(
 export function askRepeat(choice: Choice, step: AskedStep, earlier: StepEntry): EngineEvent {
   const offered = earlier.output !== undefined && "inline" in earlier.output ? { offered: earlier.output.inline } : {};
   return openQuestion(choice, {
-    kind: "gate",
+    kind: "repeat_step",
     subject: step.id,
     step: step.id,
     text: `${step.path} ${describeEarlier(earlier)}, before the task went back; run it again, or keep what it did?`,

@@ -11,6 +11,7 @@ import { deliver } from "./deliverables.js";
 import type {
   ConfidenceParts,
   ConfidenceReport,
+  EndOfWorkflow,
   EngineEvent,
   EventOf,
   SavedFile,
@@ -22,7 +23,7 @@ import { disposeFailure, type FailedAttempt } from "./failure.js";
 import type { EngineInput } from "./input.js";
 import { findStepDefinition } from "./lookup.js";
 import type { StepOutcome } from "./ports.js";
-import { chooseRoute, type ChosenRoute } from "./routes.js";
+import { chooseRoute, isInMachine, type ChosenRoute } from "./routes.js";
 import type { StepEntry } from "./state.js";
 
 type OutcomeInput = Extract<EngineInput, { kind: "outcome" }>;
@@ -77,10 +78,14 @@ export interface Completion {
   readonly checkpointMetadata?: OutcomeInput["checkpointMetadata"];
   readonly again?: boolean;
   readonly by?: "answer" | "probe" | "skip";
+  /** Where control goes, whatever the routes say; counts in a machine only. */
+  readonly goTo?: string;
+  /** The step ends its workflow. */
+  readonly ends?: EndOfWorkflow;
 }
 
 export function completeAttempt(choice: Choice, step: StepEntry, completion: Completion): readonly EngineEvent[] {
-  const { again = false, by, outcome, checkpointMetadata } = completion;
+  const { again = false, by, ends, outcome, checkpointMetadata } = completion;
   const { output, saved, route } = followUp(choice, step, completion);
   const event: EventOf<"step_completed"> = {
     type: "step_completed",
@@ -96,6 +101,7 @@ export function completeAttempt(choice: Choice, step: StepEntry, completion: Com
     ...(checkpointMetadata === undefined ? {} : { checkpointMetadata }),
     ...(again ? { again } : {}),
     ...(by === undefined ? {} : { by }),
+    ...(ends === undefined ? {} : { ends }),
   };
   return route.reason === undefined ? [event] : [event, stuckAt(choice, step.path, route.reason)];
 }
@@ -111,14 +117,25 @@ function followUp(choice: Choice, step: StepEntry, completion: Completion): Foll
   const node = findStepDefinition(choice.state, step);
   const saveAs = completion.by === "skip" ? {} : node.saveAs;
   const isAgain = completion.again === true;
-  const needsValue = Object.keys(saveAs).length > 0 || (node.routes.length > 0 && !isAgain);
+  const { goTo } = completion;
+  const isRouted = node.routes.length > 0 && !isAgain && goTo === undefined;
+  const needsValue = Object.keys(saveAs).length > 0 || isRouted;
   const value = needsValue ? loadValue(choice, completion.output) : null;
   const delivery = deliver(value, saveAs, step.phase);
   return {
     output: delivery.saved.length > 0 ? { inline: delivery.output } : completion.output,
     saved: delivery.saved,
-    route: isAgain ? {} : chooseRoute(choice, { path: step.path, node }, delivery.output),
+    route: isAgain ? {} : chooseWay(choice, { path: step.path, node }, { goTo, output: delivery.output }),
   };
+}
+
+function chooseWay(
+  choice: Choice,
+  from: Parameters<typeof chooseRoute>[1],
+  { goTo, output }: { readonly goTo: string | undefined; readonly output: JsonValue },
+): ChosenRoute {
+  if (goTo === undefined) return chooseRoute(choice, from, output);
+  return isInMachine(choice, from.path) ? { next: goTo } : {};
 }
 
 /** The machine cannot go on from here; the reason is told, and a resume tries the routes again. */

@@ -135,6 +135,8 @@ export type ControlMessage =
       readonly answer: string;
       readonly value?: JsonValue;
       readonly by: string;
+      /** Of a wizard: which move it is, from 1. */
+      readonly move?: number;
     }
   | { readonly kind: "checkpoint"; readonly note?: string; readonly by: string }
   | { readonly kind: "pause" | "stop"; readonly note?: string; readonly by: string };
@@ -142,6 +144,11 @@ export type ControlMessage =
 export interface ControlInbox {
   /** Calls back for every message in order, each once; the answer stops listening. */
   listen(receive: (message: ControlMessage) => void): () => void;
+  /**
+   * Answers for a person who did not in time, in the way of every other answer: the first one counts, and comes in as a
+   * message before this resolves. Never rejects.
+   */
+  answer(message: Extract<ControlMessage, { kind: "answer" }>): Promise<void>;
 }
 
 /** Told after the `checkpoint_recorded` event was folded and appended; writes the snapshot file when policy says so. */

@@ -7,9 +7,11 @@
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { StepId } from "../base/ids.js";
 import { decideThat, type Choice } from "./choice.js";
-import type { EngineEvent, Question, QuestionKind, QuestionOption } from "./events.js";
+import type { EngineEvent } from "./events.js";
+import type { Question, QuestionKind, QuestionOption } from "./question.js";
 import { questionIdOf } from "./identity.js";
 import type { QuestionEntry, TaskState } from "./state.js";
+import { judgeMove, type Wizard } from "./wizard.js";
 
 export interface QuestionRequest {
   readonly kind: QuestionKind;
@@ -23,6 +25,8 @@ export interface QuestionRequest {
   readonly facts?: JsonObject;
   readonly expiresAtMs?: number;
   readonly onExpire?: string;
+  readonly items?: Question["items"];
+  readonly allow?: Question["allow"];
 }
 
 /** A question with the next free ordinal of its kind and subject. */
@@ -48,44 +52,96 @@ export interface Answer {
   readonly answer: string;
   readonly value?: JsonValue;
   readonly by: string;
+  /** Of a wizard: which move it is, from 1. */
+  readonly move?: number;
 }
+
+/** Who answers when nobody did in time. */
+export const BY_TIMEOUT = "timeout";
 
 /** Takes an answer, or notes why it is refused; an answer to a question that is not open changes nothing. */
 export function decideAnswer(choice: Choice, answer: Answer): readonly EngineEvent[] {
   const question = choice.state.questions.get(answer.question as never);
+  if (question !== undefined && isTaken(question, answer)) return [];
+  if (question?.wizard !== undefined && question.status === "open" && answer.move !== undefined)
+    return moveWizard(choice, { question, wizard: question.wizard, answer });
   const fault = findAnswerFault(question, answer);
   if (fault !== undefined || question === undefined) {
-    return [
-      {
-        type: "noted",
-        atMs: choice.nowMs,
-        text: `answer of ${answer.by} refused: ${fault ?? ""}`,
-        facts: { question: answer.question },
-      },
-    ];
+    const text = `answer of ${answer.by} refused: ${fault ?? ""}`;
+    return [{ type: "noted", atMs: choice.nowMs, text, facts: { question: answer.question } }];
   }
+  return question.wizard === undefined
+    ? takeAnswer(choice, question, answer)
+    : moveWizard(choice, { question, wizard: question.wizard, answer });
+}
+
+function takeAnswer(choice: Choice, question: QuestionEntry, given: Answer): readonly EngineEvent[] {
+  const { answer, value, by } = given;
+  const isStop = question.kind === "limit" && answer === "stop";
   return [
     {
       type: "question_answered",
       atMs: choice.nowMs,
       question: question.id,
-      answer: answer.answer,
-      ...(answer.value === undefined ? {} : { value: answer.value }),
-      by: answer.by,
+      answer,
+      ...(value === undefined ? {} : { value }),
+      by,
     },
     decideThat(choice, {
-      agent: `person:${answer.by}`,
+      ...describeAnswerer(by),
       type: "answer",
-      description: `${answer.answer}: ${question.text}`,
-      rationale: `answered by ${answer.by}`,
-      alternatives: question.options.map((option) => option.value).filter((value) => value !== answer.answer),
+      description: `${answer}: ${question.text}`,
+      alternatives: question.options.map((option) => option.value).filter((other) => other !== answer),
       subject: question.step ?? question.phase,
-      facts: {
-        question: question.id,
-        ...(question.kind === "limit" && answer.answer === "stop" ? { request: "stop", limit: true } : {}),
-      },
+      facts: { question: question.id, ...(isStop ? { request: "stop", limit: true } : {}) },
     }),
   ];
+}
+
+/** The same answer once more: every owner reads the files of all answers. */
+function isTaken({ status, wizard, answer, answeredBy }: QuestionEntry, given: Answer): boolean {
+  if (wizard !== undefined) return (given.move ?? wizard.moves + 1) <= wizard.moves;
+  return status !== "open" && answer === given.answer && answeredBy === given.by;
+}
+
+interface Moving {
+  readonly question: QuestionEntry;
+  readonly wizard: Wizard;
+  readonly answer: Answer;
+}
+
+function moveWizard(choice: Choice, { question, wizard, answer }: Moving): readonly EngineEvent[] {
+  if (answer.move !== undefined && answer.move !== wizard.moves + 1) return [];
+  const judged = judgeMove(wizard, answer);
+  // A move that says nothing counts all the same: the next one is made after it.
+  const change = "fault" in judged ? { set: {}, unset: [], cursor: wizard.cursor } : judged.change;
+  const { answer: action, by } = answer;
+  const moved: EngineEvent = {
+    type: "question_moved",
+    atMs: choice.nowMs,
+    question: question.id,
+    move: wizard.moves + 1,
+    action,
+    by,
+    ...change,
+  };
+  if (change.outcome === undefined) return [moved];
+  return [
+    moved,
+    decideThat(choice, {
+      ...describeAnswerer(by),
+      type: "answer",
+      description: `${change.outcome}: ${question.text}`,
+      subject: question.step,
+      facts: { question: question.id },
+    }),
+  ];
+}
+
+function describeAnswerer(by: string) {
+  return by === BY_TIMEOUT
+    ? ({ agent: "engine", rationale: "nobody answered in time" } as const)
+    : { agent: `person:${by}` as const, rationale: `answered by ${by}` };
 }
 
 /** Why an answer cannot be taken; `undefined` when it can. Also for those who check before they write it down. */
@@ -96,6 +152,10 @@ export function findAnswerFault(
   if (question === undefined) return "there is no such question";
   if (question.status !== "open")
     return `it was answered with ${question.answer ?? "?"} by ${question.answeredBy ?? "?"}`;
+  if (question.wizard !== undefined) {
+    const judged = judgeMove(question.wizard, answer);
+    return "fault" in judged ? judged.fault : undefined;
+  }
   const option = question.options.find((candidate) => candidate.value === answer.answer);
   if (option === undefined)
     return `${answer.answer} is not one of ${question.options.map((candidate) => candidate.value).join(", ")}`;
@@ -104,21 +164,28 @@ export function findAnswerFault(
   return undefined;
 }
 
-/** Questions whose time is over answer themselves. */
-export function decideExpiries(choice: Choice): readonly EngineEvent[] {
-  const events: EngineEvent[] = [];
-  for (const question of openQuestions(choice.state)) {
-    if (question.expiresAtMs === undefined || question.onExpire === undefined || question.expiresAtMs > choice.nowMs)
-      continue;
-    events.push({
-      type: "question_answered",
-      atMs: choice.nowMs,
-      question: question.id,
-      answer: question.onExpire,
-      by: "timeout",
-    });
-  }
-  return events;
+/** Questions whose time is over; the answer they give themselves is recorded like any other. */
+export function listExpired(state: TaskState, nowMs: number): readonly QuestionEntry[] {
+  return openQuestions(state).filter(
+    ({ expiresAtMs, onExpire }) => expiresAtMs !== undefined && onExpire !== undefined && expiresAtMs <= nowMs,
+  );
+}
+
+/** When it is said that nobody has answered yet: at half of the time; `undefined` when it was said or need not be. */
+export function remindAtMs(question: QuestionEntry): number | undefined {
+  const { openedAtMs, expiresAtMs, onExpire, remindedAtMs, status } = question;
+  if (status !== "open" || expiresAtMs === undefined || onExpire === undefined || remindedAtMs !== undefined)
+    return undefined;
+  return openedAtMs + (expiresAtMs - openedAtMs) / 2;
+}
+
+export function decideReminders(choice: Choice): readonly EngineEvent[] {
+  return openQuestions(choice.state).flatMap((question): readonly EngineEvent[] => {
+    const atMs = remindAtMs(question);
+    return atMs === undefined || atMs > choice.nowMs
+      ? []
+      : [{ type: "question_reminded", atMs: choice.nowMs, question: question.id }];
+  });
 }
 
 /** The questions nobody has answered yet, oldest first. */

@@ -109,6 +109,8 @@ interface GivenAnswer {
 
 /** A flag answers what an earlier owner asked; a person's resume gives a parked step another chance. */
 function answerOfResume(step: StepEntry, input: ResumedInput): GivenAnswer | undefined {
+  // The choice is a person's: no policy for steps that may have acted makes it.
+  if (step.status === "asked") return undefined;
   if (step.status === "parked") {
     const rationale = "a person resumed the task, which gives a parked step another chance";
     return input.byPerson ? { answer: "rerun", by: "resume", rationale } : undefined;

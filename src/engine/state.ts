@@ -11,9 +11,9 @@ import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../defini
 import type {
   ConfidenceReport,
   Decision,
+  EndOfWorkflow,
   ForkOrigin,
   ProcessRef,
-  Question,
   SavedFile,
   ScorerIssue,
   StepError,
@@ -22,6 +22,8 @@ import type {
   Usage,
   ValueRef,
 } from "./events.js";
+import type { Question } from "./question.js";
+import type { Wizard } from "./wizard.js";
 
 export interface TaskEntry {
   readonly id: TaskId;
@@ -44,7 +46,11 @@ export interface TaskEntry {
   /** Records were lost: what has no record may have run all the same. */
   readonly uncertain?: boolean;
   /** How the root scope ended. */
-  readonly root?: { readonly outcome: "done" | "partial" | "failed"; readonly routeOutput?: JsonObject };
+  readonly root?: {
+    readonly outcome: "done" | "partial" | "failed";
+    readonly routeOutput?: JsonObject;
+    readonly ends?: EndOfWorkflow;
+  };
   /** Where it comes from, when it began as a fork. */
   readonly forkedFrom?: ForkOrigin;
   /** First record that `prune --history` left; checkpoints before the oldest file after it cannot be reached any more. */
@@ -54,11 +60,12 @@ export interface TaskEntry {
 }
 
 /**
+ * `asked`: a person is asked, as the step itself wants it.
  * `cancelled`: ended before it acted, or failed and given another chance; it is intended again with the same visit.
  * `unknown` without a question: an external step that was ended from outside; a resume asks.
  */
 export type StepStatus =
-  "open" | "waiting_retry" | "cancelled" | "completed" | "failed" | "skipped" | "unknown" | "parked";
+  "open" | "asked" | "waiting_retry" | "cancelled" | "completed" | "failed" | "skipped" | "unknown" | "parked";
 
 export interface StepEntry {
   readonly id: StepId;
@@ -125,6 +132,9 @@ export interface QuestionEntry extends Question {
   readonly value?: JsonValue;
   readonly answeredBy?: string;
   readonly answeredAtMs?: number;
+  readonly remindedAtMs?: number;
+  /** Of a wizard. */
+  readonly wizard?: Wizard;
 }
 
 export interface PhaseEntry {
@@ -216,6 +226,8 @@ export type ScopeData =
       readonly stuck?: string;
       readonly imperfect: boolean;
       readonly routeOutput?: JsonObject;
+      /** A terminate step ended the workflow that this machine is the root of. */
+      readonly ends?: EndOfWorkflow;
     }
   | ({ readonly scope: "parallel" | "dag" } & GroupCounts)
   | {
@@ -278,9 +290,9 @@ export interface TaskState {
   readonly steps: Map<StepId, StepEntry>;
   /** Steps with an intent and no end: the open work of a restart. */
   readonly open: Set<StepId>;
-  /** Steps that wait for a time: retries, pauses, `wait`. */
+  /** Steps that wait for a time (retries, pauses, `wait`), and open ones that nobody performs, until `advance` sees to them. */
   readonly waiting: Set<StepId>;
-  /** Steps that hold up their scope: failed and not absorbed, unknown, parked. */
+  /** Steps that hold up their scope: failed and not absorbed, unknown, parked, asked. */
   readonly blocked: Set<StepId>;
   readonly histories: Map<StepId, StepHistory>;
   readonly scopes: Map<string, ScopeEntry>;

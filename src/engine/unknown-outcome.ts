@@ -15,13 +15,14 @@
  */
 import type { JsonValue } from "../base/json.js";
 import type { OnUnknown } from "../definition/workflow.js";
+import { followPerson } from "./asking.js";
 import { decideOnce, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { isAbsorbed } from "./failure.js";
 import type { EngineInput } from "./input.js";
 import { findEarlierRound } from "./intent.js";
 import { CANCELLED_TO_RERUN } from "./evolve-steps.js";
-import { findOpenTool, findStepDefinition, isHalted, requirePlace, type OpenTool } from "./lookup.js";
+import { findOpenTool, findStepDefinition, isHalted, isPerformed, requirePlace, type OpenTool } from "./lookup.js";
 import { completeWith, failAttempt } from "./outcome.js";
 import { startStep, type StartBudget } from "./start.js";
 import { askOutcome, askParked, OUTCOME_OPTIONS } from "./outcome-question.js";
@@ -49,7 +50,8 @@ export interface LeftStep {
 /** What is done about one step that was left open. */
 export function judgeOpenStep(choice: Choice, left: LeftStep, input: ResumedInput): readonly EngineEvent[] {
   const { step, crashes } = left;
-  if (step.kind === "wait") return [];
+  // A time, a person or `advance` sees to it.
+  if (!isPerformed(step.kind)) return [];
   const probed = input.probed.get(step.id);
   if (probed !== undefined) return followProbe(choice, step, probed);
   const hasNotActed = hasProvablyNotActed(choice, step, input);
@@ -164,6 +166,7 @@ function failUnknown(choice: Choice, step: StepEntry): readonly EngineEvent[] {
 export function followAnswer(choice: Choice, question: QuestionEntry, budget: StartBudget): readonly EngineEvent[] {
   const step = question.step === undefined ? undefined : choice.state.steps.get(question.step);
   if (step === undefined) return [];
+  if (step.status === "asked") return followPerson(choice, question, step);
   const node = findStepDefinition(choice.state, step);
   const goOn = (): readonly EngineEvent[] =>
     rerun(choice, step, () => startStep(choice, { path: step.path, node, permittedBy: question.id }, budget));

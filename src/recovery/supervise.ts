@@ -6,29 +6,40 @@
  */
 import type { ScannedTask, TaskStatus } from "./scan.js";
 
+/** Its owner is gone, its time has come, or its question was answered. */
+export type Takes = "crashed" | "due" | "answered";
+
 export interface RecoveryPlan {
-  readonly take: readonly { readonly name: string; readonly why: "crashed" | "due" }[];
+  readonly take: readonly { readonly name: string; readonly why: Takes }[];
   readonly leave: readonly { readonly name: string; readonly why: string }[];
   /** When the next of `leave` falls due; undefined when none does. */
   readonly nextDueAtMs: number | undefined;
 }
 
-/** Units: `nowMs` wall time, as `resumeAtMs` in the journal. */
-export function planRecovery(tasks: readonly ScannedTask[], nowMs: number): RecoveryPlan {
-  const take: { name: string; why: "crashed" | "due" }[] = [];
+/**
+ * Shape: `answered` names the waiting tasks that may go on, which the scan does not see.
+ * Units: `nowMs` wall time, as `resumeAtMs` in the journal.
+ */
+export function planRecovery(
+  tasks: readonly ScannedTask[],
+  nowMs: number,
+  answered: ReadonlySet<string> = new Set(),
+): RecoveryPlan {
+  const take: { name: string; why: Takes }[] = [];
   const leave: { name: string; why: string }[] = [];
   const dueTimes: number[] = [];
   for (const task of tasks) {
-    const choice = CHOICES[task.status](task, nowMs);
-    if (choice === "crashed" || choice === "due") take.push({ name: task.name, why: choice });
+    const choice = answered.has(task.name) ? "answered" : CHOICES[task.status](task, nowMs);
+    if (typeof choice === "string") take.push({ name: task.name, why: choice });
     else leave.push({ name: task.name, why: choice.why });
     const dueAtMs = task.closed?.resumeAtMs;
-    if (task.status === "paused" && dueAtMs !== undefined && dueAtMs > nowMs) dueTimes.push(dueAtMs);
+    if ((task.status === "paused" || task.status === "waiting") && dueAtMs !== undefined && dueAtMs > nowMs)
+      dueTimes.push(dueAtMs);
   }
   return { take, leave, nextDueAtMs: dueTimes.length === 0 ? undefined : Math.min(...dueTimes) };
 }
 
-type Choice = "crashed" | "due" | { readonly why: string };
+type Choice = Takes | { readonly why: string };
 
 /** Why a task of that status is left, or what more must be looked at. */
 const CHOICES: Readonly<Record<TaskStatus, (task: ScannedTask, nowMs: number) => Choice>> = {

@@ -1,36 +1,44 @@
 /**
- * Answers questions as they open in this process: first from flags, then by asking the person in the terminal.
+ * Answers questions as they open in this process: what was answered before, then what flags say, then what the person in
+ * the terminal says.
  *
- * An answer goes the same way as one from outside, by exclusive creation; when somebody was faster, theirs counts.
+ * An answer goes the same way as one from outside, by exclusive creation; when somebody was faster, theirs counts, and a
+ * prompt that still asks is taken down.
  */
 import { isErrorCode, messageOf } from "../base/errors.js";
-import type { JsonValue } from "../base/json.js";
+import type { QuestionId } from "../base/ids.js";
 import type { EventOf } from "../engine/events.js";
-import type { TaskState } from "../engine/state.js";
-import type { QuestionView } from "./contract.js";
-import { loadAnswer, recordAnswer, type ControlDeps, type FolderInbox } from "./control.js";
+import type { QuestionEntry, TaskState } from "../engine/state.js";
+import type { Answer, ControlDeps, FolderInbox } from "./control.js";
 import { findUnknownAnswer, type UnknownAnswer } from "./given-answers.js";
-import { viewQuestion } from "./views.js";
-
-export type AskPerson = (
-  question: QuestionView,
-) => Promise<{ readonly answer: string; readonly value?: JsonValue } | undefined>;
+import { giveAnswer } from "./giving.js";
+import { askUntilAnswered, type AskPerson } from "./person.js";
+import { answerAhead, type Presets } from "./presets.js";
 
 export interface AnswerDeskDeps {
   readonly control: ControlDeps;
   readonly inbox: FolderInbox;
   readonly unknown: Readonly<Record<string, UnknownAnswer>>;
+  readonly presets: Presets;
   readonly ask: AskPerson | undefined;
   readonly by: string;
   readonly holdOpen: (until: Promise<unknown>) => void;
 }
 
-/** A gate about a step asks whether it shall act once more, after going back. */
-const ABOUT_OUTCOMES: ReadonlySet<string> = new Set(["unknown_outcome", "parked_step", "gate"]);
+const ABOUT_OUTCOMES: ReadonlySet<string> = new Set(["unknown_outcome", "parked_step", "repeat_step"]);
+
+/** What is being asked in the terminal. */
+interface Prompt {
+  readonly question: QuestionId;
+  /** Moves of a wizard that it knows of. */
+  readonly moves: number;
+  readonly controller: AbortController;
+}
 
 export class AnswerDesk {
   readonly #deps: AnswerDeskDeps;
   #asking: Promise<void> = Promise.resolve();
+  #prompt: Prompt | undefined;
 
   constructor(deps: AnswerDeskDeps) {
     this.#deps = deps;
@@ -39,37 +47,70 @@ export class AnswerDesk {
   opened(event: EventOf<"question_opened">, state: TaskState): void {
     const question = state.questions.get(event.question.id);
     if (question === undefined || question.status !== "open") return;
-    const ahead = this.#findGiven(event, state);
-    if (ahead !== undefined) {
-      this.#deps.holdOpen(this.#record(event, ahead));
-      return;
-    }
-    const { ask } = this.#deps;
-    if (ask === undefined) return;
-    const view = viewQuestion(this.#deps.control.task.name, question);
-    this.#asking = this.#asking.then(async () => {
-      const given = await ask(view);
-      if (given !== undefined) await this.#record(event, given);
-    });
-    this.#deps.holdOpen(this.#asking);
+    this.#deps.holdOpen(this.#answer(question, state).catch((error: unknown) => this.#missed(question, error)));
   }
 
-  #findGiven({ question }: EventOf<"question_opened">, state: TaskState): UnknownAnswer | undefined {
+  /** Somebody answered, or moved a wizard on: what stands in the terminal is out of date. */
+  answered(event: EventOf<"question_answered"> | EventOf<"question_moved">): void {
+    const { question, moves, controller } = this.#prompt ?? {};
+    if (controller === undefined || question !== event.question) return;
+    if (event.type === "question_moved" && event.move <= (moves ?? 0)) return;
+    controller.abort();
+  }
+
+  /** Each way in turn, as long as the question stands open. */
+  async #answer(question: QuestionEntry, state: TaskState): Promise<void> {
+    const { control, inbox, presets, by, ask } = this.#deps;
+    if (await inbox.retake(question.id)) return;
+    const unknown = this.#findUnknown(question, state);
+    const onAnswer = (answer: Answer): void => inbox.push({ kind: "answer", ...answer });
+    const standing =
+      unknown === undefined
+        ? await answerAhead({ control, presets, state, by, onAnswer }, question)
+        : await this.#give(question, unknown);
+    if (ask === undefined || presets.skipGates || standing.status !== "open") return;
+    this.#asking = this.#asking.then(() => this.#askInTerminal(ask, standing, state));
+    await this.#asking;
+  }
+
+  #findUnknown(question: QuestionEntry, state: TaskState): UnknownAnswer | undefined {
     const step = question.step === undefined ? undefined : state.steps.get(question.step);
-    const isUnknown = ABOUT_OUTCOMES.has(question.kind);
-    return step !== undefined && isUnknown ? findUnknownAnswer(this.#deps.unknown, step) : undefined;
+    if (step === undefined || !ABOUT_OUTCOMES.has(question.kind)) return undefined;
+    return findUnknownAnswer(this.#deps.unknown, step);
   }
 
-  async #record({ question }: EventOf<"question_opened">, given: { answer: string; value?: JsonValue }): Promise<void> {
+  async #askInTerminal(ask: AskPerson, question: QuestionEntry, state: TaskState): Promise<void> {
     const { control, inbox, by } = this.#deps;
+    // It may have been answered while another prompt stood.
+    const now = state.questions.get(question.id);
+    if (now?.status !== "open") return;
+    const signalFor = ({ id, wizard }: QuestionEntry): AbortSignal => {
+      const controller = new AbortController();
+      this.#prompt = { question: id, moves: wizard?.moves ?? 0, controller };
+      return controller.signal;
+    };
     try {
-      const answer = await recordAnswer(control, { question: question.id, by, ...given });
-      inbox.push({ kind: "answer", ...answer });
-    } catch (error) {
-      control.log.warn(`the answer was not recorded: ${messageOf(error)}`);
-      if (!isErrorCode(error, "QUESTION_CLOSED")) return;
-      const theirs = await loadAnswer(control, question.id);
-      if (theirs !== undefined) inbox.push({ kind: "answer", ...theirs });
+      await askUntilAnswered(
+        { control, ask, by, signalFor, onAnswer: (answer) => inbox.push({ kind: "answer", ...answer }) },
+        now,
+      );
+    } finally {
+      this.#prompt = undefined;
+      // Whoever was faster counts.
+      await inbox.retake(question.id);
     }
+  }
+
+  async #give(question: QuestionEntry, given: UnknownAnswer): Promise<QuestionEntry> {
+    const { control, inbox, by } = this.#deps;
+    const { answer, question: standing } = await giveAnswer(control, question, { by, ...given });
+    inbox.push({ kind: "answer", ...answer });
+    return standing;
+  }
+
+  /** Whoever was faster counts. */
+  async #missed({ id }: QuestionEntry, error: unknown): Promise<void> {
+    this.#deps.control.log.warn(`the answer was not recorded: ${messageOf(error)}`);
+    if (isErrorCode(error, "QUESTION_CLOSED")) await this.#deps.inbox.retake(id);
   }
 }

@@ -20,6 +20,7 @@ import type { AuditNote } from "./audit-trail.js";
 import type { RunView } from "./contract.js";
 import { policiesOf, type UnknownAnswer } from "./given-answers.js";
 import { notStarted } from "./key-access.js";
+import type { Presets } from "./presets.js";
 import { whileOwning, type Presence, type PresenceDeps } from "./presence.js";
 import { openWith, readAnchor, resolveValue, type OpenedTask } from "./reading.js";
 import { breakpointsOf } from "./breakpoints.js";
@@ -32,6 +33,7 @@ export interface ConductOptions {
   readonly settings: EffectiveSettings;
   /** What flags say of steps of unknown outcome. */
   readonly unknown: Readonly<Record<string, UnknownAnswer>>;
+  readonly presets: Presets;
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
   /** Steps to stop before, by path or name. */
@@ -45,7 +47,7 @@ export interface NewTask extends ConductOptions {
 
 /** Runs a task from its beginning, in a place where nothing was recorded. */
 export async function conductNew(services: Services, options: NewTask): Promise<RunView> {
-  const { task, workflow, settings, unknown, wait, signal } = options;
+  const { task, workflow, settings, unknown, presets, wait, signal } = options;
   const taskId = createUuid(services.random);
   const vault = await services.keys.create(task, taskId);
   const opened = openWith(services, task, vault);
@@ -66,6 +68,7 @@ export async function conductNew(services: Services, options: NewTask): Promise<
       workflow,
       settings,
       unknown,
+      presets,
       wait,
       signal,
       isBreakpoint: breakpointsOf(options),
@@ -96,7 +99,7 @@ export interface GoOn extends ConductOptions {
   readonly opened: OpenedTask;
   readonly by: "run" | "resume" | "recover" | "library";
   /** Asked again right before the claim: somebody else may have gone on with the task and even ended it. */
-  readonly isToGoOn: (state: TaskState) => boolean;
+  readonly isToGoOn: (state: TaskState) => boolean | Promise<boolean>;
   readonly byPerson: boolean;
   readonly onUnknown?: OnUnknown;
   readonly takeOver: boolean;
@@ -134,7 +137,7 @@ export async function conductOn(services: Services, options: GoOn): Promise<RunV
 }
 
 async function runOn(services: Services, options: GoOn, restored: Restored): Promise<void> {
-  const { workflow, settings, unknown, wait, signal } = options;
+  const { workflow, settings, unknown, presets, wait, signal } = options;
   const { task, vault } = options.opened;
   const { state, epoch, prev, base, journalBytes } = restored;
   const session = {
@@ -149,6 +152,7 @@ async function runOn(services: Services, options: GoOn, restored: Restored): Pro
     workflow,
     settings,
     unknown,
+    presets,
     wait,
     signal,
     isBreakpoint: breakpointsOf(options),
@@ -236,7 +240,7 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
     // Whoever took it since the first look has shown itself by now.
     beforeClaim: async (state) => {
       await requireOwnerGone({ ...waiting, takeOver: true });
-      if (!options.isToGoOn(state)) throw leftByAnother(task.name);
+      if (!(await options.isToGoOn(state))) throw leftByAnother(task.name);
     },
     afterClaim: (epoch) => presence.show(epoch),
   });

@@ -45,6 +45,10 @@ export interface RunOptions {
   readonly wait?: boolean;
   readonly onUnknown?: OnUnknown;
   readonly unknown?: Readonly<Record<string, string>>;
+  /** Answers given ahead, by name of a gate or of a step with questions. */
+  readonly answers?: Readonly<Record<string, string>>;
+  /** Gates take their `default`; one without stays open. */
+  readonly skipGates?: boolean;
   readonly provider?: string;
   readonly model?: string;
   readonly signal?: AbortSignal;
@@ -59,6 +63,10 @@ export interface ResumeOptions {
   readonly answer?: string;
   /** The value that goes with `answer`. */
   readonly value?: JsonValue;
+  /** Answers given ahead, by name of a gate or of a step with questions. */
+  readonly answers?: Readonly<Record<string, string>>;
+  /** Gates take their `default`; one without stays open. */
+  readonly skipGates?: boolean;
   readonly onUnknown?: OnUnknown;
   readonly unknown?: Readonly<Record<string, string>>;
   readonly extend?: Readonly<Record<string, string>>;
@@ -103,6 +111,8 @@ export interface AnswerOptions {
   readonly question?: string;
   readonly answer: string;
   readonly value?: JsonValue;
+  /** The text that goes with the choice of a gate; or the answer to the question of a wizard that `answer` names. */
+  readonly more?: string;
   readonly by?: string;
 }
 
@@ -115,6 +125,8 @@ export interface AnswerView {
   /** `false`: no living owner; `command` says how to go on. */
   readonly owner_alive: boolean;
   readonly command?: string;
+  /** A wizard that asks on. */
+  readonly question_open?: QuestionView;
 }
 
 export interface RequestView {

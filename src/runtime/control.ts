@@ -1,8 +1,8 @@
 /**
  * Control of a task from outside: the answers and requests that other processes leave, and the owner's inbox.
  *
- * K1: an answer is the exclusive creation of `control/answer-<hash of the question>`; the creator wins, everybody else
- *     reads who answered and when. K2: a watch is a hint, the scan is the truth. K3: a file that does not open is named
+ * K1: an answer is the exclusive creation of `control/answer-<hash of the question>`, with `-<number>` for a move of a
+ *     wizard; the creator wins, everybody else reads who answered and when. K2: a watch is a hint, the scan is the truth. K3: a file that does not open is named
  *     and left alone; it is no message.
  */
 import type { Clock } from "../base/clock.js";
@@ -30,6 +30,8 @@ export interface Answer {
   readonly value?: JsonValue;
   readonly by: string;
   readonly at: string;
+  /** Of a wizard: which move it is, from 1. */
+  readonly move?: number;
 }
 
 export interface ControlDeps {
@@ -41,8 +43,18 @@ export interface ControlDeps {
   readonly audit: AuditTrail;
 }
 
-function answerKey(question: QuestionId): string {
-  return `${PREFIX}answer-${sha256Hex(question).slice(0, 40)}`;
+const MOVE_DIGITS = 6;
+
+function answerKey(question: QuestionId, move?: number): string {
+  const key = `${PREFIX}answer-${sha256Hex(question).slice(0, 40)}`;
+  return move === undefined ? key : `${key}-${String(move).padStart(MOVE_DIGITS, "0")}`;
+}
+
+/** The key of the move before, for the move of a wizard that is not its first. */
+function keyBefore(key: string): string | undefined {
+  const move = /^(.*-[0-9a-f]{40})-(\d+)$/.exec(key);
+  const number = Number(move?.[2] ?? 0);
+  return number <= 1 ? undefined : `${move?.[1] ?? ""}-${String(number - 1).padStart(MOVE_DIGITS, "0")}`;
 }
 
 /**
@@ -52,14 +64,14 @@ function answerKey(question: QuestionId): string {
  */
 export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">): Promise<Answer> {
   const answer: Answer = { ...given, at: formatTime(deps.clock.nowMs()) };
-  const key = answerKey(given.question);
+  const key = answerKey(given.question, given.move);
   const outcome = await deps.task.putOnce(key, encodeControlFile(deps.vault, key, { kind: "answer", ...answer }));
   if (outcome === "created") {
     const details = { question: answer.question, answer: answer.answer, by: answer.by };
     await deps.audit.note(deps, { event: "answered", verb: "answer", details });
     return answer;
   }
-  const winner = await loadAnswer(deps, given.question);
+  const winner = await loadAnswer(deps, given.question, given.move);
   const who = winner === undefined ? "somebody else" : `${winner.by} at ${winner.at} with ${winner.answer}`;
   throw new SplashdownError("QUESTION_CLOSED", `question ${given.question} was answered by ${who}`, {
     details: {
@@ -74,8 +86,9 @@ export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">)
 export async function loadAnswer(
   deps: Pick<ControlDeps, "task" | "vault">,
   question: QuestionId,
+  move?: number,
 ): Promise<Answer | undefined> {
-  const key = answerKey(question);
+  const key = answerKey(question, move);
   const bytes = await deps.task.get(key);
   return bytes === undefined ? undefined : parseAnswer(decodeControlFile(deps.vault, key, bytes));
 }
@@ -91,8 +104,6 @@ export async function leaveRequest(deps: ControlDeps, body: JsonObject): Promise
 export class FolderInbox implements ControlInbox {
   readonly #deps: ControlDeps;
   readonly #seen = new Set<string>();
-  /** Questions whose answer was handed on: one given here is found in the folder too. */
-  readonly #answered = new Set<QuestionId>();
   readonly #waiting: ControlMessage[] = [];
   #receive: ((message: ControlMessage) => void) | undefined;
   #scanning: Promise<void> = Promise.resolve();
@@ -106,12 +117,31 @@ export class FolderInbox implements ControlInbox {
     return this.#scan();
   }
 
-  /** Puts in a message of this process (a terminal, a preset). */
+  /** Puts in a message of this process (a terminal, a preset). An answer is found in the folder too; once taken it says nothing new. */
   push(message: ControlMessage): void {
-    if (message.kind === "answer" && this.#answered.has(message.question)) return;
-    if (message.kind === "answer") this.#answered.add(message.question);
     if (this.#receive === undefined) this.#waiting.push(message);
     else this.#receive(message);
+  }
+
+  /** Hands on what was answered to a question before this process asked it. Shape: true when there was something. */
+  async retake(question: QuestionId): Promise<boolean> {
+    const answer = await loadAnswer(this.#deps, question);
+    if (answer !== undefined) this.push({ kind: "answer", ...answer });
+    let move = 1;
+    for (; ; move += 1) {
+      const made = await loadAnswer(this.#deps, question, move);
+      if (made === undefined) return answer !== undefined || move > 1;
+      this.push({ kind: "answer", ...made });
+    }
+  }
+
+  async answer({ kind: _kind, ...given }: Extract<ControlMessage, { kind: "answer" }>): Promise<void> {
+    try {
+      this.push({ kind: "answer", ...(await recordAnswer(this.#deps, given)) });
+    } catch (error) {
+      this.#deps.log.warn(`the answer to ${given.question} was not recorded: ${messageOf(error)}`);
+      if (isErrorCode(error, "QUESTION_CLOSED")) await this.retake(given.question).catch(() => false);
+    }
   }
 
   listen(receive: (message: ControlMessage) => void): () => void {
@@ -131,8 +161,11 @@ export class FolderInbox implements ControlInbox {
 
   async #scan(): Promise<void> {
     try {
-      for (const { key } of await this.#deps.task.list(PREFIX)) {
-        if (!this.#seen.has(key)) await this.#take(key);
+      const keys = (await this.#deps.task.list(PREFIX)).map(({ key }) => key).sort();
+      for (const key of keys) {
+        const before = keyBefore(key);
+        // The moves of a wizard are taken in order.
+        if (!this.#seen.has(key) && (before === undefined || this.#seen.has(before))) await this.#take(key);
       }
     } catch (error) {
       this.#deps.log.debug(`control files could not be read: ${messageOf(error)}`);
@@ -174,7 +207,7 @@ function parseMessage(body: JsonObject): ControlMessage | undefined {
 }
 
 function parseAnswer(body: JsonObject): Answer | undefined {
-  const { question, answer, by, at, value } = body;
+  const { question, answer, by, at, value, move } = body;
   if (typeof question !== "string" || typeof answer !== "string") return undefined;
   return {
     question: question as QuestionId,
@@ -182,5 +215,6 @@ function parseAnswer(body: JsonObject): Answer | undefined {
     by: typeof by === "string" ? by : "unknown",
     at: typeof at === "string" ? at : "",
     ...(value === undefined ? {} : { value }),
+    ...(typeof move === "number" ? { move } : {}),
   };
 }

@@ -5,6 +5,7 @@
  * here, so that no name of a workflow can break a format; names appear in labels only.
  */
 import { unreachable } from "../base/errors.js";
+import { endsByItself, listTargets } from "../definition/targets.js";
 import type {
   DagScope,
   MachineScope,
@@ -73,7 +74,7 @@ class Pen {
   }
 
   #box(step: StepDefinition): Box {
-    return { id: this.#id(), label: labelOfStep(step), shape: step.kind === "model" ? "model" : "step" };
+    return { id: this.#id(), label: labelOfStep(step), shape: shapeOf(step) };
   }
 
   #extras(scope: ScopeDefinition, ids: ReadonlyMap<string, string>): Extras {
@@ -100,12 +101,11 @@ class Pen {
     const arrows: Arrow[] = [{ from: start.id, to: target(scope.entry) }];
     for (const child of scope.children) {
       const from = target(child.name);
-      if (child.routes.length === 0) arrows.push({ from, to: end.id });
-      for (const { to, when } of child.routes) {
-        arrows.push({ from, to: target(to), ...(when === undefined ? {} : { label: when }) });
+      if (endsByItself(child)) arrows.push({ from, to: end.id });
+      for (const { to, label, isFailure } of listTargets(child)) {
+        const way = { ...(label === undefined ? {} : { label }), ...(isFailure ? { dashed: true } : {}) };
+        arrows.push({ from, to: target(to), ...way });
       }
-      if (child.onError !== undefined)
-        arrows.push({ from, to: target(child.onError), label: "on error", dashed: true });
     }
     return { boxes: [start, end], arrows };
   }
@@ -144,6 +144,11 @@ class Pen {
     this.#next += 1;
     return `n${this.#next}`;
   }
+}
+
+function shapeOf({ kind }: StepDefinition): BoxShape {
+  if (kind === "human_gate" || kind === "questions") return "choice";
+  return kind === "model" ? "model" : "step";
 }
 
 function dependencies({ children }: DagScope | PhaseScope, ids: ReadonlyMap<string, string>): Arrow[] {

@@ -10,17 +10,20 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import { findNearest } from "../definition/nearest.js";
 import type { OnUnknown } from "../definition/workflow.js";
 import type { QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
-import { requireOption } from "./answer-check.js";
-import { loadAnswer, recordAnswer, type ControlDeps } from "./control.js";
+import { openQuestions } from "../engine/questions.js";
+import type { ControlDeps } from "./control.js";
+import { giveAnswer, listUnanswered } from "./giving.js";
+import { askUntilAnswered } from "./person.js";
+import { answerAhead, type Presets } from "./presets.js";
 import type { OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
-import { viewQuestion } from "./views.js";
 
 export interface AnswerFlags {
   readonly answer?: string;
   readonly value?: JsonValue;
   readonly extend?: Readonly<Record<string, string>>;
   readonly unknown?: Readonly<Record<string, string>>;
+  readonly presets: Presets;
 }
 
 /** What is said of one step of unknown outcome. */
@@ -92,11 +95,14 @@ export async function answerOpenQuestions(
   flags: AnswerFlags,
 ): Promise<void> {
   const control: ControlDeps = { ...services, ...opened };
-  const desk: Desk = { services, control, state, open: await listUnanswered(control, state) };
+  const desk: Desk = { services, control, state, open: await listUnanswered(control, openQuestions(state)) };
   if (flags.answer !== undefined) await answerOnly(desk, flags.answer, flags.value);
   if (flags.extend !== undefined) await extendLimit(desk, flags.extend);
   await answerUnknown(desk, parseUnknownFlags(flags.unknown));
-  if (flags.answer === undefined && flags.extend === undefined) await askPerson(desk);
+  for (const question of await listUnanswered(control, openQuestions(state)))
+    await answerAhead({ control, presets: flags.presets, state, by: services.environment.user }, question);
+  const isAsking = flags.answer === undefined && flags.extend === undefined && !flags.presets.skipGates;
+  if (isAsking) await askPerson(services, control, await listUnanswered(control, openQuestions(state)));
 }
 
 interface Desk {
@@ -106,22 +112,12 @@ interface Desk {
   readonly open: readonly QuestionEntry[];
 }
 
-/** Open in the history, and not answered since. */
-async function listUnanswered(control: ControlDeps, state: TaskState): Promise<QuestionEntry[]> {
-  const found: QuestionEntry[] = [];
-  for (const question of state.questions.values()) {
-    if (question.status === "open" && (await loadAnswer(control, question.id)) === undefined) found.push(question);
-  }
-  return found;
-}
-
 async function record(
   { control, services }: Desk,
   question: QuestionEntry,
   given: { readonly answer: string; readonly value?: JsonValue },
 ): Promise<void> {
-  requireOption(control.task.name, question, given);
-  await recordAnswer(control, { question: question.id, by: services.environment.user, ...given });
+  await giveAnswer(control, question, { by: services.environment.user, ...given });
 }
 
 async function answerOnly(desk: Desk, answer: string, value: JsonValue | undefined): Promise<void> {
@@ -187,18 +183,10 @@ async function answerUnknown(desk: Desk, unknown: Readonly<Record<string, Unknow
   }
 }
 
-async function askPerson({ services, control, open }: Desk): Promise<void> {
-  if (services.ask === undefined) return;
-  for (const question of open) {
-    const given = await services.ask(viewQuestion(control.task.name, question));
-    if (given === undefined) continue;
-    await recordAnswer(control, { question: question.id, by: services.environment.user, ...given }).catch(
-      (error: unknown) => {
-        if (!(error instanceof SplashdownError) || error.code !== "QUESTION_CLOSED") throw error;
-        services.log.warn(error.message);
-      },
-    );
-  }
+async function askPerson(services: Services, control: ControlDeps, open: readonly QuestionEntry[]): Promise<void> {
+  const { ask, environment } = services;
+  if (ask === undefined) return;
+  for (const question of open) await askUntilAnswered({ control, ask, by: environment.user }, question);
 }
 
 function usage(message: string): SplashdownError {

@@ -12,10 +12,12 @@ import { parseDurationMs } from "../definition/plain-parts.js";
 import type { EffectiveSettings } from "../definition/settings.js";
 import type { LoadedWorkflow } from "../definition/workflow.js";
 import type { TaskState } from "../engine/state.js";
+import { openQuestions } from "../engine/questions.js";
 import { looksOpen } from "../journal/clear-end.js";
 import { readHistory } from "../journal/history.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
+import { listUnanswered } from "./giving.js";
 import { openTask, readState, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
 
@@ -38,6 +40,34 @@ export function isInterrupted(state: TaskState, nowMs: number): boolean {
   if (task === undefined || task.status === "running") return true;
   if (task.status === "stopped") return task.resumable;
   return task.status === "paused" && task.resumeAtMs !== undefined && task.resumeAtMs <= nowMs;
+}
+
+/** Interrupted, or answered since its owner left, or with a question whose time is over. */
+export async function isToTakeUp(opened: OpenedTask, state: TaskState, nowMs: number): Promise<boolean> {
+  if (isInterrupted(state, nowMs)) return true;
+  const { task } = state;
+  if (task?.status !== "waiting") return false;
+  if (task.resumeAtMs !== undefined && task.resumeAtMs <= nowMs) return true;
+  const open = openQuestions(state);
+  return (await listUnanswered(opened, open)).length < open.length;
+}
+
+/** Names of the waiting tasks that may go on. A task that cannot be read is none. */
+export async function findAnswered(services: Services, scanned: readonly ScannedTask[]): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const { name, status } of scanned) {
+    const task = status === "waiting" ? await services.store.task(name) : undefined;
+    if (task === undefined) continue;
+    try {
+      const { folded, ...opened } = await readState(services, task);
+      if (await isToTakeUp(opened, folded.state, services.clock.nowMs())) found.add(name);
+    } catch (error) {
+      if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
+    } finally {
+      await task.close();
+    }
+  }
+  return found;
 }
 
 type Started = Pick<NonNullable<TaskState["task"]>, "definition" | "inputs">;
@@ -75,7 +105,7 @@ export async function findInterrupted(services: Services, wanted: Wanted): Promi
 function mayBeInterrupted({ status, lastAtMs, problem }: ScannedTask, sinceMs: number): boolean {
   if (problem !== undefined) return true;
   if (lastAtMs === undefined) return false;
-  if (status === "paused") return true;
+  if (status === "paused" || status === "waiting") return true;
   return (status === "crashed" || status === "stopped") && lastAtMs >= sinceMs;
 }
 
@@ -89,7 +119,7 @@ async function judge(services: Services, { entry, task, wanted }: Judged): Promi
   try {
     const { folded, ...opened } = await readState(services, task);
     const { state } = folded;
-    if (state.task === undefined || !isInterrupted(state, services.clock.nowMs())) return undefined;
+    if (state.task === undefined || !(await isToTakeUp(opened, state, services.clock.nowMs()))) return undefined;
     return describeDifference(state.task, wanted) === undefined ? { ...opened, state } : undefined;
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;

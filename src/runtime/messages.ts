@@ -1,15 +1,16 @@
 /** `answer` and the requests `checkpoint`, `pause`, `stop`: from any process to the owner of a task. */
 import { SplashdownError } from "../base/errors.js";
 import { quoteArgument } from "../base/shell-text.js";
-import type { QuestionEntry } from "../engine/state.js";
+import type { QuestionEntry, TaskState } from "../engine/state.js";
 import { describeOwner } from "../recovery/liveness.js";
 import type { TaskStore } from "../store/contract.js";
-import { requireOption } from "./answer-check.js";
 import type { AnswerOptions, AnswerView, RequestView } from "./contract.js";
-import { leaveRequest, loadAnswer, recordAnswer, type ControlDeps } from "./control.js";
+import { leaveRequest, loadAnswer, type ControlDeps } from "./control.js";
 import { findTask } from "./finding.js";
+import { giveAnswer } from "./giving.js";
 import { openTask, readState } from "./reading.js";
 import type { Services } from "./services.js";
+import { viewQuestion } from "./views.js";
 
 /**
  * Answers a question of a task, running or not; the first answer wins.
@@ -21,14 +22,14 @@ export async function answerQuestion(services: Services, options: AnswerOptions)
   try {
     const { folded, ...opened } = await services.audit.watch({ task, verb: "answer" }, readState(services, task));
     const control: ControlDeps = { ...services, ...opened };
-    const question = await selectQuestion(control, [...folded.state.questions.values()], options.question);
-    requireOption(task.name, question, options);
-    const answer = await recordAnswer(control, {
-      question: question.id,
+    const question = await selectQuestion(control, folded.state, options.question);
+    const { answer, question: standing } = await giveAnswer(control, question, {
       answer: options.answer,
       by: options.by ?? services.environment.user,
       ...(options.value === undefined ? {} : { value: options.value }),
+      ...(options.more === undefined ? {} : { more: options.more }),
     });
+    const isOpen = standing.status === "open";
     const { state } = await task.ownerState();
     return {
       task: task.name,
@@ -37,19 +38,17 @@ export async function answerQuestion(services: Services, options: AnswerOptions)
       by: answer.by,
       at: answer.at,
       owner_alive: state === "alive",
-      ...(state === "alive" ? {} : { command: `splashdown resume ${quoteArgument(task.name)}` }),
+      ...(isOpen ? { question_open: viewQuestion(task.name, standing) } : {}),
+      ...(state === "alive" || isOpen ? {} : { command: `splashdown resume ${quoteArgument(task.name)}` }),
     };
   } finally {
     await task.close();
   }
 }
 
-async function selectQuestion(
-  control: ControlDeps,
-  questions: readonly QuestionEntry[],
-  id: string | undefined,
-): Promise<QuestionEntry> {
+async function selectQuestion(control: ControlDeps, state: TaskState, id: string | undefined): Promise<QuestionEntry> {
   const task = control.task.name;
+  const questions = [...state.questions.values()];
   const open = questions.filter((question) => question.status === "open");
   if (id === undefined) {
     const [only, second] = open;
@@ -63,7 +62,18 @@ async function selectQuestion(
       { details: { task, questions: ids } },
     );
   }
-  const matching = questions.filter((question) => question.id === id || question.step === id);
+  const isNamed = (question: QuestionEntry): boolean => {
+    const step = question.step === undefined ? undefined : state.steps.get(question.step);
+    return [question.id, step?.id, step?.path, step?.name].includes(id);
+  };
+  const matching = questions.filter(isNamed);
+  const several = matching.filter((question) => question.status === "open");
+  if (several.length > 1)
+    throw new SplashdownError(
+      "USAGE_INVALID",
+      `${id} names ${several.length} open questions: ${several.map((question) => question.id).join(", ")}`,
+      { details: { task } },
+    );
   const named = matching.find((question) => question.status === "open") ?? matching.at(-1);
   if (named === undefined)
     throw new SplashdownError("QUESTION_NOT_FOUND", `task ${task} has no question ${id}`, {

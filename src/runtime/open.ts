@@ -12,7 +12,7 @@ import type { RandomSource } from "../base/random.js";
 import type { TemplateEngine } from "../engine/input.js";
 import { openProcessHost, type SystemProcessHost } from "../process/host.js";
 import { openStore } from "../store/open-store.js";
-import type { AskPerson } from "./answer-desk.js";
+import type { AskPerson } from "./person.js";
 import { AuditTrail } from "./audit-trail.js";
 import type { Splashdown } from "./contract.js";
 import { Emitter } from "./emitter.js";

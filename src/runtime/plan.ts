@@ -1,6 +1,6 @@
 /** What going on with a task would do: done, to run, to run again and why, unknown, changed. Pure. */
 import type { NodeDefinition } from "../definition/workflow.js";
-import { currentStepId } from "../engine/lookup.js";
+import { currentStepId, mayHaveBegun } from "../engine/lookup.js";
 import type { StepEntry, TaskState } from "../engine/state.js";
 import type { PlanView } from "./contract.js";
 import type { ReloadedWorkflow } from "./workflow-loading.js";
@@ -33,10 +33,11 @@ function isValid(state: TaskState, { path, round, visit }: StepEntry): boolean {
 function isPerhapsUnknown(step: StepEntry): boolean {
   if (step.status === "unknown" || step.status === "parked") return true;
   if (step.status !== "open" || step.effects !== "external") return false;
-  return step.process !== undefined || step.kind === "function";
+  return mayHaveBegun(step);
 }
 
 function describeRerun(step: StepEntry): string {
+  if (step.status === "asked") return "it waits for an answer";
   if (step.status === "failed") return `it failed: ${step.error?.message ?? "unknown error"}`;
   if (step.status === "waiting_retry") return "it waits for its next attempt";
   if (step.process === undefined && step.effects === "external") return "it was never started";

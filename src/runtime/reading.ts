@@ -15,6 +15,7 @@ import type { OwnerState, TaskStore } from "../store/contract.js";
 import { loadAnchor, type LoadedAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { QuestionView, TaskView } from "./contract.js";
+import { loadStanding } from "./giving.js";
 import { loadAnswer } from "./control.js";
 import type { Services } from "./services.js";
 import {
@@ -119,7 +120,7 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
 export async function viewQuestions({ task, vault }: OpenedTask, state: TaskState): Promise<QuestionView[]> {
   const views: QuestionView[] = [];
   for (const question of state.questions.values()) {
-    const view = viewQuestion(task.name, question);
+    const view = viewQuestion(task.name, await loadStanding({ task, vault }, question));
     const given = question.status === "open" ? await loadAnswer({ task, vault }, question.id) : undefined;
     views.push(
       given === undefined

@@ -13,16 +13,17 @@ import type { TaskState } from "../engine/state.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
 import { isOfProgram } from "../checkpoint/standalone.js";
-import { planRecovery } from "../recovery/supervise.js";
+import { planRecovery, type Takes } from "../recovery/supervise.js";
 import type { TaskStore } from "../store/contract.js";
 import { conductOn, type GoOn } from "./conduct.js";
 import type { PlanView, RecoverOptions, RecoverView, ResumeOptions, RunView } from "./contract.js";
 import { findTask, findTaskOfCheckpoint } from "./finding.js";
 import { ANY_STEP, answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
 import { prepareGoingBack } from "./going-back.js";
-import { findBlocking, isInterrupted } from "./interrupted.js";
+import { findAnswered, findBlocking, isToTakeUp } from "./interrupted.js";
 import { notStarted } from "./key-access.js";
 import { planResume } from "./plan.js";
+import { presetsOf, requireKnownGates } from "./presets.js";
 import { readState, whileOpen, type OpenedTask } from "./reading.js";
 import { sealedSettings } from "./run-verb.js";
 import { viewRun } from "./run-view.js";
@@ -48,9 +49,11 @@ export async function resumeTask(services: Services, options: ResumeOptions): Pr
     if (options.planOnly === true) return standing.plan;
     if (standing.goBack === undefined && !isOpenEnded(standing.state)) return viewEnded(services, standing);
     requireKnownSteps(standing.state, parseUnknownFlags(options.unknown));
+    const presets = presetsOf(options);
+    requireKnownGates(standing.now.workflow.definition, presets, standing.state);
     options.onPlan?.(standing.plan);
     if (standing.now.isChanged && options.acceptChanges !== true) return refuseChange(services, standing);
-    if (standing.goBack === undefined) await answerOpenQuestions(services, standing, options);
+    if (standing.goBack === undefined) await answerOpenQuestions(services, standing, { ...options, presets });
     return goOn(services, standing, { by: "resume", byPerson: true, options });
   });
 }
@@ -142,10 +145,11 @@ function goOn(
     byPerson,
     ...(goBack === undefined ? {} : { goBack }),
     isToGoOn: (found) =>
-      goBack !== undefined || (byPerson ? isOpenEnded(found) : isInterrupted(found, services.clock.nowMs())),
+      goBack !== undefined || (byPerson ? isOpenEnded(found) : isToTakeUp(opened, found, services.clock.nowMs())),
     workflow: now.workflow,
     settings: sealedSettings(state, services.settings),
     unknown: answersOf(options),
+    presets: presetsOf(options),
     wait: options.wait ?? false,
     signal: options.signal,
     breakAt: options.breakAt,
@@ -165,7 +169,7 @@ type RecoveredTask = RecoverView["tasks"][number];
 export async function recoverTasks(services: Services, options: RecoverOptions): Promise<RecoverView> {
   for (const workflow of options.workflows ?? []) await loadGiven(services, workflow);
   const scanned = await scanTasks({ store: services.store, openVault: (task) => services.keys.open(task) });
-  const plan = planRecovery(scanned, services.clock.nowMs());
+  const plan = planRecovery(scanned, services.clock.nowMs(), await findAnswered(services, scanned));
   const results = new Map<string, RecoveredTask>();
   for (const { name, why } of plan.leave) results.set(name, { task: name, action: "left", why });
   for (const entry of scanned) {
@@ -206,18 +210,24 @@ function computeRecoverStatus(tasks: readonly RecoveredTask[]): number {
   return second === undefined ? (only ?? EXIT_STATUS.done) : EXIT_STATUS.failed;
 }
 
+const REASONS: Readonly<Record<Takes, string>> = {
+  crashed: "its owner is gone",
+  due: "its time has come",
+  answered: "its question was answered",
+};
+
 async function recoverOne(
   services: Services,
-  { name, why }: { name: string; why: "crashed" | "due" },
+  { name, why }: { name: string; why: Takes },
   options: RecoverOptions,
 ): Promise<RecoveredTask> {
-  const reason = why === "crashed" ? "its owner is gone" : "its time has come";
+  const reason = REASONS[why];
   try {
     const task = await services.store.task(name);
     if (task === undefined) return { task: name, action: "left", why: "it is not there any more" };
     try {
       const standing = await readStanding(services, task);
-      if (!isInterrupted(standing.state, services.clock.nowMs()))
+      if (!(await isToTakeUp(standing.opened, standing.state, services.clock.nowMs())))
         return { task: name, action: "left", why: "another process went on with it meanwhile, and left it" };
       if (isOfProgram(standing.state)) return { task: name, action: "left", why: ofProgram(name).message };
       if (standing.now.isChanged)

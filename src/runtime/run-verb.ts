@@ -16,10 +16,11 @@ import type { TaskStore } from "../store/contract.js";
 import { conductNew, conductOn, type ConductOptions } from "./conduct.js";
 import type { RunOptions, RunView } from "./contract.js";
 import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
-import { describeDifference, findInterrupted, isInterrupted, type Candidate } from "./interrupted.js";
+import { describeDifference, findInterrupted, isToTakeUp, type Candidate } from "./interrupted.js";
 import { isUnborn } from "./key-access.js";
 import { breakpointsOf } from "./breakpoints.js";
 import { deriveStatus, readState, whileOpen } from "./reading.js";
+import { presetsOf, requireKnownGates } from "./presets.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
 import { prepareWorkflow } from "./workflow-loading.js";
@@ -41,10 +42,12 @@ export async function runWorkflow(services: Services, options: RunOptions): Prom
     inputs,
     options,
     unknown: parseUnknownFlags(options.unknown),
+    presets: presetsOf(options),
     wait: options.wait ?? false,
     signal: options.signal,
     breakAt: options.breakAt,
   };
+  requireKnownGates(workflow.definition, prepared.presets);
   if (options.task !== undefined) return runNamed(services, options.task, prepared);
   const crashed = options.fresh === true ? [] : await findInterrupted(services, prepared);
   const [only, second] = crashed;
@@ -71,7 +74,11 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
     requireSame(folded.state, prepared);
     const status = deriveStatus(folded.state, owner.state);
     if (status === "running") await requireOwnerGone({ task: existing, clock: services.clock, takeOver: true });
-    if (status === "running" || status === "unclear" || isInterrupted(folded.state, services.clock.nowMs())) {
+    if (
+      status === "running" ||
+      status === "unclear" ||
+      (await isToTakeUp(opened, folded.state, services.clock.nowMs()))
+    ) {
       return takeUp(services, { ...opened, state: folded.state }, prepared);
     }
     return viewRun(services, {
@@ -127,13 +134,20 @@ async function takeUp(services: Services, candidate: Candidate, prepared: Prepar
   const { options } = prepared;
   return whileOpen(task, async () => {
     requireKnownSteps(state, prepared.unknown);
-    await answerOpenQuestions(services, { opened, state }, { unknown: options.unknown });
+    await answerOpenQuestions(
+      services,
+      { opened, state },
+      {
+        unknown: options.unknown,
+        presets: prepared.presets,
+      },
+    );
     return conductOn(services, {
       ...prepared,
       opened,
       settings: state.task === undefined ? prepared.settings : sealedSettings(state, prepared.settings),
       by: "run",
-      isToGoOn: (now) => isInterrupted(now, services.clock.nowMs()),
+      isToGoOn: (now) => isToTakeUp(opened, now, services.clock.nowMs()),
       byPerson: false,
       takeOver: false,
       acceptLoss: false,

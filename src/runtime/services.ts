@@ -9,7 +9,7 @@ import type { TemplateEngine } from "../engine/input.js";
 import type { MemoryGauge } from "../engine/ports.js";
 import type { ProcessHost } from "../process/contract.js";
 import type { Store } from "../store/contract.js";
-import type { AskPerson } from "./answer-desk.js";
+import type { AskPerson } from "./person.js";
 import type { AuditTrail } from "./audit-trail.js";
 import type { RunningView } from "./contract.js";
 import type { Emitter } from "./emitter.js";

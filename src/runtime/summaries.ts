@@ -1,13 +1,14 @@
 /** Short truths about all tasks: status from recovery's scan, name of the workflow and times from the journal's ends. */
 import { SplashdownError } from "../base/errors.js";
-import type { QuestionId } from "../base/ids.js";
+import { moveInQuestion, openQuestion } from "../engine/evolve-questions.js";
+import { createState, type QuestionEntry, type TaskState } from "../engine/state.js";
 import { readHistory, type History } from "../journal/history.js";
 import { foldHistory, lossError } from "../recovery/fold.js";
 import { findRollback } from "../recovery/rollback-guard.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskSummaryView } from "./contract.js";
-import { loadAnswer } from "./control.js";
+import { listUnanswered } from "./giving.js";
 import { openTask, readAnchor, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
 import { measureTask } from "./prune-plan.js";
@@ -33,6 +34,7 @@ async function summarise(services: Services, entry: ScannedTask): Promise<TaskSu
     ...(details.workflow === undefined ? {} : { workflow: details.workflow, started_at: details.startedAt ?? "" }),
     ...(details.stepsDone === undefined ? {} : { steps_done: details.stepsDone }),
     ...(details.openQuestions === undefined ? {} : { open_questions: details.openQuestions }),
+    ...(details.waitsFor === undefined ? {} : { waits_for: details.waitsFor }),
     ...(problem === undefined
       ? {}
       : {
@@ -51,6 +53,7 @@ interface Details {
   readonly startedAt?: string;
   readonly stepsDone?: number;
   readonly openQuestions?: number;
+  readonly waitsFor?: TaskSummaryView["waits_for"];
   /** What the scan, which looks at the journal's end only, does not see. */
   readonly problem?: SplashdownError;
 }
@@ -83,21 +86,36 @@ async function readHistoryDetails(services: Services, task: TaskStore): Promise<
   const first = history.records[0]?.decode();
   if (first?.type !== "task_started") return { problem, ...(await describeFolded(opened, history)) };
   const stepsDone = history.records.filter((record) => record.kind === "completion").length;
-  const openQuestions = await countOpenQuestions(opened, history);
-  return { workflow: first.definition.name, startedAt: formatTime(first.atMs), stepsDone, openQuestions, problem };
+  const open = await listOpenQuestions(opened, history);
+  const [oldest] = open;
+  return {
+    workflow: first.definition.name,
+    startedAt: formatTime(first.atMs),
+    stepsDone,
+    openQuestions: open.length,
+    ...(oldest === undefined ? {} : { waitsFor: { question: oldest.id, text: oldest.text } }),
+    problem,
+  };
 }
 
-/** Those that nobody has answered, not even for an owner to come. */
-async function countOpenQuestions(opened: OpenedTask, { records }: History): Promise<number> {
-  const open = new Set<QuestionId>();
+/** Those that nobody has answered, not even for an owner to come, oldest first. */
+async function listOpenQuestions(opened: OpenedTask, { records }: History): Promise<QuestionEntry[]> {
+  const { questions } = foldQuestions(records);
+  return listUnanswered(opened, [...questions.values()]);
+}
+
+/** What the history says of questions, and of nothing else. */
+function foldQuestions(records: History["records"]): Pick<TaskState, "questions"> {
+  const state = createState();
   for (const record of records) {
+    if (record.kind === "rolled_back") state.questions.clear();
     if (record.kind !== "question" && record.kind !== "answer") continue;
     const event = record.decode();
-    if (event.type === "question_opened") open.add(event.question.id);
-    if (event.type === "question_answered") open.delete(event.question);
+    if (event.type === "question_opened") openQuestion(state, event);
+    if (event.type === "question_answered") state.questions.delete(event.question);
+    if (event.type === "question_moved") moveInQuestion(state, event);
   }
-  const answers = await Promise.all([...open].map((question) => loadAnswer(opened, question)));
-  return answers.filter((answer) => answer === undefined).length;
+  return state;
 }
 
 /** Damage that no snapshot covers. */

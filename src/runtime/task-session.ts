@@ -31,6 +31,7 @@ import { createDeliverableWriter } from "./deliverables.js";
 import type { UnknownAnswer } from "./given-answers.js";
 import { observeInto } from "./observer.js";
 import { createPerformerDeps } from "./performer-deps.js";
+import type { Presets } from "./presets.js";
 import { viewRunning } from "./running-view.js";
 import { createSanitiser } from "./sanitiser.js";
 import type { Services } from "./services.js";
@@ -49,6 +50,7 @@ export interface SessionOptions {
   readonly settings: EffectiveSettings;
   /** Answers given ahead, by step. */
   readonly unknown: Readonly<Record<string, UnknownAnswer>>;
+  readonly presets: Presets;
   readonly templates: TemplateEngine;
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
@@ -113,7 +115,7 @@ class TaskSession {
   #isDiscarding = false;
 
   constructor(options: SessionOptions, journal: JournalWriter) {
-    const { services, task, vault, unknown } = options;
+    const { services, task, vault, unknown, presets } = options;
     this.#options = options;
     this.#journal = journal;
     const control: ControlDeps = { ...services, task, vault };
@@ -134,6 +136,7 @@ class TaskSession {
       control,
       inbox: this.#inbox,
       unknown,
+      presets,
       ask: services.ask,
       by: services.environment.user,
       holdOpen: (until) => this.#runner.holdOpen(until),
@@ -221,6 +224,7 @@ class TaskSession {
         this.#observe(event, state, n);
         if (event.type === "task_resumed") this.#manager.retain(state);
         if (event.type === "question_opened") this.#desk.opened(event, state);
+        if (event.type === "question_answered" || event.type === "question_moved") this.#desk.answered(event);
         if (event.type === "noted" && event.facts?.["discard_checkpoints"] === true) this.#isDiscarding = true;
         if (event.type === "snapshot_written" || event.type === "task_closed") this.#raiseAnchor();
       },

@@ -48,10 +48,23 @@ export interface QuestionView {
   readonly id: string;
   readonly kind: string;
   readonly text: string;
-  readonly options: readonly { readonly value: string; readonly label: string; readonly takes_value: boolean }[];
+  readonly options: readonly {
+    readonly value: string;
+    readonly label: string;
+    readonly takes_value: boolean;
+    /** Name of a text that may go with it. */
+    readonly prompt_for?: string;
+    readonly multiline?: boolean;
+  }[];
+  /** What a wizard asks, in order. */
+  readonly items?: readonly WizardItemView[];
+  /** The item that is asked now. */
+  readonly at?: string;
   readonly step?: string;
   readonly opened_at: string;
   readonly expires_at?: string;
+  /** What is answered when nobody did by then. */
+  readonly on_expire?: string;
   readonly offered?: JsonValue;
   /** `answered`: recorded, and not acted on yet. */
   readonly status: "open" | "answered" | "consumed";
@@ -60,6 +73,19 @@ export interface QuestionView {
   readonly answered_at?: string;
   /** The command that answers it. */
   readonly command: string;
+}
+
+export interface WizardItemView {
+  readonly id: string;
+  readonly text: string;
+  readonly hint?: string;
+  readonly choices: readonly string[];
+  readonly allow_free_text: boolean;
+  readonly default?: JsonValue;
+  readonly required: boolean;
+  readonly multiline: boolean;
+  readonly status: "open" | "answered" | "skipped";
+  readonly answer?: JsonValue;
 }
 
 export interface TaskSummaryView {
@@ -72,6 +98,8 @@ export interface TaskSummaryView {
   readonly last_event_at?: string;
   readonly steps_done?: number;
   readonly open_questions?: number;
+  /** The oldest open question: what the task waits for. */
+  readonly waits_for?: { readonly question: string; readonly text: string };
   readonly resume_at?: string;
   readonly size: number;
   /** Why the task cannot be read, when it cannot. */

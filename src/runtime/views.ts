@@ -4,7 +4,17 @@ import { quoteArgument } from "../base/shell-text.js";
 import type { EngineEvent } from "../engine/events.js";
 import { currentStepId } from "../engine/lookup.js";
 import type { QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
-import type { CheckpointView, DeliverableView, EventView, MetricsView, QuestionView, StepView } from "./contract.js";
+import type { QuestionOption } from "../engine/question.js";
+import type { Wizard } from "../engine/wizard.js";
+import type {
+  CheckpointView,
+  DeliverableView,
+  EventView,
+  MetricsView,
+  QuestionView,
+  StepView,
+  WizardItemView,
+} from "./contract.js";
 
 export function formatTime(atMs: number): string {
   return new Date(atMs).toISOString();
@@ -42,26 +52,64 @@ export function viewDeliverables(state: TaskState): DeliverableView[] {
 }
 
 export function viewQuestion(task: string, question: QuestionEntry): QuestionView {
-  const sample = question.options[0]?.value ?? "VALUE";
-  return {
+  const at = question.wizard?.items[question.wizard.cursor]?.id;
+  const sample = at === undefined ? (question.options[0]?.value ?? "VALUE") : `${quoteArgument(at)} ANSWER`;
+  return withoutAbsent({
     id: question.id,
     kind: question.kind,
     text: question.text,
-    options: question.options.map((option) => ({
-      value: option.value,
-      label: option.label,
-      takes_value: option.takesValue === true,
-    })),
-    ...(question.step === undefined ? {} : { step: question.step }),
+    options: question.options.map(viewOption),
+    items: question.wizard === undefined ? undefined : viewItems(question.wizard),
+    at,
+    step: question.step,
     opened_at: formatTime(question.openedAtMs),
-    ...(question.expiresAtMs === undefined ? {} : { expires_at: formatTime(question.expiresAtMs) }),
-    ...(question.offered === undefined ? {} : { offered: question.offered }),
+    expires_at: formatMaybe(question.expiresAtMs),
+    on_expire: question.onExpire,
+    offered: question.offered,
     status: question.status,
-    ...(question.answer === undefined ? {} : { answer: question.answer }),
-    ...(question.answeredBy === undefined ? {} : { answered_by: question.answeredBy }),
-    ...(question.answeredAtMs === undefined ? {} : { answered_at: formatTime(question.answeredAtMs) }),
+    answer: question.answer,
+    answered_by: question.answeredBy,
+    answered_at: formatMaybe(question.answeredAtMs),
     command: `splashdown answer ${quoteArgument(task)} ${quoteArgument(question.id)} ${sample}`,
-  };
+  });
+}
+
+function viewOption({
+  value,
+  label,
+  takesValue,
+  promptFor,
+  multiline,
+}: QuestionOption): QuestionView["options"][number] {
+  const more = promptFor === undefined ? {} : { prompt_for: promptFor, multiline: multiline === true };
+  return { value, label, takes_value: takesValue === true, ...more };
+}
+
+function formatMaybe(atMs: number | undefined): string | undefined {
+  return atMs === undefined ? undefined : formatTime(atMs);
+}
+
+/** A view has no keys that say nothing. */
+function withoutAbsent<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
+function viewItems({ items, settled }: Wizard): WizardItemView[] {
+  return items.map((item) => {
+    const { value, source } = settled[item.id] ?? {};
+    return {
+      id: item.id,
+      text: item.text,
+      ...(item.hint === undefined ? {} : { hint: item.hint }),
+      choices: item.choices,
+      allow_free_text: item.allowFreeText,
+      ...(item.default === undefined ? {} : { default: item.default }),
+      required: item.required,
+      multiline: item.multiline,
+      status: source === undefined ? "open" : source === "skipped" ? "skipped" : "answered",
+      ...(value === undefined ? {} : { answer: value }),
+    };
+  });
 }
 
 export function viewOpenQuestions(task: string, state: TaskState): QuestionView[] {
@@ -186,6 +234,9 @@ const DESCRIBERS: Describers = {
   decision_made: (event) => `${event.decision.agent} decided: ${event.decision.description}`,
   question_opened: (event) => `question: ${event.question.text}`,
   question_answered: (event) => `${event.by} answered ${event.question}: ${event.answer}`,
+  question_moved: (event) =>
+    `${event.by} in ${event.question}: ${event.action} ${Object.keys(event.set).join(", ")}${event.outcome === undefined ? "" : ` (${event.outcome})`}`,
+  question_reminded: (event) => `nobody has answered ${event.question} yet`,
   channel_changed: (event) => `channel ${event.op} ${event.key}`,
   score_recorded: (event) => `${event.path} ${event.dimension}: ${event.score}`,
   evaluation_completed: (event) => `${event.path} scored ${event.score}: ${event.verdict}`,

@@ -13,6 +13,8 @@ import { nextDueAtMs } from "../../src/engine/due.js";
 import type { BlobRef, EngineEvent, EngineEventType, EventOf, StepError } from "../../src/engine/events.js";
 import { evolve } from "../../src/engine/evolve.js";
 import type { DecideContext, EngineInput } from "../../src/engine/input.js";
+import { isPerformed } from "../../src/engine/lookup.js";
+import { BY_TIMEOUT, listExpired } from "../../src/engine/questions.js";
 import type { StepOutcome } from "../../src/engine/ports.js";
 import { createState, type QuestionEntry, type StepEntry, type TaskState } from "../../src/engine/state.js";
 import { FAKE_START_MS } from "./fake-clock.js";
@@ -176,7 +178,7 @@ export class EngineHarness {
     }
     for (const id of this.state.open) {
       const step = this.state.steps.get(id);
-      if (step !== undefined && step.kind !== "wait") this.#running.set(`${id}/${step.attempt}`, step);
+      if (step !== undefined && isPerformed(step.kind)) this.#running.set(`${id}/${step.attempt}`, step);
     }
   }
 
@@ -225,6 +227,12 @@ export class EngineHarness {
     if (dueAtMs === undefined) throw new Error("nothing runs, nothing is due, and the task is not closed");
     this.nowMs = Math.max(this.nowMs, dueAtMs);
     this.submit({ kind: "due" });
+    // As the inbox does: what a question answers itself is recorded like any other answer.
+    for (const { id, onExpire, wizard } of listExpired(this.state, this.nowMs)) {
+      const move = wizard === undefined ? {} : { move: wizard.moves + 1 };
+      const answer = { kind: "answer", question: id, answer: onExpire ?? "", by: BY_TIMEOUT, ...move } as const;
+      this.submit({ kind: "message", message: answer });
+    }
   }
 
   /** A process that ends at once: only the first `count` events remain. The answer is another owner's harness. */

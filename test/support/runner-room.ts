@@ -206,6 +206,7 @@ export class RunnerRoom {
           this.#receive = receive;
           return () => (this.#receive = undefined);
         },
+        answer: async (message) => this.#receive?.(message),
       },
       checkpoints: { captured: (state, event) => this.captured(state, event), idle: () => this.idle() },
       memory: () => ({ fraction: 0.1, residentBytes: 1_000 }),

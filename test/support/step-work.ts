@@ -25,6 +25,10 @@ const KIND_FIELDS: { readonly [K in StepKind]: object } = {
   model: { provider: "scripted", prompt: "" },
   set: { outputType: "auto" },
   wait: { duration: 1 },
+  human_gate: { prompt: "", options: [] },
+  questions: { items: [], allow: { back: true, skip: true, skipAll: true, abort: false } },
+  terminate: { status: "success", reason: "" },
+  http: { method: "GET", url: "", query: {}, headers: {}, failOnStatus: true },
   scorer: { dimension: "quality", scorer: { by: "expression", expression: "" } },
 };
 

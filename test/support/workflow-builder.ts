@@ -2,17 +2,22 @@
 import type {
   CommandStep,
   DagScope,
+  GateOption,
+  GateStep,
   MachineScope,
   ModelStep,
   NodeDefinition,
   ParallelScope,
   PhaseScope,
   PhasesScope,
+  QuestionsStep,
   ScopeDefinition,
   ScorerStep,
   SetStep,
   StepDefinition,
+  TerminateStep,
   WaitStep,
+  WizardItem,
   WorkflowDefinition,
 } from "../../src/definition/workflow.js";
 
@@ -60,6 +65,46 @@ export function set(name: string, options: Options<SetStep> = {}): SetStep {
 
 export function wait(name: string, duration: string | number, options: Options<WaitStep> = {}): WaitStep {
   return { ...step, kind: "wait", name, duration, ...options };
+}
+
+/** A gate whose options lead where their value says, unless told otherwise. */
+export function gate(name: string, options: readonly Partial<GateOption>[], rest: Options<GateStep> = {}): GateStep {
+  return {
+    ...step,
+    kind: "human_gate",
+    name,
+    prompt: "Go on?",
+    options: options.map((option) => ({ value: "", label: option.value ?? "", multiline: false, ...option })),
+    ...rest,
+  };
+}
+
+/** A wizard of questions, by id or whole. */
+export function questions(
+  name: string,
+  items: readonly (string | Partial<WizardItem>)[],
+  rest: Options<QuestionsStep> = {},
+): QuestionsStep {
+  return {
+    ...step,
+    kind: "questions",
+    name,
+    items: items.map((item) => ({
+      id: typeof item === "string" ? item : "",
+      text: `${typeof item === "string" ? item : (item.id ?? "")}?`,
+      choices: [],
+      allowFreeText: true,
+      required: false,
+      multiline: false,
+      ...(typeof item === "string" ? {} : item),
+    })),
+    allow: { back: true, skip: true, skipAll: true, abort: false },
+    ...rest,
+  };
+}
+
+export function terminateStep(name: string, options: Options<TerminateStep> = {}): TerminateStep {
+  return { ...step, kind: "terminate", name, status: "success", reason: "enough", ...options };
 }
 
 export function scorer(dimension: string, options: Options<ScorerStep> = {}): ScorerStep {

@@ -15,7 +15,9 @@
 import { SplashdownError } from "../../base/errors.js";
 import type { EngineEvent, EventOf, TaskEnd } from "../events.js";
 import type { EngineInput, TemplateEngine } from "../input.js";
+import { isPerformed } from "../lookup.js";
 import type { ControlMessage, EnginePorts } from "../ports.js";
+import { BY_TIMEOUT, listExpired } from "../questions.js";
 import type { TaskState } from "../state.js";
 import { Activity } from "./activity.js";
 import { Attempts } from "./attempts.js";
@@ -83,7 +85,7 @@ export class TaskRunner {
     this.#ports = ports;
     this.#values = values;
     this.#closed.catch(() => undefined);
-    this.#due = new DueTimer({ clock: ports.clock, state, onDue: () => void this.#post({ kind: "due" }) });
+    this.#due = new DueTimer({ clock: ports.clock, state, onDue: () => this.#takeDue() });
     const snapshots = new SnapshotWatch({
       state,
       checkpoints: ports.checkpoints,
@@ -242,9 +244,20 @@ export class TaskRunner {
     }
   }
 
-  /** A wait is nobody's work: it ends when it falls due. */
+  /** Questions whose time is over are answered like any other: by the first answer that is recorded. */
+  #takeDue(): void {
+    void this.#post({ kind: "due" });
+    for (const { id, onExpire, wizard } of listExpired(this.state, this.#ports.clock.nowMs())) {
+      const move = wizard === undefined ? {} : { move: wizard.moves + 1 };
+      const answer = { kind: "answer", question: id, answer: onExpire ?? "", by: BY_TIMEOUT, ...move } as const;
+      const end = this.#work.begin();
+      void this.#ports.inbox.answer(answer).finally(end);
+    }
+  }
+
+  /** A wait or a gate is nobody's work: time or a person ends it. */
   #startStep(event: EventOf<"step_intended">): void {
-    if (event.kind === "wait") return;
+    if (!isPerformed(event.kind)) return;
     if (this.#leaving === undefined) this.#attempts.start(event);
     else void this.#post(neverStarted(event));
   }

@@ -437,37 +437,90 @@ export interface Step {
     /** Folder in the sandbox. */
     readonly working_dir?: string;
   };
-  /** Options of a gate (not in this version). */
-  readonly options?: unknown;
-  /** Not in this version. */
-  readonly questions?: unknown;
-  /** Not in this version. */
-  readonly source?: unknown;
+  /** What a person may choose at a gate. */
+  readonly options?: readonly GateOption[];
+  /** What a person is asked, one after the other. */
+  readonly questions?: readonly QuestionItem[];
+  /** Where the questions or items come from: a list in an earlier output, such as architect.output.open_questions. */
+  readonly source?: string;
+  /** False: no going back to the question before. */
   readonly allow_back?: boolean;
+  /** False: no question may be skipped. */
   readonly allow_skip?: boolean;
+  /** False: what is left may not be skipped. */
   readonly allow_skip_all?: boolean;
+  /** True: the wizard may be left without answers. */
   readonly allow_abort?: boolean;
+  /** Where control goes when the wizard was left. */
   readonly abort_route?: string;
   /** A nested workflow (not in this version). */
   readonly workflow?: unknown;
   /** Not in this version. */
   readonly input_mapping?: unknown;
   readonly max_depth?: number;
-  /** Of a terminate step (not in this version). */
-  readonly status?: unknown;
-  /** Not in this version. */
-  readonly output_template?: unknown;
-  /** Of an http step (not in this version). */
-  readonly url?: unknown;
-  /** Not in this version. */
-  readonly method?: unknown;
+  /** How a terminate step ends the workflow. */
+  readonly status?: "success" | "failed";
+  /** The final output when a terminate step ends the workflow. */
+  readonly output_template?: (string | { readonly [key: string]: unknown });
+  /** Address of an http step. */
+  readonly url?: string;
+  /** Method of an http step. */
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   /** Of an mcp step (not in this version). */
   readonly server?: unknown;
   /** Not in this version. */
   readonly tool?: unknown;
   /** Not in this version. */
   readonly for_each?: unknown;
+  /** Value of the option that --skip-gates takes. */
+  readonly default?: (string | number | boolean);
+  /** What a gate or wizard answers itself when its timeout is over: an option, or skip_all or abort. */
+  readonly on_timeout?: (string | number | boolean);
+  /** Headers of an http step. */
+  readonly headers?: Texts;
+  /** Query parameters of an http step. */
+  readonly query?: Texts;
+  /** Body of an http step: a text, or anything else as JSON. */
+  readonly body?: unknown;
+  /** False: answers of 400 and more are results, not failures. */
+  readonly fail_on_status?: boolean;
 }
+
+/** One choice at a gate; a text alone is its value and label. */
+export type GateOption = (string | {
+  /** What the choice is called. */
+  readonly value: (string | number | boolean);
+  /** What a person reads; the value when absent. */
+  readonly label?: string;
+  /** Where control goes. */
+  readonly route?: string;
+  /** Name of a text that goes with the choice. */
+  readonly prompt_for?: string;
+  /** True when the text may have several lines. */
+  readonly multiline?: boolean;
+});
+
+/** One question; a text alone is asked as it is. */
+export type QuestionItem = (string | {
+  /** Name of the answer; q1, q2, … when absent. */
+  readonly id?: string;
+  /** What is asked. */
+  readonly text?: string;
+  /** The same as text. */
+  readonly question?: string;
+  /** What helps to answer. */
+  readonly hint?: string;
+  /** Answers to choose from. */
+  readonly choices?: (readonly ((string | number | boolean))[]);
+  /** False: only the choices count. */
+  readonly allow_free_text?: boolean;
+  /** Answer when nothing is said. */
+  readonly default?: unknown;
+  /** True: it cannot be skipped. */
+  readonly required?: boolean;
+  /** False: one line only. */
+  readonly multiline?: boolean;
+});
 
 /** What a step sees of earlier outputs. */
 export interface Context {
@@ -601,10 +654,10 @@ export interface AnswerValidator {
   readonly max_retries?: number;
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"type":"string"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"atlas":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"type":"string"},"on_complete":{"type":"string"},"on_error":{"type":"string"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"evaluation":{"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{},"questions":{},"source":{},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{},"input_mapping":{},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{},"output_template":{},"url":{},"method":{},"server":{},"tool":{},"for_each":{}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}}}};
-const schema95 = {"enum":["plain","sealed"]};
-const schema102 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
-const schema103 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"type":"string"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"atlas":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"type":"string"},"on_complete":{"type":"string"},"on_error":{"type":"string"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"evaluation":{"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{},"input_mapping":{},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}}}};
+const schema99 = {"enum":["plain","sealed"]};
+const schema106 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
+const schema107 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
 const func1 = Object.prototype.hasOwnProperty;
 const schema32 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"type":"string"},"on_complete":{"type":"string"},"on_error":{"type":"string"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}};
 const schema42 = {"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true};
@@ -3068,7 +3121,7 @@ const schema50 = {"type":"object","additionalProperties":false,"required":["name
 const schema51 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"};
 const schema68 = {"type":"integer","minimum":1,"maximum":1000};
 const pattern6 = new RegExp("^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$", "u");
-const schema52 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{},"questions":{},"source":{},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{},"input_mapping":{},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{},"output_template":{},"url":{},"method":{},"server":{},"tool":{},"for_each":{}}};
+const schema52 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{},"input_mapping":{},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"}}};
 const schema54 = {"type":["array","string"],"items":{"type":"string"}};
 const schema55 = {"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}};
 const schema56 = {"enum":["none","idempotent","external"]};
@@ -3076,6 +3129,8 @@ const schema58 = {"type":["array","string"],"minItems":1,"items":{"type":["strin
 const schema59 = {"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}};
 const schema67 = {"enum":["fail_fast","continue_on_error","all_or_nothing"]};
 const schema70 = {"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}};
+const schema72 = {"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}};
+const schema73 = {"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}};
 const pattern11 = new RegExp("\\S", "u");
 const schema63 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}};
 const wrapper0 = {validate: validate35};
@@ -5097,9 +5152,11 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data.allow_back !== undefined){
-if(typeof data.allow_back !== "boolean"){
-const err137 = {instancePath:instancePath+"/allow_back",schemaPath:"#/properties/allow_back/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.options !== undefined){
+let data94 = data.options;
+if(Array.isArray(data94)){
+if(data94.length < 1){
+const err137 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -5108,10 +5165,11 @@ vErrors.push(err137);
 }
 errors++;
 }
-}
-if(data.allow_skip !== undefined){
-if(typeof data.allow_skip !== "boolean"){
-const err138 = {instancePath:instancePath+"/allow_skip",schemaPath:"#/properties/allow_skip/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+const len15 = data94.length;
+for(let i15=0; i15<len15; i15++){
+let data95 = data94[i15];
+if((typeof data95 !== "string") && (!(data95 && typeof data95 == "object" && !Array.isArray(data95)))){
+const err138 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/type",keyword:"type",params:{type: schema72.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -5120,10 +5178,9 @@ vErrors.push(err138);
 }
 errors++;
 }
-}
-if(data.allow_skip_all !== undefined){
-if(typeof data.allow_skip_all !== "boolean"){
-const err139 = {instancePath:instancePath+"/allow_skip_all",schemaPath:"#/properties/allow_skip_all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data95 && typeof data95 == "object" && !Array.isArray(data95)){
+if(data95.value === undefined){
+const err139 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -5132,10 +5189,9 @@ vErrors.push(err139);
 }
 errors++;
 }
-}
-if(data.allow_abort !== undefined){
-if(typeof data.allow_abort !== "boolean"){
-const err140 = {instancePath:instancePath+"/allow_abort",schemaPath:"#/properties/allow_abort/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+for(const key11 in data95){
+if(!(((((key11 === "value") || (key11 === "label")) || (key11 === "route")) || (key11 === "prompt_for")) || (key11 === "multiline"))){
+const err140 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -5145,9 +5201,10 @@ vErrors.push(err140);
 errors++;
 }
 }
-if(data.abort_route !== undefined){
-if(typeof data.abort_route !== "string"){
-const err141 = {instancePath:instancePath+"/abort_route",schemaPath:"#/properties/abort_route/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data95.value !== undefined){
+let data96 = data95.value;
+if(((typeof data96 !== "string") && (!((typeof data96 == "number") && (isFinite(data96))))) && (typeof data96 !== "boolean")){
+const err141 = {instancePath:instancePath+"/options/" + i15+"/value",schemaPath:"#/$defs/gate_option/properties/value/type",keyword:"type",params:{type: schema72.properties.value.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -5157,10 +5214,9 @@ vErrors.push(err141);
 errors++;
 }
 }
-if(data.max_depth !== undefined){
-let data99 = data.max_depth;
-if(!(((typeof data99 == "number") && (!(data99 % 1) && !isNaN(data99))) && (isFinite(data99)))){
-const err142 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data95.label !== undefined){
+if(typeof data95.label !== "string"){
+const err142 = {instancePath:instancePath+"/options/" + i15+"/label",schemaPath:"#/$defs/gate_option/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -5169,9 +5225,10 @@ vErrors.push(err142);
 }
 errors++;
 }
-if((typeof data99 == "number") && (isFinite(data99))){
-if(data99 > 10 || isNaN(data99)){
-const err143 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
+}
+if(data95.route !== undefined){
+if(typeof data95.route !== "string"){
+const err143 = {instancePath:instancePath+"/options/" + i15+"/route",schemaPath:"#/$defs/gate_option/properties/route/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -5180,8 +5237,12 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(data99 < 1 || isNaN(data99)){
-const err144 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data95.prompt_for !== undefined){
+let data99 = data95.prompt_for;
+if(typeof data99 === "string"){
+if(func3(data99) < 1){
+const err144 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -5191,10 +5252,8 @@ vErrors.push(err144);
 errors++;
 }
 }
-}
-}
 else {
-const err145 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err145 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -5203,13 +5262,530 @@ vErrors.push(err145);
 }
 errors++;
 }
+}
+if(data95.multiline !== undefined){
+if(typeof data95.multiline !== "boolean"){
+const err146 = {instancePath:instancePath+"/options/" + i15+"/multiline",schemaPath:"#/$defs/gate_option/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
+}
+errors++;
+}
+}
+}
+}
+}
+else {
+const err147 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+errors++;
+}
+}
+if(data.questions !== undefined){
+let data101 = data.questions;
+if(Array.isArray(data101)){
+if(data101.length < 1){
+const err148 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+const len16 = data101.length;
+for(let i16=0; i16<len16; i16++){
+let data102 = data101[i16];
+if((typeof data102 !== "string") && (!(data102 && typeof data102 == "object" && !Array.isArray(data102)))){
+const err149 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/type",keyword:"type",params:{type: schema73.type},message:"must be string,object"};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+if(typeof data102 === "string"){
+if(func3(data102) < 1){
+const err150 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+errors++;
+}
+}
+if(data102 && typeof data102 == "object" && !Array.isArray(data102)){
+for(const key12 in data102){
+if(!(func1.call(schema73.properties, key12))){
+const err151 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+}
+if(data102.id !== undefined){
+let data103 = data102.id;
+if(typeof data103 === "string"){
+if(func3(data103) > 100){
+const err152 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+errors++;
+}
+if(func3(data103) < 1){
+const err153 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
+}
+errors++;
+}
+}
+else {
+const err154 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err154];
+}
+else {
+vErrors.push(err154);
+}
+errors++;
+}
+}
+if(data102.text !== undefined){
+let data104 = data102.text;
+if(typeof data104 === "string"){
+if(func3(data104) < 1){
+const err155 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err155];
+}
+else {
+vErrors.push(err155);
+}
+errors++;
+}
+}
+else {
+const err156 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err156];
+}
+else {
+vErrors.push(err156);
+}
+errors++;
+}
+}
+if(data102.question !== undefined){
+let data105 = data102.question;
+if(typeof data105 === "string"){
+if(func3(data105) < 1){
+const err157 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err157];
+}
+else {
+vErrors.push(err157);
+}
+errors++;
+}
+}
+else {
+const err158 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+errors++;
+}
+}
+if(data102.hint !== undefined){
+if(typeof data102.hint !== "string"){
+const err159 = {instancePath:instancePath+"/questions/" + i16+"/hint",schemaPath:"#/$defs/question_item/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+errors++;
+}
+}
+if(data102.choices !== undefined){
+let data107 = data102.choices;
+if(Array.isArray(data107)){
+const len17 = data107.length;
+for(let i17=0; i17<len17; i17++){
+let data108 = data107[i17];
+if(((typeof data108 !== "string") && (!((typeof data108 == "number") && (isFinite(data108))))) && (typeof data108 !== "boolean")){
+const err160 = {instancePath:instancePath+"/questions/" + i16+"/choices/" + i17,schemaPath:"#/$defs/question_item/properties/choices/items/type",keyword:"type",params:{type: schema73.properties.choices.items.type},message:"must be string,number,boolean"};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
+}
+errors++;
+}
+}
+}
+else {
+const err161 = {instancePath:instancePath+"/questions/" + i16+"/choices",schemaPath:"#/$defs/question_item/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
+}
+errors++;
+}
+}
+if(data102.allow_free_text !== undefined){
+if(typeof data102.allow_free_text !== "boolean"){
+const err162 = {instancePath:instancePath+"/questions/" + i16+"/allow_free_text",schemaPath:"#/$defs/question_item/properties/allow_free_text/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+}
+if(data102.required !== undefined){
+if(typeof data102.required !== "boolean"){
+const err163 = {instancePath:instancePath+"/questions/" + i16+"/required",schemaPath:"#/$defs/question_item/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err163];
+}
+else {
+vErrors.push(err163);
+}
+errors++;
+}
+}
+if(data102.multiline !== undefined){
+if(typeof data102.multiline !== "boolean"){
+const err164 = {instancePath:instancePath+"/questions/" + i16+"/multiline",schemaPath:"#/$defs/question_item/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err164];
+}
+else {
+vErrors.push(err164);
+}
+errors++;
+}
+}
+}
+}
+}
+else {
+const err165 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err165];
+}
+else {
+vErrors.push(err165);
+}
+errors++;
+}
+}
+if(data.source !== undefined){
+if(typeof data.source !== "string"){
+const err166 = {instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err166];
+}
+else {
+vErrors.push(err166);
+}
+errors++;
+}
+}
+if(data.allow_back !== undefined){
+if(typeof data.allow_back !== "boolean"){
+const err167 = {instancePath:instancePath+"/allow_back",schemaPath:"#/properties/allow_back/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err167];
+}
+else {
+vErrors.push(err167);
+}
+errors++;
+}
+}
+if(data.allow_skip !== undefined){
+if(typeof data.allow_skip !== "boolean"){
+const err168 = {instancePath:instancePath+"/allow_skip",schemaPath:"#/properties/allow_skip/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err168];
+}
+else {
+vErrors.push(err168);
+}
+errors++;
+}
+}
+if(data.allow_skip_all !== undefined){
+if(typeof data.allow_skip_all !== "boolean"){
+const err169 = {instancePath:instancePath+"/allow_skip_all",schemaPath:"#/properties/allow_skip_all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err169];
+}
+else {
+vErrors.push(err169);
+}
+errors++;
+}
+}
+if(data.allow_abort !== undefined){
+if(typeof data.allow_abort !== "boolean"){
+const err170 = {instancePath:instancePath+"/allow_abort",schemaPath:"#/properties/allow_abort/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err170];
+}
+else {
+vErrors.push(err170);
+}
+errors++;
+}
+}
+if(data.abort_route !== undefined){
+if(typeof data.abort_route !== "string"){
+const err171 = {instancePath:instancePath+"/abort_route",schemaPath:"#/properties/abort_route/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err171];
+}
+else {
+vErrors.push(err171);
+}
+errors++;
+}
+}
+if(data.max_depth !== undefined){
+let data118 = data.max_depth;
+if(!(((typeof data118 == "number") && (!(data118 % 1) && !isNaN(data118))) && (isFinite(data118)))){
+const err172 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err172];
+}
+else {
+vErrors.push(err172);
+}
+errors++;
+}
+if((typeof data118 == "number") && (isFinite(data118))){
+if(data118 > 10 || isNaN(data118)){
+const err173 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
+if(vErrors === null){
+vErrors = [err173];
+}
+else {
+vErrors.push(err173);
+}
+errors++;
+}
+if(data118 < 1 || isNaN(data118)){
+const err174 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err174];
+}
+else {
+vErrors.push(err174);
+}
+errors++;
+}
+}
+}
+if(data.status !== undefined){
+let data119 = data.status;
+if(!((data119 === "success") || (data119 === "failed"))){
+const err175 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema52.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err175];
+}
+else {
+vErrors.push(err175);
+}
+errors++;
+}
+}
+if(data.output_template !== undefined){
+let data120 = data.output_template;
+if((typeof data120 !== "string") && (!(data120 && typeof data120 == "object" && !Array.isArray(data120)))){
+const err176 = {instancePath:instancePath+"/output_template",schemaPath:"#/properties/output_template/type",keyword:"type",params:{type: schema52.properties.output_template.type},message:"must be string,object"};
+if(vErrors === null){
+vErrors = [err176];
+}
+else {
+vErrors.push(err176);
+}
+errors++;
+}
+}
+if(data.url !== undefined){
+if(typeof data.url !== "string"){
+const err177 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err177];
+}
+else {
+vErrors.push(err177);
+}
+errors++;
+}
+}
+if(data.method !== undefined){
+let data122 = data.method;
+if(!(((((((data122 === "GET") || (data122 === "HEAD")) || (data122 === "POST")) || (data122 === "PUT")) || (data122 === "PATCH")) || (data122 === "DELETE")) || (data122 === "OPTIONS"))){
+const err178 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema52.properties.method.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err178];
+}
+else {
+vErrors.push(err178);
+}
+errors++;
+}
+}
+if(data.default !== undefined){
+let data123 = data.default;
+if(((typeof data123 !== "string") && (!((typeof data123 == "number") && (isFinite(data123))))) && (typeof data123 !== "boolean")){
+const err179 = {instancePath:instancePath+"/default",schemaPath:"#/properties/default/type",keyword:"type",params:{type: schema52.properties.default.type},message:"must be string,number,boolean"};
+if(vErrors === null){
+vErrors = [err179];
+}
+else {
+vErrors.push(err179);
+}
+errors++;
+}
+}
+if(data.on_timeout !== undefined){
+let data124 = data.on_timeout;
+if(((typeof data124 !== "string") && (!((typeof data124 == "number") && (isFinite(data124))))) && (typeof data124 !== "boolean")){
+const err180 = {instancePath:instancePath+"/on_timeout",schemaPath:"#/properties/on_timeout/type",keyword:"type",params:{type: schema52.properties.on_timeout.type},message:"must be string,number,boolean"};
+if(vErrors === null){
+vErrors = [err180];
+}
+else {
+vErrors.push(err180);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data125 = data.headers;
+if(data125 && typeof data125 == "object" && !Array.isArray(data125)){
+for(const key13 in data125){
+let data126 = data125[key13];
+if(((typeof data126 !== "string") && (!((typeof data126 == "number") && (isFinite(data126))))) && (typeof data126 !== "boolean")){
+const err181 = {instancePath:instancePath+"/headers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+}
+}
+else {
+const err182 = {instancePath:instancePath+"/headers",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data127 = data.query;
+if(data127 && typeof data127 == "object" && !Array.isArray(data127)){
+for(const key14 in data127){
+let data128 = data127[key14];
+if(((typeof data128 !== "string") && (!((typeof data128 == "number") && (isFinite(data128))))) && (typeof data128 !== "boolean")){
+const err183 = {instancePath:instancePath+"/query/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+if(vErrors === null){
+vErrors = [err183];
+}
+else {
+vErrors.push(err183);
+}
+errors++;
+}
+}
+}
+else {
+const err184 = {instancePath:instancePath+"/query",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err184];
+}
+else {
+vErrors.push(err184);
+}
+errors++;
+}
+}
+if(data.fail_on_status !== undefined){
+if(typeof data.fail_on_status !== "boolean"){
+const err185 = {instancePath:instancePath+"/fail_on_status",schemaPath:"#/properties/fail_on_status/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err185];
+}
+else {
+vErrors.push(err185);
+}
+errors++;
+}
+}
+}
+else {
+const err186 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err186];
+}
+else {
+vErrors.push(err186);
+}
+errors++;
+}
 validate34.errors = vErrors;
 return errors === 0;
 }
 validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema72 = {"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}};
-const schema73 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}};
+const schema76 = {"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}};
+const schema77 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5223,7 +5799,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema73.properties, key0))){
+if(!(func1.call(schema77.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -5316,7 +5892,7 @@ const len1 = data5.length;
 for(let i1=0; i1<len1; i1++){
 let data6 = data5[i1];
 if(((typeof data6 !== "string") && (!((typeof data6 == "number") && (isFinite(data6))))) && (typeof data6 !== "boolean")){
-const err7 = {instancePath:instancePath+"/args/" + i1,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema73.properties.args.items.type},message:"must be string,number,boolean"};
+const err7 = {instancePath:instancePath+"/args/" + i1,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema77.properties.args.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5397,7 +5973,7 @@ errors++;
 if(data.schema !== undefined){
 let data11 = data.schema;
 if((!(data11 && typeof data11 == "object" && !Array.isArray(data11))) && (typeof data11 !== "boolean")){
-const err13 = {instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema73.properties.schema.type},message:"must be object,boolean"};
+const err13 = {instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema77.properties.schema.type},message:"must be object,boolean"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5422,7 +5998,7 @@ errors++;
 if(data.expression !== undefined){
 let data13 = data.expression;
 if((typeof data13 !== "string") && (!((typeof data13 == "number") && (isFinite(data13))))){
-const err15 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: schema73.properties.expression.type},message:"must be string,number"};
+const err15 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: schema77.properties.expression.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6040,7 +6616,7 @@ errors++;
 if(data.scorers !== undefined){
 let data6 = data.scorers;
 if(!data6 || typeof data6 != "object"){
-const err14 = {instancePath:instancePath+"/scorers",schemaPath:"#/properties/scorers/type",keyword:"type",params:{type: schema72.properties.scorers.type},message:"must be object,array"};
+const err14 = {instancePath:instancePath+"/scorers",schemaPath:"#/properties/scorers/type",keyword:"type",params:{type: schema76.properties.scorers.type},message:"must be object,array"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6083,8 +6659,8 @@ return errors === 0;
 }
 validate38.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema81 = {"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}};
-const schema82 = {"type":"number","minimum":0,"maximum":1};
+const schema85 = {"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}};
+const schema86 = {"type":"number","minimum":0,"maximum":1};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6097,7 +6673,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!((typeof data == "number") && (isFinite(data)))) && (!(data && typeof data == "object" && !Array.isArray(data)))){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema81.type},message:"must be number,object"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema85.type},message:"must be number,object"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6661,7 +7237,7 @@ return errors === 0;
 }
 validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema88 = {"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}};
+const schema92 = {"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7011,8 +7587,8 @@ return errors === 0;
 }
 validate49.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema96 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
-const schema97 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command"]},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
+const schema100 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
+const schema101 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command"]},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
 const pattern14 = new RegExp("^[A-Za-z_][A-Za-z0-9_]*$", "u");
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -7065,7 +7641,7 @@ errors++;
 if(data0.type !== undefined){
 let data1 = data0.type;
 if(!((((data1 === "keyfile") || (data1 === "passphrase")) || (data1 === "env")) || (data1 === "command"))){
-const err3 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/$defs/key_source/properties/type/enum",keyword:"enum",params:{allowedValues: schema97.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/$defs/key_source/properties/type/enum",keyword:"enum",params:{allowedValues: schema101.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7190,10 +7766,10 @@ return errors === 0;
 }
 validate58.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema98 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
-const schema99 = {"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]};
-const schema100 = {"enum":["user_requested","debug_breakpoint","before_risky_operation"]};
-const schema101 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}};
+const schema102 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
+const schema103 = {"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]};
+const schema104 = {"enum":["user_requested","debug_breakpoint","before_risky_operation"]};
+const schema105 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}};
 
 function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7207,7 +7783,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema98.properties, key0))){
+if(!(func1.call(schema102.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -7394,7 +7970,7 @@ errors++;
 if(data.metadata !== undefined){
 let data9 = data.metadata;
 if(!((data9 === "full") || (data9 === "minimal"))){
-const err15 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema98.properties.metadata.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema102.properties.metadata.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7461,7 +8037,7 @@ const len0 = data12.length;
 for(let i0=0; i0<len0; i0++){
 let data13 = data12[i0];
 if(!((((((((((data13 === "phase_started") || (data13 === "phase_completed")) || (data13 === "specialist_finished")) || (data13 === "evaluation_completed")) || (data13 === "confidence_threshold_crossed")) || (data13 === "error_encountered")) || (data13 === "memory_pressure_high")) || (data13 === "question_opened")) || (data13 === "interval")) || (data13 === "shutdown"))){
-const err20 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema103.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7490,7 +8066,7 @@ const len1 = data14.length;
 for(let i1=0; i1<len1; i1++){
 let data15 = data14[i1];
 if(!(((data15 === "user_requested") || (data15 === "debug_breakpoint")) || (data15 === "before_risky_operation"))){
-const err22 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema100.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -7864,7 +8440,7 @@ errors = vErrors.length;
 if(data.deliverables !== undefined){
 let data17 = data.deliverables;
 if(!((data17 === "plain") || (data17 === "sealed"))){
-const err14 = {instancePath:instancePath+"/deliverables",schemaPath:"settings.schema.json#/$defs/deliverables/enum",keyword:"enum",params:{allowedValues: schema95.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/deliverables",schemaPath:"settings.schema.json#/$defs/deliverables/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7982,7 +8558,7 @@ errors++;
 if(data19.on_unknown !== undefined){
 let data24 = data19.on_unknown;
 if(!((((data24 === "ask") || (data24 === "rerun")) || (data24 === "skip")) || (data24 === "fail"))){
-const err23 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema102.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema106.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -7995,7 +8571,7 @@ errors++;
 if(data19.take_up_within !== undefined){
 let data25 = data19.take_up_within;
 if((typeof data25 !== "string") && (!((typeof data25 == "number") && (isFinite(data25))))){
-const err24 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema102.properties.take_up_within.type},message:"must be string,number"};
+const err24 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema106.properties.take_up_within.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err24];
 }

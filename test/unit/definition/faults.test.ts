@@ -179,11 +179,11 @@ const CASES: readonly {
   },
   {
     title: "a kind of step that is not there yet",
-    text: `${ROUTED}  - {name: a, type: human_gate, options: []}\n`,
+    text: `${ROUTED}  - {name: a, type: mcp, server: s}\n`,
     line: 3,
     column: 15,
-    message: "a step of type human_gate is not in this version",
-    suggestion: "let an input of the workflow decide, and route by it",
+    message: "a step of type mcp is not in this version",
+    suggestion: "call it from a command or function step",
   },
   {
     title: "two names alike",
@@ -350,7 +350,7 @@ describe("a faulty file", () => {
     [`${DAG}  - {name: a, duration: 25h}\n`, "at most 24h"],
     [`${DAG}  - {name: a, type: wait}\n`, "needs a duration"],
     [`${DAG}  - {name: a, value: 1, timeout: 1, timeout_seconds: 2}\n`, "timeout and timeout_seconds mean the same"],
-    [`${DAG}  - {name: a, url: "http://x"}\n`, "a step of type http is not in this version"],
+    [`${DAG}  - {name: a, server: s}\n`, "a step of type mcp is not in this version"],
     [`${DAG}  - {name: a, value: "{{ workflow.inptu.x }}"}\n`, "did you mean workflow.input?"],
     [`${DAG}  - {name: a, value: 5, retry: 3}\n`, "retry must be a map, it is the number 3"],
     [`${DAG}  - {name: a, value: 5, criticality: hihg}\n`, "did you mean high?"],
@@ -445,9 +445,9 @@ describe("a faulty file", () => {
 
   it("tells one fault, not its consequences, for a step of a kind that is not there yet", async () => {
     const faults = await faultsOf(
-      `${ROUTED}  - {name: a, prompt: x, routes: [{to: ask}]}\n  - {name: ask, type: questions, questions: [x]}\n  - {name: c, prompt: "{{ ask.output.answers }}"}\n`,
+      `${ROUTED}  - {name: a, prompt: x, routes: [{to: ask}]}\n  - {name: ask, type: mcp, server: s}\n  - {name: c, prompt: "{{ ask.output.answers }}"}\n`,
     );
-    expect(faults.map((fault) => fault.message)).toEqual(["a step of type questions is not in this version"]);
+    expect(faults.map((fault) => fault.message)).toEqual(["a step of type mcp is not in this version"]);
   });
 });
 

@@ -111,7 +111,11 @@ describe("phases", () => {
       },
     });
     expect(harness.run().exitStatus).toBe(20);
-    expect(harness.openQuestions[0]).toMatchObject({ kind: "gate", offered: { paid: 1 }, step: "main/p/pay@2.1" });
+    expect(harness.openQuestions[0]).toMatchObject({
+      kind: "repeat_step",
+      offered: { paid: 1 },
+      step: "main/p/pay@2.1",
+    });
     const early = harness.crash(harness.events.findLastIndex((event) => event.type === "step_intended") + 1);
     early.resume();
     expect(early.finish().exitStatus).toBe(22);

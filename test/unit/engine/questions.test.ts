@@ -54,9 +54,10 @@ describe("questions", () => {
       expiresAtMs,
       onExpire: "continue",
     });
-    expect(nextDueAtMs(harness.state)).toBe(expiresAtMs);
+    expect(nextDueAtMs(harness.state)).toBe(expiresAtMs - 30_000);
     harness.performOne();
     expect(harness.finish().exitStatus).toBe(0);
+    expect(harness.of("question_reminded")).toMatchObject([{ atMs: expiresAtMs - 30_000 }]);
     expect(harness.of("question_answered")).toMatchObject([{ by: "timeout", answer: "continue", atMs: expiresAtMs }]);
   });
 

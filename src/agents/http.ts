@@ -1,0 +1,187 @@
+/**
+ * An http step: one request over the platform's fetch, with the step's idempotency key.
+ *
+ * Shape: `{status, headers, body}`; header names in lower case; the body is a value where the answer is JSON, else text,
+ * and null where there is none. A declared output is that of the body. An answer of 400 and more is a failure unless
+ * `fail_on_status` is false; 429, and 503 with Retry-After, are a wait until the time that was told.
+ * What was sent cannot be called back: a request that ends without an answer may have acted.
+ */
+import { messageOf, SplashdownError } from "../base/errors.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+import type { HttpStep } from "../definition/workflow.js";
+import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
+import type { PerformerDeps } from "./contract.js";
+import { cutText } from "./failure.js";
+import { requireDeclaredOutput } from "./output-check.js";
+import { parsePlainValue } from "./plain-value.js";
+
+interface AttemptEnds {
+  readonly sink: StepSink;
+  readonly signal: AbortSignal;
+}
+
+export async function performHttp(
+  deps: PerformerDeps,
+  work: StepWork,
+  { sink, signal }: AttemptEnds,
+): Promise<StepOutcome> {
+  if (signal.aborted) return { status: "cancelled", acted: false };
+  const limit = limitTime(deps, work, signal);
+  const request = prepareRequest(work, limit.signal);
+  try {
+    const response = await fetch(request);
+    const bytes = await readBody(response, sink);
+    const output = describeResponse(response, bytes);
+    if ((work.definition as HttpStep).failOnStatus && response.status >= 400)
+      throw refusalOf(deps, request, { response, bytes });
+    await requireDeclaredOutput(deps, work, output["body"] ?? null);
+    return { status: "completed", output };
+  } catch (error) {
+    if (signal.aborted) return { status: "cancelled" };
+    if (error instanceof SplashdownError) throw error;
+    throw noAnswer(request, limit.isOver() ? `no answer within ${LIMITS.httpTimeoutMs} ms` : describeCause(error));
+  } finally {
+    limit.stop();
+  }
+}
+
+/** A step without a timeout of its own has ours. */
+function limitTime({ clock }: PerformerDeps, { definition }: StepWork, signal: AbortSignal) {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+    controller.abort();
+  };
+  const cancel = definition.timeoutMs === undefined ? clock.schedule(LIMITS.httpTimeoutMs, end) : () => undefined;
+  const stop = (): void => {
+    cancel();
+    signal.removeEventListener("abort", abort);
+  };
+  return { signal: controller.signal, isOver: () => isOver, stop };
+}
+
+/** Errors: STEP_FAILED for what is no address or no header. */
+function prepareRequest(work: StepWork, signal: AbortSignal): Request {
+  const { method, url, query, headers, body } = work.rendered;
+  try {
+    const address = new URL(textOf(url));
+    for (const [name, value] of Object.entries(textsOf(query))) address.searchParams.append(name, value);
+    const fields = new Headers(textsOf(headers));
+    if (!fields.has("idempotency-key")) fields.set("idempotency-key", work.step.idempotencyKey);
+    const hasBody = body !== undefined && body !== null;
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    if (hasBody && !fields.has("content-type"))
+      fields.set("content-type", typeof body === "string" ? "text/plain; charset=utf-8" : "application/json");
+    return new Request(address, {
+      method: textOf(method),
+      headers: fields,
+      signal,
+      ...(hasBody ? { body: text } : {}),
+    });
+  } catch (error) {
+    throw new SplashdownError("STEP_FAILED", `the request of ${work.step.path} cannot be made: ${messageOf(error)}`, {
+      details: { retryable: false },
+    });
+  }
+}
+
+/** The engine rendered texts. */
+function textsOf(value: JsonValue | undefined): Record<string, string> {
+  return isJsonObject(value) ? (value as Record<string, string>) : {};
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** Errors: VALUE_TOO_LARGE. */
+async function readBody(response: Response, sink: StepSink): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let sizeBytes = 0;
+  const bytesMax = LIMITS.httpResponseBytesMax;
+  for await (const part of response.body ?? []) {
+    sink.alive();
+    sizeBytes += part.length;
+    if (sizeBytes > bytesMax)
+      throw new SplashdownError("VALUE_TOO_LARGE", `the answer has more than ${bytesMax} bytes and was cut off`, {
+        details: { limit: bytesMax },
+      });
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function describeResponse(response: Response, bytes: Buffer): JsonObject {
+  return {
+    status: response.status,
+    headers: Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value])),
+    body: parseBody(response.headers.get("content-type") ?? "", bytes),
+  };
+}
+
+function parseBody(type: string, bytes: Buffer): JsonValue {
+  if (bytes.length === 0) return null;
+  const text = bytes.toString("utf8");
+  if (!/\bjson\b/i.test(type)) return text;
+  try {
+    return parsePlainValue(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return text;
+    throw error;
+  }
+}
+
+interface Answered {
+  readonly response: Response;
+  readonly bytes: Buffer;
+}
+
+/** Answers that another try may mend. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
+
+function refusalOf({ clock }: PerformerDeps, request: Request, { response, bytes }: Answered): SplashdownError {
+  const { status } = response;
+  const waitMs = parseRetryAfterMs(response.headers.get("retry-after"), clock.nowMs());
+  const isLimit = status === 429 || status === 529 || (status === 503 && waitMs !== undefined);
+  const excerpt = cutText(bytes.toString("utf8"));
+  return new SplashdownError(
+    isLimit ? "HTTP_RATE_LIMITED" : "STEP_FAILED",
+    `${request.method} ${placeOf(request)} was answered with ${status}`,
+    {
+      details: {
+        status,
+        body: excerpt,
+        retryable: PASSING.has(status),
+        ...(waitMs === undefined ? {} : { retry_at_ms: clock.nowMs() + waitMs }),
+      },
+    },
+  );
+}
+
+/** Seconds, or a date. Units: milliseconds from now; `undefined` when it says nothing. Source: RFC 9110, 10.2.3. */
+function parseRetryAfterMs(text: string | null, nowMs: number): number | undefined {
+  if (text === null) return undefined;
+  if (/^\s*\d+\s*$/.test(text)) return Number(text) * 1_000;
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
+
+function noAnswer(request: Request, why: string): SplashdownError {
+  return new SplashdownError("STEP_FAILED", `${request.method} ${placeOf(request)} got no answer: ${why}`);
+}
+
+/** The address without what may be secret: user, query and fragment. */
+function placeOf({ url }: Request): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
+
+/** Fetch says "fetch failed"; the reason is underneath. */
+function describeCause(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && cause.message !== "" ? cause.message : messageOf(error);
+}
