@@ -73,7 +73,7 @@ function leaveFailing(choice: Choice, open: OpenScope<ParallelScope | DagScope>)
   if (unsettled.length === 0) return leaveFailed(choice, open, () => describeGroup(choice, open));
   return unsettled
     .filter((step) => step.questionId === undefined)
-    .flatMap((step) => followPolicy(choice, step, { policy: step.onUnknown }));
+    .flatMap((step) => followPolicy(choice, step, { policy: choice.state.task?.onUnknown ?? step.onUnknown }));
 }
 
 function unknownBelow(state: TaskState, path: string): readonly StepEntry[] {

@@ -80,6 +80,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       definition: false,
       byPerson: false,
       uncertain: false,
+      onUnknown: false,
     },
   },
   task_closed: {

@@ -122,7 +122,7 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly settings: JsonObject;
       readonly traceparent?: string;
     }
-  /** A new owner goes on. `crashed`: the one before ended without `task_closed`. */
+  /** A new owner goes on. `crashed`: the one before ended without `task_closed`. `byPerson`: crash counters start afresh. */
   | {
       readonly type: "task_resumed";
       readonly epoch: number;
@@ -131,10 +131,10 @@ export type EngineEvent = { readonly atMs: number } & (
       /** What recovery found: base used, records replayed, tail, quarantined files, unknown steps. */
       readonly report: JsonObject;
       readonly definition?: WorkflowDefinition;
-      /** A person resumed by hand: crash counters start afresh. */
       readonly byPerson?: boolean;
       /** Records are missing: what is open may have gone further than it looks. */
       readonly uncertain?: boolean;
+      readonly onUnknown?: OnUnknown;
     }
   | {
       readonly type: "task_closed";

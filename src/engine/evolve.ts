@@ -116,13 +116,21 @@ function startTask(state: TaskState, event: EventOf<"task_started">): void {
 }
 
 function resumeTask(state: TaskState, event: EventOf<"task_resumed">): void {
-  const { request: _request, reason: _reason, exitStatus: _exit, resumeAtMs: _at, ...task } = requireTask(state);
+  const {
+    request: _request,
+    reason: _reason,
+    exitStatus: _exit,
+    resumeAtMs: _at,
+    onUnknown: _policy,
+    ...task
+  } = requireTask(state);
   state.epoch = event.epoch;
   state.task = Object.freeze({
     ...task,
     status: "running",
     resumable: true,
     ...(event.uncertain === true ? { uncertain: true } : {}),
+    ...(event.onUnknown === undefined ? {} : { onUnknown: event.onUnknown }),
   });
   if (event.definition !== undefined) adoptDefinition(state, event.definition);
   for (const id of [...state.open, ...state.waiting, ...state.blocked]) {

@@ -36,6 +36,7 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
       ...(input.definition === undefined ? {} : { definition: input.definition }),
       ...(input.byPerson ? { byPerson: true } : {}),
       ...(input.uncertain ? { uncertain: true } : {}),
+      ...(input.onUnknown === undefined ? {} : { onUnknown: input.onUnknown }),
     },
   ];
   if (input.goBack !== undefined)

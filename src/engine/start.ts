@@ -94,7 +94,8 @@ function failRendering(choice: Choice, { event, before, error }: FailedRendering
  */
 function doubtAbout(choice: Choice, request: IntentRequest, event: EventOf<"step_intended">): EngineEvent | undefined {
   const { node, permittedBy } = request;
-  if (node.effects !== "external" || event.onUnknown === "rerun" || permittedBy !== undefined) return undefined;
+  const policy = choice.state.task?.onUnknown ?? event.onUnknown;
+  if (node.effects !== "external" || policy === "rerun" || permittedBy !== undefined) return undefined;
   const asked = { ...event, id: event.step };
   const earlier = findEarlierRound(choice.state, event);
   if (earlier !== undefined) return askRepeat(choice, asked, earlier);

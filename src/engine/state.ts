@@ -45,6 +45,8 @@ export interface TaskEntry {
   readonly request?: "pause" | "stop";
   /** Records were lost: what has no record may have run all the same. */
   readonly uncertain?: boolean;
+  /** What a flag of the present owner says of unknown outcomes; it beats step, workflow and settings. */
+  readonly onUnknown?: OnUnknown;
   /** How the root scope ended. */
   readonly root?: {
     readonly outcome: "done" | "partial" | "failed";

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { OnUnknown } from "../../../../src/definition/workflow.js";
 import type { HandAttempt } from "../../../support/hand-performer.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
-import { command, machine, model, workflow } from "../../../support/workflow-builder.js";
+import { command, machine, model, parallel, workflow } from "../../../support/workflow-builder.js";
 
 const KILLS = ["before intent", "intent", "effect", "done"] as const;
 const POLICIES = ["ask", "rerun", "skip", "fail"] as const;
@@ -160,5 +160,46 @@ describe("a run that is killed again and again", () => {
       "before_risky_operation",
       "before_risky_operation",
     ]);
+  });
+});
+
+describe("--on-unknown of a resume", () => {
+  /** `pay` is under way when its sibling fails the group, which a route takes up: what it has done is unknown then. */
+  async function failAround(flags: Parameters<RunnerRoom["resume"]>[0]) {
+    const members = [command("pay"), model("check"), model("first")];
+    const group = parallel("both", members, { onError: "after", maxConcurrent: 3 });
+    const room = new RunnerRoom(workflow(machine("main", [group, model("after")])));
+    await room.start();
+    const next = room.crash({
+      perform: (attempt) =>
+        attempt.name === "after" ? Promise.resolve({ status: "completed", output: 1 } as const) : undefined,
+    });
+    await next.resume(flags);
+    await next.performer.of("pay").sink.spawned({ pid: 1, startTicks: 1, bootId: "b" });
+    const error = { code: "STEP_FAILED", message: "broke", retryable: false };
+    next.performer.of("check").end({ status: "failed", error });
+    await next.flush();
+    next.performer.of("pay").end({ status: "cancelled" });
+    next.performer.of("first").end({ status: "cancelled" });
+    await next.drive();
+    return next;
+  }
+
+  it("also covers what becomes unknown later in that run, by a decision; without it a person is asked", async () => {
+    const asked = await failAround({});
+    expect(asked.closed.exitStatus).toBe(22);
+    const skipped = await failAround({ onUnknown: "skip" });
+    expect(skipped.closed).toMatchObject({ end: "done", exitStatus: 0 });
+    expect(skipped.of("question_opened")).toEqual([]);
+    expect(skipped.of("decision_made").map(({ decision }) => decision.rationale)).toContain(
+      "it is unknown whether attempt 2 has acted; on_unknown says skip",
+    );
+  });
+
+  it("does not outlive that run", async () => {
+    const next = (await failAround({ onUnknown: "ask" })).crash();
+    expect(next.state.task?.onUnknown).toBe("ask");
+    await next.resume();
+    expect(next.state.task?.onUnknown).toBeUndefined();
   });
 });
