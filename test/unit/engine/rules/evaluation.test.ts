@@ -124,6 +124,12 @@ describe("iterations", () => {
     expect(harness.state.deliverables.get("phases/phase1/draft.md")?.content).toEqual({ inline: "draft 2" });
   });
 
+  it("take an equal score for no gain: the first one is kept", () => {
+    const harness = judged([70, 70, 70, 99]);
+    expect(judgements(harness)).toEqual(["iterate", "iterate", "keep_best"]);
+    expect(harness.output).toMatchObject({ outputs: { reader: { seen: 1 } } });
+  });
+
   it("write no file again where the last one is the best", () => {
     const harness = judged([60, 95]);
     expect(harness.of("scope_left").map(({ saved }) => saved)).toEqual([undefined, undefined, undefined]);
