@@ -1,5 +1,6 @@
 // Runs or resumes a task with the built program over a file system that kills this process at a named point:
-//   intent:N, spawned:N, done:N   right after the N-th durable record of that kind
+//   intent:N, spawned:N, done:N   right after the N-th durable record of that kind; any other family of records too,
+//                                 by its own name: failure:N, decision:N, score:N, question:N, checkpoint:N …
 //   half-snapshot:N               when half of the N-th snapshot's bytes are written
 //   operation:N                   right before the N-th file operation that changes something
 // usage: node kill-child.mjs PROGRAM POINT run FILE TASK [NAME=VALUE…] | PROGRAM POINT resume TASK
@@ -13,7 +14,8 @@ const { createNodeFileSystem } = await importBuilt("base/node-file-system.js");
 const { openSplashdown } = await importBuilt("runtime/open.js");
 
 const [kind, count] = point.split(":");
-const KINDS = { intent: '"k":"intent"', spawned: '"k":"spawned"', done: '"k":"completion"' };
+const OTHER_POINTS = ["half-snapshot", "operation"];
+const RECORD = OTHER_POINTS.includes(kind) ? undefined : `"k":"${kind === "done" ? "completion" : kind}"`;
 let left = Number(count);
 
 function strike() {
@@ -44,7 +46,7 @@ function wrapHandle(handle, path) {
           strike();
         }
       }
-      if (KINDS[kind] !== undefined) pending += Buffer.from(bytes).toString("latin1").split(KINDS[kind]).length - 1;
+      if (RECORD !== undefined) pending += Buffer.from(bytes).toString("latin1").split(RECORD).length - 1;
       return handle.write(bytes);
     },
     datasync: async () => {
