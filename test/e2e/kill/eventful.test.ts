@@ -118,7 +118,7 @@ async function own(place: CommandPlace, owner: number, kill?: Kill): Promise<num
 /** Low confidence proceeds, what was done before a roll-back is kept, an unknown outcome runs again. */
 async function answerAll(place: CommandPlace): Promise<void> {
   for (const question of (await show(place)).questions.filter(({ status }) => status === "open")) {
-    const answer = { low_confidence: "proceed", gate: "done" }[question.kind as string] ?? "rerun";
+    const answer = { low_confidence: "proceed", gate: "done" }[question.kind] ?? "rerun";
     await place.run(["answer", "t", question.id, answer, "--by", "ann"]);
   }
 }
@@ -140,12 +140,12 @@ async function tell(place: CommandPlace, code: number | null) {
   const aboutSteps = new Set(view.questions.filter(({ step }) => step !== undefined).map(({ id }) => id as unknown));
   const decisions = view.decisions
     .filter(({ facts }) => !aboutSteps.has((facts as { question?: unknown } | undefined)?.question))
-    .map(({ agent, type, description, confidence }) => [agent, type, description, confidence ?? ""].join(" | "));
+    .map(({ agent, type, description, confidence }) => JSON.stringify([agent, type, description, confidence]));
   const events = (await place.run(["events", "t", "--json"])).json<{ type: string; event: JsonObject }[]>();
   const scores = events
     .filter(({ type }) => type === "score_recorded" || type === "evaluation_completed")
     .map(({ event: { path, iteration, dimension, score, verdict } }) =>
-      [path, iteration, dimension ?? verdict, score].join(" "),
+      JSON.stringify([path, iteration, dimension ?? verdict, score]),
     );
   return {
     code,
@@ -169,7 +169,7 @@ describe("a task in which every rule acts", () => {
   it("makes every kind of choice and comes to the end the rules say", { timeout: 120_000 }, async () => {
     const wanted = await calmStory();
     expect(wanted).toMatchObject({ code: 3, rollbacks: 1, output: { kept: 2 }, draft: "draft 2", report: "author 1" });
-    const types = new Set(wanted.decisions.map((line) => line.split(" | ").slice(0, 2).join(" ")));
+    const types = new Set(wanted.decisions.map((line) => (JSON.parse(line) as string[]).slice(0, 2).join(" ")));
     for (const type of [
       "atlas spawn_specialists",
       "atlas restart_specialist",
