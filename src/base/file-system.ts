@@ -1,6 +1,9 @@
 /**
  * The file system as a port: few calls, each one system call, so that a simulation can crash between any two of them.
  *
+ * A promise says when an answer is there, not where the call ran: what is only a copy into or out of the kernel's memory
+ * may be done in the calling thread, because the way through a pool of threads costs more than such a call.
+ *
  * Errors: rejections carry the platform's errno name in `code` (`ENOENT`, `EEXIST`, `ENOSPC`, …); the store turns them
  * into coded errors. Paths are absolute.
  */
@@ -15,7 +18,7 @@ export interface FileStat {
 
 /** An open file. A handle whose write or sync failed must be closed and never used again. */
 export interface FileHandle {
-  /** May write less than asked; the caller loops. Appends at the handle's position. */
+  /** May write less than asked; the caller loops. Appends at the handle's position. Nothing is durable yet. */
   write(bytes: Uint8Array): Promise<number>;
   /** Reads up to `length` bytes at `position`. */
   read(position: number, length: number): Promise<Uint8Array>;
@@ -35,6 +38,8 @@ export interface FileSystem {
   /** One level, 0700. */
   mkdir(path: string): Promise<void>;
   readdir(path: string): Promise<string[]>;
+  /** As `readdir`, at once in the calling thread: for a folder of few names on a local disk that is asked all the time. */
+  look(path: string): Promise<string[]>;
   lstat(path: string): Promise<FileStat>;
   /** Refuses to replace. */
   link(from: string, to: string): Promise<void>;

@@ -47,6 +47,10 @@ export class PatientFileSystem implements FileSystem {
     return this.#retry(PASSING, () => this.#inner.readdir(path));
   }
 
+  look(path: string): Promise<string[]> {
+    return this.#retry(PASSING, () => this.#inner.look(path));
+  }
+
   lstat(path: string): Promise<FileStat> {
     return this.#retry(PASSING, () => this.#inner.lstat(path));
   }

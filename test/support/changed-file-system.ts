@@ -34,6 +34,7 @@ export function changeFileSystem(fileSystem: FileSystem, changed: Partial<FileSy
     open: (path, intent) => fileSystem.open(path, intent),
     mkdir: (path) => fileSystem.mkdir(path),
     readdir: (path) => fileSystem.readdir(path),
+    look: (path) => fileSystem.look(path),
     lstat: (path) => fileSystem.lstat(path),
     link: (from, to) => fileSystem.link(from, to),
     rename: (from, to) => fileSystem.rename(from, to),

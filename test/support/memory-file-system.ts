@@ -129,6 +129,10 @@ export class MemoryFileSystem implements FileSystem {
       .map((name) => name.slice(path.length + 1));
   }
 
+  look(path: string): Promise<string[]> {
+    return this.readdir(path);
+  }
+
   async lstat(path: string): Promise<FileStat> {
     this.#begin("lstat", path);
     return this.#stat(this.#require(path));

@@ -61,6 +61,10 @@ export class ModelFileSystem implements FileSystem {
     return this.perform({ name: "readdir", path }, () => [...this.disk.findFolder(`${path}/.`).entries.keys()]);
   }
 
+  look(path: string): Promise<string[]> {
+    return this.readdir(path);
+  }
+
   lstat(path: string): Promise<FileStat> {
     return this.perform({ name: "lstat", path }, () => fileStatOf(this.disk.find(path)));
   }
