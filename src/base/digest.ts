@@ -1,21 +1,24 @@
 /** Digests and text encodings of bytes. Not a secret in sight: keys live in vault/. */
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 
-/** SHA-256 of bytes or UTF-8 text, 32 bytes. */
+/** SHA-256 of bytes or UTF-8 text, 32 bytes. One part in one call costs a third of three calls. */
 export function sha256(...parts: readonly (Uint8Array | string)[]): Buffer {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(part);
-  return hash.digest();
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return hash("sha256", only, "buffer");
+  const sum = createHash("sha256");
+  for (const part of parts) sum.update(part);
+  return sum.digest();
 }
 
 /** SHA-256 as 64 lower-case hex digits. */
 export function sha256Hex(...parts: readonly (Uint8Array | string)[]): string {
-  return sha256(...parts).toString("hex");
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? hash("sha256", only, "hex") : sha256(...parts).toString("hex");
 }
 
 /** Unpadded base64url. */
 export function encodeBase64Url(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("base64url");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64url");
 }
 
 /** Strict reverse of `encodeBase64Url`; `undefined` when the text is not its own canonical form. */

@@ -11,6 +11,8 @@ import { isJsonObject, type JsonObject } from "../base/json.js";
 import type { EngineEvent, EngineEventType, EventOf } from "./events.js";
 
 export const EVENT_SCHEMA = 1;
+/** Every record begins with it. */
+const SCHEMA_FIELD = `{"schema":${EVENT_SCHEMA},`;
 
 /** Families told in the clear; a closed list. Source: STORAGE section 1.4. */
 export const EVENT_FAMILIES = [
@@ -229,7 +231,7 @@ const LIFTS: readonly ((record: JsonObject) => JsonObject)[] = [];
 export function encodeEvent(event: EngineEvent): EncodedEvent {
   const shape = SHAPES[event.type];
   assert(shape !== undefined, `unknown event ${event.type}`);
-  return { kind: shape.family, json: JSON.stringify({ schema: EVENT_SCHEMA, ...event }) };
+  return { kind: shape.family, json: `${SCHEMA_FIELD}${JSON.stringify(event).slice(1)}` };
 }
 
 /**

@@ -301,10 +301,9 @@ function updateStep(state: TaskState, id: StepId, change: (step: StepEntry) => P
 
 /** Frozen and without undefined fields, so that it equals itself after a round trip through JSON. */
 function freezeEntry(entry: StepEntry): StepEntry {
-  const bare = Object.fromEntries(
-    Object.entries(entry).filter(([, value]) => value !== undefined),
-  ) as unknown as StepEntry;
-  return Object.freeze(bare);
+  const bare: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(entry)) if (value !== undefined) bare[key] = value;
+  return Object.freeze(bare) as unknown as StepEntry;
 }
 
 function historyOf(state: TaskState, id: StepId): StepHistory {

@@ -42,8 +42,13 @@ export function encodeRecordLine(
   record: { n: number; kind: string; sealed: Buffer },
 ): { line: Buffer; h: Buffer } {
   const hashed = `{"n":${record.n},"k":"${record.kind}","d":"${record.sealed.toString("base64")}"`;
-  const h = sha256(prior, hashed);
-  return { line: Buffer.from(`${hashed},"h":"${encodeBase64Url(h)}"}`, "latin1"), h };
+  const hashedEnd = HASH_BYTES + hashed.length;
+  const bytes = Buffer.allocUnsafe(hashedEnd + HASH_FIELD_BYTES);
+  bytes.set(prior, 0);
+  bytes.write(hashed, HASH_BYTES, "latin1");
+  const h = sha256(bytes.subarray(0, hashedEnd));
+  bytes.write(`,"h":"${encodeBase64Url(h)}"}`, hashedEnd, "latin1");
+  return { line: bytes.subarray(HASH_BYTES), h };
 }
 
 /** Finds the parts of the line at `start` (its newline at `end`, not included); `undefined` when it has not the form. */
