@@ -44,3 +44,16 @@ export const percentile = (values, share) => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 };
+
+/** One step that is run over and over: a definition of one step, however many are done. */
+export function loopOf(count, valueBytes = 16) {
+  const value = "v".repeat(valueBytes);
+  const routes = [{ to: "again", when: `{{ context.iteration < ${count} }}` }, { to: "later" }];
+  return {
+    workflow: { name: `loop-${count}`, entry_point: "again", limits: { max_iterations: count + 9 } },
+    agents: [
+      { name: "again", type: "set", value, routes },
+      { name: "later", type: "wait", duration: "2h", routes: [{ to: "$end" }] },
+    ],
+  };
+}

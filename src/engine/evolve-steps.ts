@@ -26,8 +26,22 @@ const CONFIDENCE_HISTORY_MAX = 100;
 
 export function intendStep(state: TaskState, event: EventOf<"step_intended">): void {
   const before = state.steps.get(event.step);
-  const entry: StepEntry = {
-    ...(before ?? firstEntry(event)),
+  const entry = before === undefined ? firstEntry(event) : nextAttempt(before, event);
+  if (before === undefined) {
+    state.visits.set(event.path, event.visit);
+    state.rounds.delete(event.path);
+    addTotals(state, { iterations: state.totals.iterations + 1 });
+  }
+  if (event.permittedBy !== undefined) {
+    consumeQuestion(state, event.permittedBy);
+    forgetOpenTools(state, event.step);
+  }
+  replaceStep(state, entry);
+}
+
+function nextAttempt(before: StepEntry, event: EventOf<"step_intended">): StepEntry {
+  return {
+    ...before,
     status: "open",
     attempt: event.attempt,
     work: event.work,
@@ -44,18 +58,9 @@ export function intendStep(state: TaskState, event: EventOf<"step_intended">): v
     endedAtMs: undefined,
     error: undefined,
   };
-  if (before === undefined) {
-    state.visits.set(event.path, event.visit);
-    state.rounds.delete(event.path);
-    addTotals(state, { iterations: state.totals.iterations + 1 });
-  }
-  if (event.permittedBy !== undefined) {
-    consumeQuestion(state, event.permittedBy);
-    forgetOpenTools(state, event.step);
-  }
-  replaceStep(state, entry);
 }
 
+/** Every entry of a literal has one shape; spreading parts into it costs five times as much. */
 function firstEntry(event: EventOf<"step_intended">): StepEntry {
   return {
     id: event.step,
@@ -75,11 +80,13 @@ function firstEntry(event: EventOf<"step_intended">): StepEntry {
     effects: event.effects,
     onUnknown: event.onUnknown,
     intendedAtMs: event.atMs,
+    fingerprint: event.fingerprint,
+    dueAtMs: event.dueAtMs,
     confidenceHistory: NOTHING,
     blockers: NOTHING,
     assumptions: NOTHING,
     crashes: 0,
-    ...(event.spawnedDefinition === undefined ? {} : { spawnedDefinition: event.spawnedDefinition }),
+    spawnedDefinition: event.spawnedDefinition,
   };
 }
 

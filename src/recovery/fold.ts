@@ -48,6 +48,12 @@ export interface FoldedTask {
   readonly unfoldable: number;
 }
 
+/** A task as it was read a moment ago, with the scans it was read from: whoever takes it over need not fold it again. */
+export interface KnownTask {
+  readonly folded: FoldedTask;
+  readonly cache: ScanCache;
+}
+
 /** Folded between two looks at the time. */
 const RECORDS_PER_LOOK = 256;
 

@@ -29,7 +29,7 @@ import type { ProcessHost, ProcessIdentity } from "../process/contract.js";
 import type { TaskStore } from "../store/contract.js";
 import type { AnchorPosition } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
-import { foldHistory, lossError, readTask, type FoldedTask, type ReadTaskOptions } from "./fold.js";
+import { foldHistory, lossError, readTask, type FoldedTask, type KnownTask, type ReadTaskOptions } from "./fold.js";
 import { isRolledBack, requireNotRolledBack } from "./rollback-guard.js";
 
 export interface RestoreOptions {
@@ -43,6 +43,8 @@ export interface RestoreOptions {
   readonly anchor?: AnchorPosition | undefined;
   /** Go on in spite of damage and roll-back: what may have begun there is unknown. */
   readonly acceptLoss?: boolean;
+  /** The task as it was read before: folded again only if its history has changed. Its state is handed on. */
+  readonly known?: KnownTask | undefined;
   /** `recovery_timeout_seconds`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -80,9 +82,9 @@ export interface Restored {
  * RECOVERY_TIMEOUT; CANCELLED.
  */
 export async function restoreTask(options: RestoreOptions): Promise<Restored> {
-  const { task, vault, clock, snapshots, signal } = options;
+  const { task, vault, clock, snapshots, signal, known } = options;
   const deadline = createDeadline(options);
-  const cache: ScanCache = new Map();
+  const cache: ScanCache = known?.cache ?? new Map();
   const reading: ReadTaskOptions = {
     task,
     vault,
@@ -92,7 +94,7 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
     signal,
   };
   const startedMs = clock.monotonicMs();
-  const before = await readTask(reading);
+  const before = known === undefined ? await readTask(reading) : await readAgain(known.folded, reading);
   judge(before, options);
   deadline.check();
   await options.beforeClaim?.(before.state);

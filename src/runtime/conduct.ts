@@ -13,6 +13,7 @@ import type { LoadedWorkflow, OnUnknown } from "../definition/workflow.js";
 import type { EngineInput, GoBack } from "../engine/input.js";
 import { createState, type TaskState } from "../engine/state.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
+import type { KnownTask } from "../recovery/fold.js";
 import { restoreTask, type Restored } from "../recovery/restore.js";
 import type { TaskStore } from "../store/contract.js";
 import { replaceAnchor } from "../vault/anchor.js";
@@ -111,6 +112,8 @@ export interface GoOn extends ConductOptions {
   readonly notices?: readonly string[];
   /** Go back first. */
   readonly goBack?: GoBack;
+  /** The task as it was read to decide on this; its state is used up by going on. */
+  readonly known?: KnownTask | undefined;
 }
 
 /**
@@ -216,7 +219,10 @@ async function resumedInput(
   };
 }
 
-export type TakeOverOptions = Pick<GoOn, "opened" | "settings" | "signal" | "takeOver" | "acceptLoss" | "isToGoOn">;
+export type TakeOverOptions = Pick<
+  GoOn,
+  "opened" | "settings" | "signal" | "takeOver" | "acceptLoss" | "isToGoOn" | "known"
+>;
 
 /** Makes sure that nobody owns the task, restores it and claims it. */
 export async function takeOver(services: Services, options: TakeOverOptions, presence: Presence): Promise<Restored> {
@@ -236,6 +242,7 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
     log,
     anchor: anchor.state === "known" ? anchor.anchor : undefined,
     acceptLoss,
+    known: options.known,
     timeoutMs: settings.recovery_config.recovery_timeout_seconds * 1000,
     // Whoever took it since the first look has shown itself by now.
     beforeClaim: async (state) => {

@@ -8,8 +8,8 @@ import { createSnapshotSource, type PictureSource } from "../checkpoint/source.j
 import type { JsonValue } from "../base/json.js";
 import type { ForkOrigin, ValueRef } from "../engine/events.js";
 import type { TaskState } from "../engine/state.js";
-import type { History } from "../journal/history.js";
-import { readTask, type FoldedTask } from "../recovery/fold.js";
+import type { History, ScanCache } from "../journal/history.js";
+import { readTask, type FoldedTask, type KnownTask } from "../recovery/fold.js";
 import { findRollback } from "../recovery/rollback-guard.js";
 import type { OwnerState, TaskStore } from "../store/contract.js";
 import { loadAnchor, type LoadedAnchor } from "../vault/anchor.js";
@@ -57,14 +57,11 @@ export function openWith(services: Services, task: TaskStore, vault: TaskVault):
 }
 
 /** Errors: those of `openTask` and of recovery's `readTask`. */
-export async function readState(
-  services: Services,
-  task: TaskStore,
-  until?: number,
-): Promise<OpenedTask & { readonly folded: FoldedTask }> {
+export async function readState(services: Services, task: TaskStore, until?: number): Promise<OpenedTask & KnownTask> {
   const opened = await openTask(services, task);
-  const folded = await readTask({ ...opened, ...(until === undefined ? {} : { until }) });
-  return { ...opened, folded };
+  const cache: ScanCache = new Map();
+  const folded = await readTask({ ...opened, cache, ...(until === undefined ? {} : { until }) });
+  return { ...opened, folded, cache };
 }
 
 /** The value of a reference, read from its blob where it is large. */

@@ -11,6 +11,7 @@ import { quoteArgument } from "../base/shell-text.js";
 import type { GoBack } from "../engine/input.js";
 import type { TaskState } from "../engine/state.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
+import type { KnownTask } from "../recovery/fold.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
 import { isOfProgram } from "../checkpoint/standalone.js";
 import { planRecovery, type Takes } from "../recovery/supervise.js";
@@ -33,6 +34,7 @@ import { loadGiven, reloadWorkflow, type ReloadedWorkflow } from "./workflow-loa
 interface Standing {
   readonly opened: OpenedTask;
   readonly state: TaskState;
+  readonly known: KnownTask;
   readonly now: ReloadedWorkflow;
   readonly plan: PlanView;
   readonly goBack?: GoBack;
@@ -75,11 +77,11 @@ async function findResumable(services: Services, options: ResumeOptions): Promis
 }
 
 async function readStanding(services: Services, task: TaskStore): Promise<Standing> {
-  const { folded, ...opened } = await services.audit.watch({ task, verb: "resume" }, readState(services, task));
+  const { folded, cache, ...opened } = await services.audit.watch({ task, verb: "resume" }, readState(services, task));
   const { state } = folded;
   if (state.task === undefined) throw notStarted(task.name);
   const now = await reloadWorkflow(services, state.task);
-  return { opened, state, now, plan: planResume(state, now) };
+  return { opened, state, known: { folded, cache }, now, plan: planResume(state, now) };
 }
 
 function ofProgram(task: string): SplashdownError {
@@ -136,11 +138,12 @@ interface GoingOn {
 
 function goOn(
   services: Services,
-  { opened, state, now, goBack }: Standing,
+  { opened, state, known, now, goBack }: Standing,
   { by, byPerson, options }: GoingOn,
 ): Promise<RunView> {
   return conductOn(services, {
     opened,
+    known,
     by,
     byPerson,
     ...(goBack === undefined ? {} : { goBack }),

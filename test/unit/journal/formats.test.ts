@@ -50,23 +50,25 @@ describe("record body", () => {
     );
   });
 
-  it("deflates from 256 bytes on, and only when that is shorter", () => {
-    expect(encodeBody("a".repeat(255))[0]).toBe(0);
-    expect(encodeBody("a".repeat(256))[0]).toBe(1);
+  it("deflates from a kilobyte on, and only when that is shorter", () => {
+    expect(encodeBody("a".repeat(1_023))[0]).toBe(0);
+    expect(encodeBody("a".repeat(1_024))[0]).toBe(1);
     expect(encodeBody("word ".repeat(3_000)).length).toBeLessThan(300);
-    const text = Array.from(createSeededRandom("text").bytes(260), (byte) => String.fromCharCode(byte % 128)).join("");
+    const text = Array.from(createSeededRandom("text").bytes(1_100), (byte) => String.fromCharCode(byte % 128)).join(
+      "",
+    );
     expect(encodeBody(text)[0]).toBe(0);
     expect(decodeBody(encodeBody(text))?.json).toBe(text);
   });
 
   it("refuses what is no body, without allocating what it claims", () => {
-    const packed = encodeBody("b".repeat(1_000));
+    const packed = encodeBody("b".repeat(2_000));
     const lie = Buffer.from(packed);
     lie.writeUInt32BE(10, 1);
     const huge = Buffer.from(packed);
     huge.writeUInt32BE(0xffff_ffff, 1);
     const longer = Buffer.from(packed);
-    longer.writeUInt32BE(1_001, 1);
+    longer.writeUInt32BE(2_001, 1);
     const none = Buffer.from(packed);
     none.writeUInt32BE(0, 1);
     for (const body of [
