@@ -1,5 +1,5 @@
 /**
- * The plain text of a record before it is sealed: one byte of flags, then the event's JSON, deflated when that pays.
+ * The plain text of a record before it is sealed: one byte of flags, then the event's JSON, deflated from a size on.
  *
  * Flags: bit 0 = uint32 length and raw deflate follow, else the JSON itself; bit 1 = first record of a batch, so
  * everything before it in its segment was durable when it was written. The second bit tells damage from a torn tail
@@ -46,7 +46,6 @@ export function encodeBody(json: string): Buffer {
   raw.write(json, 1);
   if (sizeBytes < DEFLATE_BYTES_MIN) return raw;
   const packed = deflateRawSync(raw.subarray(1), sizeBytes <= SMALL_BYTES_MAX ? SMALL_DEFLATE : { level: 1 });
-  if (packed.length + LENGTH_BYTES >= sizeBytes) return raw;
   const body = Buffer.allocUnsafe(1 + LENGTH_BYTES + packed.length);
   body[0] = DEFLATED;
   body.writeUInt32BE(sizeBytes, 1);

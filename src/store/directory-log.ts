@@ -1,6 +1,7 @@
 /**
  * The log of one task as files: epochs are names created exclusively, the look is a list of names, read in the calling
- * thread where the folder is on a local disk (7–21 µs; through the pool of threads it costs ten times as much).
+ * thread (7–21 µs on a local disk; through the pool of threads it costs ten times as much). On a network's file system a
+ * server that hangs holds up the process there, as it holds up the task.
  *
  * The epoch's first file is made by the claim and stays open until its header is written; no file is ever opened for
  * writing a second time. What a claimer reads it makes durable first: the dead owner may have written it without
@@ -51,19 +52,16 @@ interface Claim {
 export class DirectoryLog {
   readonly #parts: DirectoryLogParts;
   readonly #claims = new Map<number, Claim>();
-  /** The look is made in the calling thread; a server that hangs must not hold it up. */
-  #isLocal = false;
 
   constructor(parts: DirectoryLogParts) {
     this.#parts = parts;
   }
 
   claim(after?: number): Promise<number> {
-    const { fileSystem, folder, folders, path } = this.#parts;
+    const { folder, folders, path } = this.#parts;
     return withStoreErrors({ action: "claiming", path: folder }, async () => {
       for (const level of path) await folders.requireFolder(level);
       await folders.settle(folder);
-      this.#isLocal = !(await fileSystem.volumeOf(folder)).network;
       for (let tries = 0; tries < CLAIM_TRIES_MAX; tries += 1) {
         const highest = await this.#highestEpoch();
         if (after !== undefined && highest > after) throw superseded(folder, highest);
@@ -97,9 +95,7 @@ export class DirectoryLog {
 
   async confirm(epoch: number): Promise<boolean> {
     const { fileSystem, folder } = this.#parts;
-    const names = await withStoreErrors({ action: "looking at", path: folder }, () =>
-      this.#isLocal ? fileSystem.look(folder) : fileSystem.readdir(folder),
-    );
+    const names = await withStoreErrors({ action: "looking at", path: folder }, () => fileSystem.look(folder));
     return !names.some((name) => (parseSegmentEpoch(name) ?? 0) > epoch);
   }
 
