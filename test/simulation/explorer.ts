@@ -2,6 +2,7 @@
  * The crash explorer: every workload, a crash after each of its operations, several images of the disk for each crash,
  * recovery on every image, and the oracle's word on what it found.
  */
+import type { FaultyFileSystem } from "./faulty-file-system.js";
 import type { Loss } from "./disk-image.js";
 import { FAULTS, type FaultPlan } from "./fault-plan.js";
 import { judgeDisk, judgeSecrecy, type Violation } from "./oracle.js";
@@ -56,15 +57,23 @@ async function exploreAlone(
 async function exploreRecovery(protocol: Protocol, settings: ExplorerSettings): Promise<Exploration> {
   const sum = createSum("recovery of a killed task");
   const first = await liveAlone({ stepCount: 2, protocol });
-  const count = first.disk.operationCount;
-  for (const share of [0.3, 0.5, 0.7, 0.9]) {
-    const k = Math.floor(count * share);
+  for (const k of killPoints(first.disk)) {
     const start = first.disk.imageAt(k, { kind: "kill" }, 1);
     const life = await liveAlone({ stepCount: 2, protocol, start, before: first.trace.upTo(k) });
     await exploreLife(life, { ...settings, lossesPerCrash: Math.ceil(settings.lossesPerCrash / 3) }, sum);
     if (sum.isOver(settings)) break;
   }
   return sum.conclude();
+}
+
+/** Here and there, and each time right after the next write too: it is all there, and nobody has synced it. */
+function killPoints({ operations, operationCount }: FaultyFileSystem): readonly number[] {
+  const points = [0.3, 0.5, 0.7, 0.9].flatMap((share) => {
+    const k = Math.floor(operationCount * share);
+    const write = operations.findIndex(({ name }, at) => at >= k && name === "write");
+    return write < 0 ? [k] : [k, write + 1];
+  });
+  return [...new Set(points)];
 }
 
 async function exploreSuperseded(protocol: Protocol, settings: ExplorerSettings): Promise<Exploration> {
