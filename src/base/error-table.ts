@@ -244,6 +244,11 @@ export const ERROR_TABLE = {
     "a step's output is not what its definition or protocol demands",
     "splashdown show {task}",
   ),
+  ITEMS_INVALID: entry(
+    S.failed,
+    "the source of a for_each gives no list, too many items or a key that is too long",
+    "splashdown show {task}",
+  ),
   STEP_UNKNOWN: entry(S.unknown, "it is unknown whether a step has acted", "splashdown show {task}"),
   PROGRAM_NOT_FOUND: entry(S.failed, "the program of a command step does not exist", "splashdown doctor"),
   FUNCTION_NOT_FOUND: entry(S.usage, "the function of a step cannot be loaded", "splashdown validate {file}"),

@@ -29,6 +29,9 @@ export const LIMITS = {
   /** Faults told of one file; the rest would only repeat. */
   workflowFaultsMax: 100,
   settingsFileBytesMax: 1024 * 1024,
+  /** Items of one for_each; its keys are part of paths. */
+  forEachItemsMax: 100_000,
+  itemKeyCharsMax: 200,
   templateFuel: 1_000_000,
   templateOutputBytesMax: 4 * 1024 * 1024,
   /** What an http step reads of an answer, and how long it waits where the step has no timeout. */

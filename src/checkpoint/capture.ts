@@ -11,7 +11,9 @@
 import type { CheckpointId } from "../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { encodeJsonPieces } from "../base/json-pieces.js";
-import type { Decision, EventOf, SavedFile, ValueRef } from "../engine/events.js";
+import type { Decision } from "../engine/decision.js";
+import type { SavedFile } from "../engine/deliverables.js";
+import type { EventOf, ValueRef } from "../engine/events.js";
 import { captureState, type CapturedState, encodeCaptured } from "../engine/state-codec.js";
 import type { EvaluationEntry, PhaseEntry, StepEntry, TaskEntry, TaskState, Totals } from "../engine/state.js";
 import type {

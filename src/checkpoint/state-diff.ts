@@ -6,7 +6,8 @@
  * Source: DESIGN section 10 (diff).
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
-import type { BlobRef, Decision, ValueRef } from "../engine/events.js";
+import type { Decision } from "../engine/decision.js";
+import type { BlobRef, ValueRef } from "../engine/events.js";
 import type { EvaluationEntry, PhaseEntry, QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
 import { diffValues, type ValueDifference, type ValueMark } from "./value-diff.js";
 

@@ -106,6 +106,14 @@ function scopeStructureOf(scope: ScopeDefinition): JsonObject {
         restart: scope.restart,
       };
     }
+    case "for_each": {
+      const { source, as, keyBy = null, failureMode } = scope;
+      return { scope: scope.scope, source, as, keyBy, failureMode, children };
+    }
+    case "workflow": {
+      const { inputMapping = null, inputs, output } = scope;
+      return { scope: scope.scope, inputMapping, inputs: inputs as unknown as JsonObject, output, children };
+    }
     default:
       return { scope: scope.scope, failureMode: scope.failureMode, children: byName(children) };
   }

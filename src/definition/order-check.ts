@@ -10,12 +10,14 @@ import { findNearest } from "./nearest.js";
 import { listTargets } from "./targets.js";
 import type {
   DagScope,
+  ForEachScope,
   MachineScope,
   NodeDefinition,
   ParallelScope,
   PhaseScope,
   PhasesScope,
   ScopeDefinition,
+  WorkflowScope,
 } from "./workflow.js";
 
 export interface CheckContext {
@@ -30,8 +32,17 @@ const END = "$end";
 
 /** Checks a scope and everything below it. */
 export function checkOrder(scope: ScopeDefinition, context: CheckContext): void {
+  // A nested workflow is checked as the file that it is.
+  if (scope.scope === "workflow") return;
   checkNames(scope, context);
   refuseTermination(scope, context);
+  checkJoints(scope, context);
+  if (scope.scope !== "machine") for (const child of scope.children) refuseRoutes(child, scope, context);
+  for (const child of scope.children) if (child.node === "scope") checkOrder(child, context);
+}
+
+/** What joins the children of a scope: routes, dependencies, or nothing. */
+function checkJoints(scope: Exclude<ScopeDefinition, WorkflowScope>, context: CheckContext): void {
   switch (scope.scope) {
     case "machine":
       checkMachine(scope, context);
@@ -41,11 +52,10 @@ export function checkOrder(scope: ScopeDefinition, context: CheckContext): void 
       checkDependencies(scope, context);
       break;
     case "parallel":
+    case "for_each":
     case "phases":
       for (const child of scope.children) refuseDependencies(child, scope, context);
   }
-  if (scope.scope !== "machine") for (const child of scope.children) refuseRoutes(child, scope, context);
-  for (const child of scope.children) if (child.node === "scope") checkOrder(child, context);
 }
 
 function placeOf(node: NodeDefinition, context: CheckContext, ...rest: (string | number)[]): FaultPath {
@@ -207,9 +217,13 @@ function checkDependencies(scope: DagScope | PhaseScope, context: CheckContext):
   });
 }
 
-function refuseDependencies(child: NodeDefinition, scope: ParallelScope | PhasesScope, context: CheckContext): void {
+function refuseDependencies(
+  child: NodeDefinition,
+  scope: ParallelScope | PhasesScope | ForEachScope,
+  context: CheckContext,
+): void {
   if (child.dependsOn.length === 0) return;
-  const why = scope.scope === "parallel" ? "members of a group run side by side" : "phases run in order";
+  const why = scope.scope === "phases" ? "phases run in order" : "members of a group run side by side";
   context.faults.add({
     path: placeOf(child, context, "depends_on"),
     message: `depends_on has no meaning here: ${why}`,

@@ -286,6 +286,38 @@ export interface PhaseScope extends NodeBase {
   readonly restart: { readonly maxAttempts: number; readonly otherwise: "fail" | "continue" | "rollback" };
 }
 
+/** Its one child is done once per item of a list, several items side by side. */
+export interface ForEachScope extends NodeBase {
+  readonly node: "scope";
+  readonly scope: "for_each";
+  /** A template that gives the list (or JSON text of one), or the list itself. */
+  readonly source: TemplateValue;
+  /** What templates of the body call the item; `_index` and, with `keyBy`, `_key` stand beside it. */
+  readonly as: string;
+  /** Dotted path of an item's key within the item; absent: items are known by their index. */
+  readonly keyBy?: string;
+  readonly failureMode: FailureMode;
+  readonly maxConcurrent: number;
+  readonly children: readonly [NodeDefinition];
+}
+/** Another workflow as one step: a border for names and inputs; limits and budgets are the task's. */
+export interface WorkflowScope extends NodeBase {
+  readonly node: "scope";
+  readonly scope: "workflow";
+  /** What the nested workflow calls itself. */
+  readonly workflow: string;
+  readonly file?: string;
+  readonly folder: string;
+  /** Absent: the inputs of the workflow around it are passed on. */
+  readonly inputMapping?: Readonly<Record<string, TemplateValue>>;
+  readonly inputs: Readonly<Record<string, InputDefinition>>;
+  /** Its output: name → template; empty means that of its last step. */
+  readonly output: Readonly<Record<string, TemplateValue>>;
+  readonly onFailure: OnFailure;
+  /** Its own root. */
+  readonly children: readonly [ScopeDefinition];
+}
+
 export interface ConfidenceRule {
   /** Below it the bands act; at or above it the phase proceeds. */
   readonly minimum: number;
@@ -312,7 +344,8 @@ export interface EvaluationDefinition {
   readonly scorers: readonly ScorerStep[];
 }
 
-export type ScopeDefinition = MachineScope | ParallelScope | DagScope | PhasesScope | PhaseScope;
+export type ScopeDefinition =
+  MachineScope | ParallelScope | DagScope | PhasesScope | PhaseScope | ForEachScope | WorkflowScope;
 export type NodeDefinition = StepDefinition | ScopeDefinition;
 
 export interface LimitsDefinition {

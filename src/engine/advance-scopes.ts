@@ -9,7 +9,8 @@
  * A scope that failed is left only where an outer one deals with it (see failure.ts); otherwise it stays open for a resume.
  * No scope is left while it is unknown what a step in it has done.
  */
-import type { DagScope, MachineScope, ParallelScope, PhasesScope } from "../definition/workflow.js";
+import type { JsonValue } from "../base/json.js";
+import type { DagScope, ForEachScope, MachineScope, ParallelScope, PhasesScope } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { CANCELLED_BY_SIBLING } from "./evolve-steps.js";
@@ -22,6 +23,7 @@ import { startChild } from "./start.js";
 import type { GroupCounts, ScopeData, ScopeFrontier, StepEntry, TaskState } from "./state.js";
 import { followPolicy } from "./unknown-outcome.js";
 
+type FailingScope = ParallelScope | DagScope | ForEachScope;
 type DataOf<K extends ScopeData["scope"]> = Extract<ScopeData, { scope: K }>;
 
 export function advanceMachine(choice: Choice, open: OpenScope<MachineScope>): readonly EngineEvent[] {
@@ -53,24 +55,39 @@ export function advanceGroup(choice: Choice, open: OpenScope<ParallelScope | Dag
   const data = scope.data as DataOf<"parallel" | "dag">;
   const frontier = choice.state.frontier.get(scope.path);
   if (frontier === undefined) return [];
+  if (!data.failing && frontier.ready.length > 0) return startReady(choice, open, node.maxConcurrent - data.running);
+  return endGroup(choice, open, () => describeGroup(choice, open));
+}
+
+/** Ends a group in which nothing more is to start, when nothing in it runs or is in question. */
+export function endGroup(
+  choice: Choice,
+  open: OpenScope<FailingScope>,
+  describe: () => JsonValue,
+): readonly EngineEvent[] {
+  const { scope, node } = open;
+  const data = scope.data as GroupCounts;
+  const frontier = choice.state.frontier.get(scope.path);
+  if (frontier === undefined) return [];
   if (data.failing) {
     const cancelled = cancelBelow(choice, scope.path);
-    return cancelled.length > 0 ? cancelled : leaveFailing(choice, open);
+    return cancelled.length > 0 ? cancelled : leaveFailing(choice, open, describe);
   }
-  if (frontier.ready.length > 0) return startReady(choice, open, node.maxConcurrent - data.running);
   if (data.running > 0 || data.blocked > 0) return [];
-  if (hasFailed(data, node, frontier)) return leaveFailed(choice, open, () => describeGroup(choice, open));
+  if (hasFailed(data, node, frontier)) return leaveFailed(choice, open, describe);
   const isPartial = data.failed > 0 || data.imperfect > 0 || frontier.waiting.size > 0;
-  return [
-    leave(choice, open, { outcome: isPartial ? "partial" : "done", output: { inline: describeGroup(choice, open) } }),
-  ];
+  return [leave(choice, open, { outcome: isPartial ? "partial" : "done", output: { inline: describe() } })];
 }
 
 /** What a member may have done is settled first, where the group is to be left; else a resume asks about it. */
-function leaveFailing(choice: Choice, open: OpenScope<ParallelScope | DagScope>): readonly EngineEvent[] {
+function leaveFailing(
+  choice: Choice,
+  open: OpenScope<FailingScope>,
+  describe: () => JsonValue,
+): readonly EngineEvent[] {
   const { path } = open.scope;
   const unsettled = isAbsorbed(choice, path) ? unknownBelow(choice.state, path) : [];
-  if (unsettled.length === 0) return leaveFailed(choice, open, () => describeGroup(choice, open));
+  if (unsettled.length === 0) return leaveFailed(choice, open, describe);
   return unsettled
     .filter((step) => step.questionId === undefined)
     .flatMap((step) => followPolicy(choice, step, { policy: choice.state.task?.onUnknown ?? step.onUnknown }));
@@ -85,7 +102,7 @@ function unknownBelow(state: TaskState, path: string): readonly StepEntry[] {
 }
 
 /** A group that tolerates failures fails when nothing but failures is left. */
-function hasFailed(data: GroupCounts, node: ParallelScope | DagScope, frontier: ScopeFrontier): boolean {
+function hasFailed(data: GroupCounts, node: FailingScope, frontier: ScopeFrontier): boolean {
   if (data.failed === 0) return false;
   return node.failureMode !== "continue_on_error" || data.failed === frontier.ended.size;
 }

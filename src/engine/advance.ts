@@ -5,10 +5,13 @@
  * cost is that of the open scopes and waiting things, not of the steps done (E5).
  */
 import { unreachable } from "../base/errors.js";
+import { advanceForEach } from "./advance-for-each.js";
+import { advanceWorkflow } from "./advance-workflow.js";
 import { advanceGroup, advanceMachine, advancePhases } from "./advance-scopes.js";
 import { advancePhase } from "./advance-phase.js";
 import { askPerson } from "./asking.js";
 import { decideThat, type Choice } from "./choice.js";
+import { enterScope } from "./entering.js";
 import type { EngineEvent } from "./events.js";
 import type { QuestionKind } from "./question.js";
 import { isLimitOpen } from "./limits.js";
@@ -16,7 +19,7 @@ import { findScopeDefinition, findStepDefinition, isHalted } from "./lookup.js";
 import { completeWith } from "./outcome.js";
 import { consumeConfidenceAnswer } from "./phase-confidence.js";
 import { answeredQuestions } from "./questions.js";
-import { createBudget, enterScope, startStep, type StartBudget } from "./start.js";
+import { createBudget, startStep, type StartBudget } from "./start.js";
 import type { QuestionEntry, ScopeEntry, StepEntry } from "./state.js";
 import { terminate } from "./terminating.js";
 import { followAnswer } from "./unknown-outcome.js";
@@ -132,6 +135,10 @@ function advanceScope(choice: Choice, scope: ScopeEntry, budget: StartBudget): r
       return advanceGroup(choice, { scope, node, budget });
     case "phase":
       return advancePhase(choice, { scope, node, budget });
+    case "for_each":
+      return advanceForEach(choice, { scope, node, budget });
+    case "workflow":
+      return advanceWorkflow(choice, { scope, node, budget });
     default:
       return unreachable(node);
   }

@@ -6,7 +6,8 @@
  */
 import { createUuid } from "../base/ids.js";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
-import type { BlobRef, Decision, EngineEvent, ValueRef } from "./events.js";
+import type { Decision } from "./decision.js";
+import type { BlobRef, EngineEvent, ValueRef } from "./events.js";
 import type { DecideContext } from "./input.js";
 import type { TaskState } from "./state.js";
 

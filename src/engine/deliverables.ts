@@ -6,7 +6,16 @@
  */
 import { sha256Hex } from "../base/digest.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import type { SavedFile } from "./events.js";
+import type { ValueRef } from "./events.js";
+
+export interface SavedFile {
+  /** Relative to the task's folder: `phases/phase2/x.md` or `final/report.md`. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  /** Text of the file (already redacted). */
+  readonly content: ValueRef;
+}
 
 export interface Delivery {
   readonly output: JsonValue;

@@ -1,20 +1,35 @@
 /**
  * What templates of a node see, by root name; each is put together only when a template names it.
  *
+ * A nested workflow is a border: what is inside sees its own inputs, files and steps only. An item of a for_each is one
+ * towards its sibling items.
+ *
  *   workflow.input.* · workflow.dir, .file, .name · context.iteration, .history · channel.* · secrets.NAME (kept as a
  *   placeholder, filled at the moment of use) · phase.name, .number, .iteration, .confidence · feedback · outputs (of the
- *   phase) · <step>.output… · <group>.outputs, .errors
- * A name is looked for among the siblings first, then outwards, then anywhere in the workflow in definition order.
+ *   phase) · <step>.output… · <group>.outputs, .errors · in an item of a for_each its name, _index, _key
+ * A name is looked for among the siblings first, then outwards up to the border, then anywhere within it in definition
+ * order; from an item then on outwards.
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { TemplateScope } from "../definition/templates.js";
-import type { StepDefinition } from "../definition/workflow.js";
+import type { ForEachScope, StepDefinition } from "../definition/workflow.js";
 import { computePhaseConfidence } from "./confidence.js";
 import { currentStep } from "./open-phase.js";
 import { loadValue, type Choice } from "./choice.js";
 import { createContextView, requireReferences } from "./context-view.js";
-import { parentPathOf } from "./identity.js";
-import { childPath, findPhase, findPlace, indexDefinition, requireTask, type PlacedPhase } from "./lookup.js";
+import { definitionPathOf, itemKeyOf, nameOfPath, parentPathOf } from "./identity.js";
+import { findItem } from "./items.js";
+import {
+  childPath,
+  findPhase,
+  findPlace,
+  findWorkflow,
+  indexDefinition,
+  isGroupNode,
+  nameAt,
+  requireTask,
+  type PlacedPhase,
+} from "./lookup.js";
 
 /**
  * The names visible at `path`.
@@ -25,7 +40,7 @@ import { childPath, findPhase, findPlace, indexDefinition, requireTask, type Pla
 export function describeScope(choice: Choice, path: string, extra: JsonObject = {}): TemplateScope {
   return (name) => {
     if (Object.hasOwn(extra, name)) return extra[name];
-    return describeKnown(choice, path, name) ?? describeNode(choice, findNamed(choice, path, name));
+    return describeKnown(choice, path, name) ?? findNamed(choice, path, name).value;
   };
 }
 
@@ -50,8 +65,7 @@ export function describeStepScope(
     if (Object.hasOwn(extra, name)) return extra[name];
     const known = describeKnown(choice, path, name);
     if (known !== undefined) return view.limit(name, known);
-    const at = findNamed(choice, path, name);
-    const value = describeNode(choice, at);
+    const { value, at } = findNamed(choice, path, name);
     return value === undefined ? undefined : view.limit(name, value, at);
   };
   return {
@@ -62,15 +76,13 @@ export function describeStepScope(
 }
 
 function describeKnown(choice: Choice, path: string, name: string): JsonValue | undefined {
-  const { state } = choice;
-  const task = requireTask(state);
   switch (name) {
     case "workflow":
-      return { input: task.inputs, dir: task.folder, file: task.definitionFile ?? null, name: task.definition.name };
+      return describeWorkflow(choice, path);
     case "context":
-      return { iteration: state.totals.steps, history: describeHistory(choice) };
+      return describeContext(choice, path);
     case "channel":
-      return Object.fromEntries(state.channel);
+      return Object.fromEntries(choice.state.channel);
     case "secrets":
       return describeSecrets(choice, path);
     case "phase":
@@ -82,10 +94,34 @@ function describeKnown(choice: Choice, path: string, name: string): JsonValue | 
   }
 }
 
-function describeHistory(choice: Choice): readonly string[] {
-  const names: string[] = [];
-  for (const step of choice.state.steps.values()) if (step.status === "completed") names.push(step.name);
-  return names;
+function describeWorkflow(choice: Choice, path: string): JsonObject {
+  const task = requireTask(choice.state);
+  const nested = findWorkflow(choice.state, path)?.node;
+  const input = inputsAround(choice, path);
+  if (nested !== undefined) return { input, dir: nested.folder, file: nested.file ?? null, name: nested.workflow };
+  return { input, dir: task.folder, file: task.definitionFile ?? null, name: task.definition.name };
+}
+
+/** The inputs of the workflow that a node is part of. */
+export function inputsAround(choice: Choice, path: string): JsonObject {
+  const around = findWorkflow(choice.state, path);
+  const data = around === undefined ? undefined : choice.state.scopes.get(around.path)?.data;
+  if (data?.scope !== "workflow") return requireTask(choice.state).inputs;
+  return (loadValue(choice, data.inputs) ?? {}) as JsonObject;
+}
+
+/** Of a nested workflow since it was entered. */
+function describeContext(choice: Choice, path: string): JsonObject {
+  const { state } = choice;
+  const nested = findWorkflow(state, path);
+  const prefix = nested === undefined ? "" : `${nested.path}/`;
+  const sinceMs = nested === undefined ? 0 : (state.scopes.get(nested.path)?.enteredAtMs ?? 0);
+  const history: string[] = [];
+  for (const step of state.steps.values()) {
+    const isOwn = nested === undefined || (step.path.startsWith(prefix) && step.intendedAtMs >= sinceMs);
+    if (step.status === "completed" && isOwn) history.push(step.name);
+  }
+  return { iteration: nested === undefined ? state.totals.steps : history.length, history };
 }
 
 function describeSecrets(choice: Choice, path: string): JsonObject {
@@ -95,7 +131,7 @@ function describeSecrets(choice: Choice, path: string): JsonObject {
 }
 
 function describePhase(choice: Choice, path: string, name: "phase" | "feedback" | "outputs"): JsonValue | undefined {
-  const phase = findPhase(choice.state, path);
+  const phase = findOwnPhase(choice, path);
   if (phase === undefined) return name === "feedback" ? [] : undefined;
   const entry = choice.state.phases.get(phase.path);
   if (name === "feedback") return entry?.feedback ?? [];
@@ -103,6 +139,13 @@ function describePhase(choice: Choice, path: string, name: "phase" | "feedback" 
   const confidence = entry?.confidence ?? claimedConfidence(choice, phase) ?? null;
   const { node } = phase;
   return { name: node.name, number: node.number, iteration: entry?.iteration ?? 1, confidence };
+}
+
+/** The phase around a node in the workflow that it is part of. */
+function findOwnPhase({ state }: Choice, path: string): PlacedPhase | undefined {
+  const phase = findPhase(state, path);
+  const nested = findWorkflow(state, path);
+  return nested === undefined || phase?.path.startsWith(`${nested.path}/`) === true ? phase : undefined;
 }
 
 /** What the specialists claim before anybody has judged: what a scorer of the phase sees. */
@@ -137,18 +180,67 @@ export function specialistNames(choice: Choice, { path, node }: PlacedPhase): re
   return [...node.children.map((child) => child.name), ...added];
 }
 
-function findNamed(choice: Choice, path: string, name: string): string | undefined {
-  for (let scope = parentPathOf(path); scope !== undefined; scope = parentPathOf(scope)) {
-    const candidate = childPath(scope, name);
-    if (findPlace(choice.state, candidate) !== undefined) return candidate;
-  }
-  const { byName } = indexDefinition(requireTask(choice.state).definition);
-  const paths = byName.get(name) ?? [];
-  return paths.find((candidate) => choice.state.outputs.has(candidate)) ?? paths[0];
+/** What a name stands for, and where the node of that name stands if it is one. */
+interface Named {
+  readonly value: JsonValue | undefined;
+  readonly at?: string;
 }
 
-function describeNode(choice: Choice, path: string | undefined): JsonValue | undefined {
-  if (path === undefined) return undefined;
+const NOBODY: Named = { value: undefined };
+
+function nameNode(choice: Choice, at: string): Named {
+  return { value: describeNode(choice, at), at };
+}
+
+/** Outwards from `path`: siblings, the item at hand, then everything within each border, up to the nested workflow's. */
+function findNamed(choice: Choice, path: string, name: string): Named {
+  let at = path;
+  for (let above = parentPathOf(at); above !== undefined; above = parentPathOf(at)) {
+    const sibling = childPath(above, name);
+    if (findPlace(choice.state, sibling) !== undefined) return nameNode(choice, sibling);
+    if (itemKeyOf(at) !== undefined) {
+      const value = describeItem(choice, { scope: above, path: at }, name);
+      const found = value === undefined ? findWithin(choice, at, name) : { value };
+      if (found.value !== undefined) return found;
+    }
+    const node = findPlace(choice.state, above)?.node;
+    if (node?.node === "scope" && node.scope === "workflow") return findWithin(choice, above, name);
+    at = above;
+  }
+  return findWithin(choice, at, name);
+}
+
+/** A node of that name anywhere within a border, one that has run before others. */
+function findWithin(choice: Choice, border: string, name: string): Named {
+  const { byName } = indexDefinition(requireTask(choice.state).definition);
+  const paths = (byName.get(nameAt(definitionPathOf(border), name)) ?? []).map((rest) => `${border}${rest}`);
+  const path = paths.find((candidate) => choice.state.outputs.has(candidate)) ?? paths[0];
+  return path === undefined ? NOBODY : nameNode(choice, path);
+}
+
+/** `scope` is the for_each, `path` the item. */
+function describeItem(
+  choice: Choice,
+  { scope, path }: { readonly scope: string; readonly path: string },
+  name: string,
+): JsonValue | undefined {
+  const part = name === findForEach(choice, scope)?.as ? "value" : ITEM_PARTS.get(name);
+  const data = part === undefined ? undefined : choice.state.scopes.get(scope)?.data;
+  if (part === undefined || data?.scope !== "for_each") return undefined;
+  return findItem(choice, data, nameOfPath(path))?.[part];
+}
+
+const ITEM_PARTS: ReadonlyMap<string, "index" | "key"> = new Map([
+  ["_index", "index"],
+  ["_key", "key"],
+]);
+
+function findForEach(choice: Choice, path: string): ForEachScope | undefined {
+  const node = findPlace(choice.state, path)?.node;
+  return node?.node === "scope" && node.scope === "for_each" ? node : undefined;
+}
+
+function describeNode(choice: Choice, path: string): JsonValue | undefined {
   const node = findPlace(choice.state, path)?.node;
   const output = choice.state.outputs.get(path);
   if (output === undefined)
@@ -156,5 +248,5 @@ function describeNode(choice: Choice, path: string | undefined): JsonValue | und
       ? { outputs: outputsOf(choice, { path, node }), errors: {} }
       : undefined;
   const value = loadValue(choice, output.value);
-  return node?.node === "scope" && node.scope !== "machine" ? value : { output: value };
+  return node !== undefined && isGroupNode(node) ? value : { output: value };
 }

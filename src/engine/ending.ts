@@ -7,15 +7,13 @@
  * questions, parked, failure, time.
  */
 import { EXIT_STATUS } from "../base/error-table.js";
-import { errorCodeOf, messageOf } from "../base/errors.js";
-import type { JsonObject, JsonValue } from "../base/json.js";
-import { loadValue, type Choice } from "./choice.js";
-import { describeScope } from "./describe-scope.js";
+import type { Choice } from "./choice.js";
 import { earliest, earliestWaitAtMs } from "./due.js";
-import type { EngineEvent, EventOf, ValueRef } from "./events.js";
+import type { EngineEvent, EventOf } from "./events.js";
+import { renderWorkflowOutput } from "./final-output.js";
 import type { QuestionKind } from "./question.js";
 import type { EngineInput } from "./input.js";
-import { isPerformed, requireTask } from "./lookup.js";
+import { childPath, findScopeDefinition, isPerformed, requireTask } from "./lookup.js";
 import { openQuestions } from "./questions.js";
 import type { QuestionEntry, ScopeEntry } from "./state.js";
 import { drawPicture } from "./task-picture.js";
@@ -180,9 +178,23 @@ function describeStop(choice: Choice, { path, data }: ScopeEntry): string | unde
     const decision = choice.state.decisions.findLast((candidate) => candidate.type === "no_route");
     return `${path} cannot go on: ${data.stuck}${decision === undefined ? "" : `: ${decision.rationale}`}`;
   }
+  if ("fault" in data && data.fault !== undefined)
+    return `${path} cannot begin: ${data.fault.code}: ${data.fault.message}`;
+  if (data.scope === "workflow") return describeOutputFault(choice, path, data.root);
   if (data.scope !== "phase") return undefined;
   if (data.judged === "rejected") return `${path} was rejected by its evaluation`;
   return data.settled === "fail" ? `${path} was stopped for its confidence` : undefined;
+}
+
+/** A nested workflow whose root has ended stays open only when its output cannot be rendered. */
+function describeOutputFault(choice: Choice, path: string, root: string): string | undefined {
+  const node = findScopeDefinition(choice.state, path);
+  if (node.scope !== "workflow" || (root !== "done" && root !== "partial")) return undefined;
+  const rendered = renderWorkflowOutput(choice, {
+    root: childPath(path, node.children[0].name),
+    templates: node.output,
+  });
+  return "error" in rendered ? `the output of ${path} failed: ${rendered.error}` : undefined;
 }
 
 /** The picture of the task is written before it closes. */
@@ -215,26 +227,15 @@ function chooseFinalOutput(choice: Choice): ReturnType<typeof renderFinalOutput>
   return given === undefined ? renderFinalOutput(choice) : { output: given.value };
 }
 
-/** The workflow's output templates, or what the root gave; a route's `output` into `$end` comes on top. */
-function renderFinalOutput(choice: Choice): { readonly output: ValueRef } | { readonly error: string } {
-  const task = requireTask(choice.state);
-  const { output: templates, root } = task.definition;
-  const extra = task.root?.routeOutput;
-  const rootOutput = choice.state.outputs.get(root.path);
-  if (Object.keys(templates).length === 0 && extra === undefined)
-    return { output: rootOutput?.value ?? { inline: null } };
-  try {
-    const rendered = choice.context.templates.renderValue(
-      templates,
-      describeScope(choice, `${root.path}/$output`),
-    ) as JsonObject;
-    const base: JsonValue =
-      Object.keys(templates).length > 0 || rootOutput === undefined ? rendered : loadValue(choice, rootOutput.value);
-    return { output: { inline: { ...(base as JsonObject), ...extra } } };
-  } catch (error) {
-    if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
-    return { error: messageOf(error) };
-  }
+function renderFinalOutput(choice: Choice): ReturnType<typeof renderWorkflowOutput> {
+  const { definition, root } = requireTask(choice.state);
+  const { output: templates } = definition;
+  const { routeOutput } = root ?? {};
+  return renderWorkflowOutput(choice, {
+    root: definition.root.path,
+    templates,
+    ...(routeOutput === undefined ? {} : { routeOutput }),
+  });
 }
 
 /** Leaves now: a shutdown checkpoint, then the end. What may have acted stays open and is unknown to the next owner. */

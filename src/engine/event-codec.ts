@@ -89,7 +89,19 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
     family: "task",
     fields: { end: true, reason: true, exitStatus: true, resumable: true, resumeAtMs: false, output: false },
   },
-  scope_entered: { family: "scope", fields: { path: true, visit: true, phase: false } },
+  scope_entered: {
+    family: "scope",
+    fields: {
+      path: true,
+      visit: true,
+      phase: false,
+      items: false,
+      count: false,
+      keys: false,
+      inputs: false,
+      error: false,
+    },
+  },
   scope_left: {
     family: "scope",
     fields: {
@@ -103,6 +115,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       next: false,
       routeOutput: false,
       ends: false,
+      error: false,
     },
   },
   iteration_started: { family: "scope", fields: { path: true, iteration: true, feedback: true } },

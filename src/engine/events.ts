@@ -9,6 +9,9 @@
 import type { CheckpointId, QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../definition/workflow.js";
+import type { Decision } from "./decision.js";
+import type { SavedFile } from "./deliverables.js";
+import type { ForkOrigin } from "./fork-origin.js";
 import type { QuestionEvent } from "./question.js";
 
 /** A value inside the event, or by reference when it is large (256 KiB and more). */
@@ -67,22 +70,6 @@ export interface ProcessRef {
   readonly pid: number;
   readonly startTicks: number;
   readonly bootId: string;
-}
-
-/** The seed's decision, plus what it concerned. Source: seed 003, DESIGN section 5. */
-export interface Decision {
-  readonly id: string;
-  readonly atMs: number;
-  /** `atlas`, `apollo`, `engine`, or `person:<name>`. */
-  readonly agent: string;
-  readonly type: string;
-  readonly description: string;
-  readonly rationale: string;
-  readonly alternativesConsidered: readonly string[];
-  readonly confidence?: number;
-  /** Step, phase or question it concerns, and the inputs of the choice. */
-  readonly subject?: string;
-  readonly facts?: JsonObject;
 }
 
 export type Trigger =
@@ -145,7 +132,22 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly resumeAtMs?: number;
       readonly output?: ValueRef;
     }
-  | { readonly type: "scope_entered"; readonly path: string; readonly visit: number; readonly phase?: number }
+  /** On a resume also for a scope that is open: what it is entered with was at fault and is chosen again. */
+  | {
+      readonly type: "scope_entered";
+      readonly path: string;
+      readonly visit: number;
+      readonly phase?: number;
+      /** Of a for_each: the list of items. */
+      readonly items?: ValueRef;
+      readonly count?: number;
+      /** With `key_by`: the list of their keys, each once. */
+      readonly keys?: ValueRef;
+      /** Of a nested workflow. */
+      readonly inputs?: ValueRef;
+      /** Why it cannot go on: its source is no list, its inputs are not valid. */
+      readonly error?: StepError;
+    }
   /** `saved`: files of a phase's best iteration that a later one had overwritten, written after this record. */
   | {
       readonly type: "scope_left";
@@ -160,6 +162,8 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly routeOutput?: JsonObject;
       /** Of a workflow that a terminate step ended. */
       readonly ends?: EndOfWorkflow;
+      /** What made it fail. */
+      readonly error?: StepError;
     }
   | {
       readonly type: "iteration_started";
@@ -360,24 +364,5 @@ export type EngineEvent = { readonly atMs: number } & (
   | { readonly type: "noted"; readonly text: string; readonly facts?: JsonObject }
 );
 
-/** Where a fork comes from. */
-export interface ForkOrigin {
-  readonly taskId: TaskId;
-  readonly name: string;
-  readonly checkpointId: CheckpointId;
-  readonly seq: number;
-  /** Record of the other task's journal. */
-  readonly position: number;
-}
-
 export type EngineEventType = EngineEvent["type"];
 export type EventOf<T extends EngineEventType> = Extract<EngineEvent, { readonly type: T }>;
-
-export interface SavedFile {
-  /** Relative to the task's folder: `phases/phase2/x.md` or `final/report.md`. */
-  readonly file: string;
-  readonly sha256: string;
-  readonly sizeBytes: number;
-  /** Text of the file (already redacted). */
-  readonly content: ValueRef;
-}

@@ -7,15 +7,16 @@
  * intent (see intent.ts). A machine that stands at a child that is gone is stuck there.
  */
 import type { StepId } from "../base/ids.js";
-import type { PhasesScope, ScopeDefinition, WorkflowDefinition } from "../definition/workflow.js";
+import type { PhasesScope, ScopeDefinition, WorkflowDefinition, WorkflowScope } from "../definition/workflow.js";
 import { replaceData } from "./evolve-scopes.js";
-import { definitionPathOf } from "./identity.js";
+import { definitionPathOf, itemKeyOf, nameOfPath, parentPathOf } from "./identity.js";
 import { childPath, findPlace, indexDefinition, requireTask } from "./lookup.js";
 import type { GroupCounts, ScopeData, ScopeEntry, ScopeFrontier, TaskState } from "./state.js";
 
 export function adoptDefinition(state: TaskState, definition: WorkflowDefinition): void {
   state.task = Object.freeze({ ...requireTask(state), definition });
   const { places } = indexDefinition(definition);
+  const underWay = listItemsUnderWay(state);
   for (const path of state.scopes.keys())
     if (places.get(definitionPathOf(path))?.node.node !== "scope") forgetScope(state, path);
   for (const set of [state.open, state.waiting, state.blocked]) {
@@ -23,7 +24,7 @@ export function adoptDefinition(state: TaskState, definition: WorkflowDefinition
   }
   for (const scope of Array.from(state.scopes.values())) {
     const node = places.get(definitionPathOf(scope.path))?.node;
-    if (node?.node === "scope") adoptScope(state, scope, node);
+    if (node?.node === "scope") adoptScope(state, { scope, node, underWay });
   }
 }
 
@@ -44,8 +45,32 @@ function forgetStep(state: TaskState, id: StepId): void {
     state.steps.set(id, Object.freeze({ ...step, status: "cancelled" }));
 }
 
-function adoptScope(state: TaskState, scope: ScopeEntry, node: ScopeDefinition): void {
+/** Items by scope whose steps or scopes are open: what a changed body drops of them starts afresh. */
+type ItemsUnderWay = ReadonlyMap<string, ReadonlySet<string>>;
+
+function listItemsUnderWay(state: TaskState): ItemsUnderWay {
+  const items = new Map<string, Set<string>>();
+  const paths = [...state.open, ...state.waiting, ...state.blocked].map((id) => state.steps.get(id)?.path ?? "");
+  for (const path of [...paths, ...state.scopes.keys()]) {
+    for (let at = path, above = parentPathOf(at); above !== undefined; at = above, above = parentPathOf(at)) {
+      if (itemKeyOf(at) === undefined) continue;
+      const names = items.get(above) ?? new Set();
+      items.set(above, names.add(nameOfPath(at)));
+    }
+  }
+  return items;
+}
+
+interface Adoption {
+  readonly scope: ScopeEntry;
+  readonly node: ScopeDefinition;
+  readonly underWay: ItemsUnderWay;
+}
+
+function adoptScope(state: TaskState, { scope, node, underWay }: Adoption): void {
   if (scope.data.scope !== node.scope) forgetScope(state, scope.path);
+  else if (node.scope === "workflow") adoptWorkflow(state, scope, node);
+  else if (node.scope === "for_each") adoptForEach(state, { scope, node, underWay });
   else if (node.scope === "machine") adoptMachine(state, scope, node);
   else if (node.scope === "phases") adoptPhases(state, scope, node);
   else adoptGroup(state, scope, node);
@@ -72,6 +97,43 @@ function adoptPhases(state: TaskState, scope: ScopeEntry, node: PhasesScope): vo
   replaceData(state, scope, { ...rest, next, ...(isOpen ? { current } : {}) });
 }
 
+/** Its root begins anew where it was dropped. */
+function adoptWorkflow(state: TaskState, scope: ScopeEntry, node: WorkflowScope): void {
+  const data = scope.data as Extract<ScopeData, { scope: "workflow" }>;
+  const isOpen = state.scopes.has(childPath(scope.path, node.children[0].name));
+  if (data.root === "running" && !isOpen) replaceData(state, scope, { ...data, root: "ready" });
+}
+
+/** The items stay those that were chosen; under another name of the body they all begin anew. */
+function adoptForEach(state: TaskState, { scope, node, underWay }: Adoption): void {
+  const data = scope.data as Extract<ScopeData, { scope: "for_each" }>;
+  const frontier = state.frontier.get(scope.path);
+  const [body] = node.children;
+  if (frontier === undefined || body === undefined) return;
+  const isKnown = (name: string) => definitionPathOf(name) === body.name;
+  const { running, blocked } = countActive(state, scope.path);
+  const kept = [...frontier.ready, ...(underWay.get(scope.path) ?? [])].filter((name) => isKnown(name));
+  const begun = new Set([...frontier.ended.keys()].filter((name) => isKnown(name)));
+  const hasBody = begun.size > 0 || kept.length > 0;
+  for (const name of frontier.ended.keys()) if (!begun.has(name)) frontier.ended.delete(name);
+  const ready = new Set(kept.filter((name) => !begun.has(name) && !running.has(name) && !blocked.has(name)));
+  frontier.ready.splice(0, frontier.ready.length, ...ready);
+  replaceData(state, scope, {
+    ...data,
+    ...(hasBody ? {} : { next: 0 }),
+    running: running.size,
+    blocked: blocked.size,
+    ...countEnds(data, frontier),
+  });
+}
+
+function countEnds(data: GroupCounts, frontier: ScopeFrontier) {
+  const ends = [...frontier.ended.values()];
+  const failed = ends.filter((end) => end === "failed").length;
+  const imperfect = ends.filter((end) => end === "partial" || end === "skipped").length;
+  return { failed, imperfect, failing: data.failing && failed > 0 };
+}
+
 function adoptGroup(state: TaskState, scope: ScopeEntry, node: ScopeDefinition): void {
   const data = scope.data as Extract<ScopeData, GroupCounts>;
   const frontier = state.frontier.get(scope.path);
@@ -90,16 +152,11 @@ function adoptGroup(state: TaskState, scope: ScopeEntry, node: ScopeDefinition):
     if (unmet === 0) frontier.ready.push(child.name);
     else frontier.waiting.set(child.name, unmet);
   }
-  const ends = [...frontier.ended.values()];
-  const failed = ends.filter((end) => end === "failed").length;
-  const imperfect = ends.filter((end) => end === "partial" || end === "skipped").length;
   replaceData(state, scope, {
     ...data,
     running: running.size,
     blocked: blocked.size,
-    failed,
-    imperfect,
-    failing: data.failing && failed > 0,
+    ...countEnds(data, frontier),
   });
 }
 

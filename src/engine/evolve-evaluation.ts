@@ -1,7 +1,8 @@
 /** Folds scores and verdicts. The entry of an iteration is replaced with each score; the newest entries stand last. */
 import type { StepId } from "../base/ids.js";
 import { placeFile } from "./deliverables.js";
-import type { EventOf, SavedFile } from "./events.js";
+import type { SavedFile } from "./deliverables.js";
+import type { EventOf } from "./events.js";
 import { replaceData, storeOutput } from "./evolve-scopes.js";
 import { childPath, currentStepId, findScopeDefinition, phaseNumberOf } from "./lookup.js";
 import type { ChildEnd, EvaluationEntry, ScopeEntry, StepStatus, TaskState } from "./state.js";

@@ -167,6 +167,7 @@ function restartScope(state: TaskState, scope: ScopeEntry, inFlight: ReadonlySet
   const { data, path } = scope;
   if (data.scope === "machine") restartMachine(state, scope, data);
   else if (data.scope === "phases") restartPhases(state, scope, data);
+  else if (data.scope === "workflow") restartWorkflow(state, scope, data);
   else {
     const mine = [...inFlight].filter((child) => findPlace(state, child)?.parent === path);
     restartGroup(
@@ -181,7 +182,7 @@ type DataOf<S extends ScopeData["scope"]> = Extract<ScopeData, { readonly scope:
 
 /** A machine that found no route stays where it is: its routes are tried again. */
 function restartMachine(state: TaskState, scope: ScopeEntry, data: DataOf<"machine">): void {
-  const { current, failed: _failed, ...rest } = data;
+  const { current, failed: _failed, cause: _cause, ...rest } = data;
   if (current === undefined || data.stuck !== undefined || state.scopes.has(childPath(scope.path, current))) return;
   unvisit(state, childPath(scope.path, current));
   replaceData(state, scope, { ...rest, next: current });
@@ -191,6 +192,13 @@ function restartPhases(state: TaskState, scope: ScopeEntry, data: DataOf<"phases
   const { current, failed: _failed, ...rest } = data;
   const isOpen = current !== undefined && state.scopes.has(childPath(scope.path, current));
   replaceData(state, scope, isOpen ? { ...rest, current } : rest);
+}
+
+function restartWorkflow(state: TaskState, scope: ScopeEntry, { cause: _cause, ...data }: DataOf<"workflow">): void {
+  const node = findPlace(state, scope.path)?.node;
+  if (data.root !== "failed" || node?.node !== "scope") return;
+  for (const root of node.children) unvisit(state, childPath(scope.path, root.name));
+  replaceData(state, scope, { ...data, root: "ready" });
 }
 
 interface Group {
@@ -204,6 +212,7 @@ function restartGroup(state: TaskState, { scope, data }: Group, inFlight: readon
   const failed = [...frontier.ended].flatMap(([name, end]) => (end === "failed" ? [name] : []));
   for (const name of new Set([...inFlight, ...failed])) {
     frontier.ended.delete(name);
+    frontier.causes.delete(name);
     if (!frontier.ready.includes(name)) frontier.ready.push(name);
     unvisit(state, childPath(scope.path, name));
   }

@@ -12,8 +12,8 @@
 import { assert, unreachable } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
 import type { NodeDefinition, ScopeDefinition } from "../definition/workflow.js";
-import type { EndOfWorkflow, EventOf, ValueRef } from "./events.js";
-import { definitionPathOf } from "./identity.js";
+import type { EndOfWorkflow, EventOf, StepError, ValueRef } from "./events.js";
+import { definitionPathOf, itemKeyOf } from "./identity.js";
 import {
   childPath,
   findPlace,
@@ -37,8 +37,11 @@ export interface ChildMove {
   readonly routeOutput?: JsonObject;
   /** The child ends the workflow. */
   readonly ends?: EndOfWorkflow;
+  /** Why a scope failed. */
+  readonly cause?: StepError;
 }
 
+type WorkflowData = Extract<ScopeData, { scope: "workflow" }>;
 type GroupData = Extract<ScopeData, GroupCounts>;
 type MachineData = Extract<ScopeData, { scope: "machine" }>;
 type PhasesData = Extract<ScopeData, { scope: "phases" }>;
@@ -48,6 +51,12 @@ const NO_COUNTS: GroupCounts = { running: 0, blocked: 0, failed: 0, imperfect: 0
 export function enterScope(state: TaskState, event: EventOf<"scope_entered">): void {
   const { node, parent, name } = requirePlace(state, event.path);
   assert(node.node === "scope", `${event.path} is not a scope`);
+  const open = state.scopes.get(event.path);
+  if (open !== undefined) {
+    replaceData(state, open, firstData(node, event));
+    return;
+  }
+  if (event.visit > 1 && isFresh(node, name)) forgetOutputs(state, event.path, node);
   state.visits.set(event.path, event.visit);
   state.scopes.set(
     event.path,
@@ -55,16 +64,36 @@ export function enterScope(state: TaskState, event: EventOf<"scope_entered">): v
       path: event.path,
       visit: event.visit,
       ...(parent === undefined ? {} : { parent }),
-      data: firstData(node),
+      ...(node.scope === "workflow" ? { enteredAtMs: event.atMs } : {}),
+      data: firstData(node, event),
     }),
   );
-  if (node.scope !== "machine" && node.scope !== "phases")
-    state.frontier.set(event.path, createFrontier(node.children));
+  if (isGroup(node)) state.frontier.set(event.path, createFrontier(node));
   if (node.scope === "phase") openPhase(state, { path: event.path, node }, event.atMs);
   if (parent !== undefined) moveChild(state, childPath(parent, name), { from: "ready", to: "running" });
 }
 
-function firstData(node: ScopeDefinition): ScopeData {
+/** A nested workflow, and an item, begin without what came of them before. */
+function isFresh(node: ScopeDefinition, name: string): boolean {
+  return node.scope === "workflow" || itemKeyOf(name) !== undefined;
+}
+
+/** As deep as the definition goes; items below are forgotten when they begin. */
+function forgetOutputs(state: TaskState, path: string, node: ScopeDefinition): void {
+  for (const child of node.children) {
+    const at = childPath(path, child.name);
+    state.outputs.delete(at);
+    if (child.node === "scope") forgetOutputs(state, at, child);
+  }
+}
+
+type GroupScope = Extract<ScopeDefinition, { scope: GroupData["scope"] }>;
+
+function isGroup(node: ScopeDefinition): node is GroupScope {
+  return node.scope !== "machine" && node.scope !== "phases" && node.scope !== "workflow";
+}
+
+function firstData(node: ScopeDefinition, event: EventOf<"scope_entered">): ScopeData {
   switch (node.scope) {
     case "machine":
       return Object.freeze({ scope: "machine", next: node.entry, imperfect: false });
@@ -75,14 +104,36 @@ function firstData(node: ScopeDefinition): ScopeData {
       return Object.freeze({ scope: node.scope, ...NO_COUNTS });
     case "phase":
       return Object.freeze({ scope: "phase", iteration: 1, spawned: Object.freeze({}), withoutGain: 0, ...NO_COUNTS });
+    case "for_each":
+      return Object.freeze({ scope: "for_each", ...itemsOf(event), next: 0, ...NO_COUNTS });
+    case "workflow":
+      return Object.freeze({
+        scope: "workflow",
+        inputs: event.inputs ?? NOTHING,
+        ...(event.error === undefined ? {} : { fault: event.error }),
+        root: "ready",
+      });
     default:
       return unreachable(node);
   }
 }
 
-function createFrontier(children: readonly NodeDefinition[]): ScopeFrontier {
-  const frontier: ScopeFrontier = { ready: [], waiting: new Map(), ended: new Map() };
-  for (const child of children) {
+const NOTHING: ValueRef = Object.freeze({ inline: null });
+
+function itemsOf({ items, count, keys, error }: EventOf<"scope_entered">) {
+  return {
+    items: items ?? NOTHING,
+    count: count ?? 0,
+    ...(keys === undefined ? {} : { keys }),
+    ...(error === undefined ? {} : { fault: error }),
+  };
+}
+
+/** Items of a for_each are ready in their order without being listed. */
+function createFrontier(node: ScopeDefinition): ScopeFrontier {
+  const frontier: ScopeFrontier = { ready: [], waiting: new Map(), ended: new Map(), causes: new Map() };
+  if (node.scope === "for_each") return frontier;
+  for (const child of node.children) {
     if (child.dependsOn.length === 0) frontier.ready.push(child.name);
     else frontier.waiting.set(child.name, child.dependsOn.length);
   }
@@ -153,6 +204,8 @@ export function leaveScope(state: TaskState, event: EventOf<"scope_left">): void
     end: event.outcome,
     next: event.next,
     routeOutput: event.routeOutput,
+    ...(event.ends === undefined ? {} : { ends: event.ends }),
+    ...(event.error === undefined ? {} : { cause: event.error }),
   });
 }
 
@@ -175,7 +228,7 @@ export function resetPhase(state: TaskState, event: EventOf<"iteration_started">
   const scope = requireScope(state, event.path);
   const node = findScopeDefinition(state, event.path);
   assert(scope.data.scope === "phase", `${event.path} is not a phase`);
-  state.frontier.set(event.path, createFrontier(node.children));
+  state.frontier.set(event.path, createFrontier(node));
   const { judged: _judged, settled: _settled, without: _without, ...rest } = scope.data;
   replaceData(state, scope, { ...rest, ...NO_COUNTS, iteration: event.iteration, spawned: Object.freeze({}) });
   const before = state.phases.get(event.path);
@@ -201,13 +254,16 @@ export function moveChild(state: TaskState, path: string, move: ChildMove): void
     case "phases":
       replaceData(state, scope, moveInPhases(data, place.name, move));
       return;
+    case "workflow":
+      replaceData(state, scope, moveInWorkflow(data, move));
+      return;
     default:
       replaceData(state, scope, moveInGroup(state, { path: scope.path, data, name: place.name, move }));
   }
 }
 
 function moveInMachine(data: MachineData, node: NodeDefinition, move: ChildMove): MachineData {
-  const { next: _next, current: _current, failed: _failed, stuck: _stuck, ...rest } = data;
+  const { next: _next, current: _current, failed: _failed, stuck: _stuck, cause: _cause, ...rest } = data;
   if (move.to === "ready") return { ...rest, next: node.name };
   if (move.to !== "ended") return { ...rest, current: node.name };
   const isHandled = move.end === "failed" && move.next !== undefined && move.next === node.onError;
@@ -220,7 +276,10 @@ function moveInMachine(data: MachineData, node: NodeDefinition, move: ChildMove)
     ...(move.ends === undefined ? {} : { ends: move.ends }),
   };
   if (move.next !== undefined) return { ...ended, next: move.next };
-  if (move.end === "failed") return { ...ended, imperfect: data.imperfect, current: node.name, failed: true };
+  if (move.end === "failed") {
+    const cause = move.cause === undefined ? {} : { cause: move.cause };
+    return { ...ended, imperfect: data.imperfect, current: node.name, failed: true, ...cause };
+  }
   return { ...ended, current: node.name, stuck: "no route matches" };
 }
 
@@ -228,6 +287,17 @@ function moveInPhases(data: PhasesData, name: string, move: ChildMove): PhasesDa
   const { current: _current, ...rest } = data;
   if (move.to !== "ended") return { ...rest, current: name };
   return { ...rest, next: data.next + 1, imperfect: data.imperfect || move.end !== "done" };
+}
+
+function moveInWorkflow({ cause: _cause, ...data }: WorkflowData, move: ChildMove): WorkflowData {
+  if (move.to !== "ended") return { ...data, root: move.to === "ready" ? "ready" : "running" };
+  return {
+    ...data,
+    root: move.end ?? "done",
+    ...(move.routeOutput === undefined ? {} : { routeOutput: move.routeOutput }),
+    ...(move.ends === undefined ? {} : { ends: move.ends }),
+    ...(move.cause === undefined ? {} : { cause: move.cause }),
+  };
 }
 
 interface GroupMove {
@@ -267,6 +337,7 @@ function takeOut(frontier: ScopeFrontier, { data, name, move }: GroupMove): Grou
     case "ended": {
       const end = frontier.ended.get(name);
       frontier.ended.delete(name);
+      frontier.causes.delete(name);
       if (end !== "failed") return end === "done" ? data : { ...data, imperfect: data.imperfect - 1 };
       return { ...data, failed: data.failed - 1, failing: data.failing && data.failed > 1 };
     }
@@ -274,6 +345,7 @@ function takeOut(frontier: ScopeFrontier, { data, name, move }: GroupMove): Grou
       const at = frontier.ready.indexOf(name);
       if (at === 0) frontier.ready.shift();
       else if (at > 0) frontier.ready.splice(at, 1);
+      else if (data.scope === "for_each") return { ...data, next: data.next + 1 };
       return data;
     }
   }
@@ -283,6 +355,7 @@ function endInGroup(state: TaskState, frontier: ScopeFrontier, { path, data, nam
   const end = move.end ?? "done";
   frontier.ended.set(name, end);
   if (end === "failed") {
+    if (move.cause !== undefined) frontier.causes.set(name, move.cause);
     const node = findScopeDefinition(state, path);
     const failsFast = "failureMode" in node && node.failureMode === "fail_fast";
     return { ...data, failed: data.failed + 1, failing: data.failing || failsFast };

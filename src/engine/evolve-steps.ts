@@ -7,7 +7,8 @@
  */
 import type { StepId } from "../base/ids.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
-import type { EventOf, FailureDisposition, SavedFile, Usage } from "./events.js";
+import type { SavedFile } from "./deliverables.js";
+import type { EventOf, FailureDisposition, Usage } from "./events.js";
 import type { Question, QuestionKind } from "./question.js";
 import { moveChild, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "./identity.js";

@@ -11,7 +11,8 @@
  */
 import { unreachable } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
-import type { Decision, EngineEvent, EngineEventType, EventOf } from "./events.js";
+import type { Decision } from "./decision.js";
+import type { EngineEvent, EngineEventType, EventOf } from "./events.js";
 import { enterScope, leaveScope, replaceData, requireScope, resetPhase } from "./evolve-scopes.js";
 import {
   addTotals,

@@ -8,7 +8,7 @@
 import type { RetryPolicy, StepDefinition } from "../definition/workflow.js";
 import { decideOnce, drawFraction, type Choice } from "./choice.js";
 import type { EngineEvent, FailureDisposition, StepError } from "./events.js";
-import { findPlace, findScopeDefinition, requirePlace, requireTask } from "./lookup.js";
+import { findPlace, findScopeDefinition, onFailureOf, requirePlace, requireTask } from "./lookup.js";
 import { chooseRouteWithout } from "./routes.js";
 import type { StepEntry } from "./state.js";
 
@@ -88,9 +88,7 @@ export function failureTarget(choice: Choice, path: string): string | undefined 
   const { node, parent } = requirePlace(choice.state, path);
   if (parent === undefined || findScopeDefinition(choice.state, parent).scope !== "machine") return undefined;
   if (node.onError !== undefined) return node.onError;
-  return requireTask(choice.state).definition.onFailure === "continue"
-    ? chooseRouteWithout(choice, { path, node })
-    : undefined;
+  return onFailureOf(choice.state, path) === "continue" ? chooseRouteWithout(choice, { path, node }) : undefined;
 }
 
 /** True when a failure of the scope at `path` is dealt with further out, so that the scope may be left as failed. */
@@ -98,6 +96,7 @@ export function isAbsorbed(choice: Choice, path: string): boolean {
   const place = findPlace(choice.state, path);
   if (place?.parent === undefined) return requireTask(choice.state).definition.onFailure === "continue";
   const outer = findScopeDefinition(choice.state, place.parent);
+  if (outer.scope === "workflow" && outer.onFailure === "continue") return true;
   if (outer.scope === "machine" && place.node.onError !== undefined) return true;
   if ("failureMode" in outer && outer.failureMode === "continue_on_error") return true;
   return isAbsorbed(choice, place.parent);

@@ -19,11 +19,15 @@ export interface ReachedLimit {
   readonly max: number;
 }
 
-/** The first limit that stands against starting `count` more steps now. */
-export function findReachedLimit(choice: Choice, count: number): ReachedLimit | undefined {
+/**
+ * The first limit that stands against starting `count` more steps now; against none more: against what goes on.
+ *
+ * Items of a for_each count, and are not stopped by the number of iterations: the list is known before it begins.
+ */
+export function findReachedLimit(choice: Choice, count: number | "item"): ReachedLimit | undefined {
   const { totals } = choice.state;
   const maxima = computeMaxima(choice.state);
-  if (totals.iterations + count > maxima.iterations)
+  if (count !== "item" && count > 0 && totals.iterations + count > maxima.iterations)
     return { name: "iterations", used: totals.iterations, max: maxima.iterations };
   const used: Readonly<Record<Exclude<LimitName, "iterations">, number>> = {
     seconds: computeElapsedMs(choice.state, choice.nowMs) / 1_000,

@@ -10,11 +10,13 @@ import type { StepId } from "../base/ids.js";
 import type { JsonObject } from "../base/json.js";
 import type {
   NodeDefinition,
+  OnFailure,
   PhaseScope,
   ScopeDefinition,
   StepDefinition,
   StepKind,
   WorkflowDefinition,
+  WorkflowScope,
 } from "../definition/workflow.js";
 import { definitionPathOf, nameOfPath, parentPathOf, stepIdOf } from "./identity.js";
 import type { ScopeEntry, StepEntry, TaskEntry, TaskState } from "./state.js";
@@ -34,8 +36,16 @@ export interface DefinitionIndex {
   readonly places: ReadonlyMap<string, NodePlace>;
   /** Names of the siblings that depend on a node, by its path. */
   readonly dependants: ReadonlyMap<string, readonly string[]>;
-  /** Paths of the nodes of a name, in order of the definition. */
+  /**
+   * Nodes of a name as seen from a border (the root, the body of a for_each, a nested workflow): by its path and the name,
+   * paths from there on, in order of the definition. What is behind another border is not among them.
+   */
   readonly byName: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Key of `DefinitionIndex.byName`. No name has a space after a slash, and no path ends in one. */
+export function nameAt(border: string, name: string): string {
+  return `${border} / ${name}`;
 }
 
 /** Identity of the latest visit of a step's place; of none before the first. */
@@ -53,19 +63,25 @@ export function indexDefinition(definition: WorkflowDefinition): DefinitionIndex
   const places = new Map<string, NodePlace>();
   const dependants = new Map<string, string[]>();
   const byName = new Map<string, string[]>();
-  const add = (place: NodePlace) => {
+  const add = (place: NodePlace, border: string) => {
     const { node } = place;
     places.set(node.path, place);
-    if (!place.isScorer) pushTo(byName, node.name, node.path);
+    if (!place.isScorer) pushTo(byName, nameAt(border, node.name), node.path.slice(border.length));
     for (const name of place.parent === undefined || place.isScorer ? [] : node.dependsOn) {
       pushTo(dependants, `${place.parent}/${name}`, node.name);
     }
-    if (node.node === "scope") for (const child of childrenOf(node)) add(placeOfChild(node, child));
+    if (node.node !== "scope") return;
+    for (const child of childrenOf(node)) add(placeOfChild(node, child), borderBelow(node, border));
   };
-  add({ node: definition.root, name: definition.root.name, isScorer: false });
+  add({ node: definition.root, name: definition.root.name, isScorer: false }, definition.root.path);
   const index = { places, dependants, byName };
   indexes.set(definition, index);
   return index;
+}
+
+function borderBelow(scope: ScopeDefinition, border: string): string {
+  if (scope.scope === "workflow") return scope.path;
+  return scope.scope === "for_each" ? scope.children[0].path : border;
 }
 
 function placeOfChild(scope: ScopeDefinition, child: NodeDefinition): NodePlace {
@@ -153,11 +169,37 @@ export function isPerformed(kind: StepKind): boolean {
   return !NOT_PERFORMED.has(kind);
 }
 
+export interface PlacedWorkflow {
+  /** Instance path of the scope. */
+  readonly path: string;
+  readonly node: WorkflowScope;
+}
+
+/** The nested workflow that a node is part of; `undefined` where that is the task's own. A nested one is no part of itself. */
+export function findWorkflow(state: TaskState, path: string): PlacedWorkflow | undefined {
+  const { places } = indexDefinition(requireTask(state).definition);
+  for (let at = parentPathOf(path); at !== undefined; at = parentPathOf(at)) {
+    const node = places.get(definitionPathOf(at))?.node;
+    if (node?.node === "scope" && node.scope === "workflow") return { path: at, node };
+  }
+  return undefined;
+}
+
+/** What happens after a failure nobody dealt with, in the workflow that a node is part of. */
+export function onFailureOf(state: TaskState, path: string): OnFailure {
+  return findWorkflow(state, path)?.node.onFailure ?? requireTask(state).definition.onFailure;
+}
+
 /** The definition of an open scope. */
 export function findScopeDefinition(state: TaskState, path: string): ScopeDefinition {
   const { node } = requirePlace(state, path);
   assert(node.node === "scope", `${path} is a step`);
   return node;
+}
+
+/** True for groups, which are read as `name.outputs`; the others have one output, `name.output`. */
+export function isGroupNode(node: NodeDefinition): boolean {
+  return node.node === "scope" && node.scope !== "machine" && node.scope !== "workflow";
 }
 
 /** The path of a scope's child by the name the scope calls it. */

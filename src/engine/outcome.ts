@@ -8,13 +8,13 @@ import type { JsonValue } from "../base/json.js";
 import { decideThat, loadValue, type Choice } from "./choice.js";
 import { roundShare } from "./confidence.js";
 import { deliver } from "./deliverables.js";
+import type { SavedFile } from "./deliverables.js";
 import type {
   ConfidenceParts,
   ConfidenceReport,
   EndOfWorkflow,
   EngineEvent,
   EventOf,
-  SavedFile,
   StepError,
   Usage,
   ValueRef,

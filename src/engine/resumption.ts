@@ -8,6 +8,7 @@
 import type { JsonValue } from "../base/json.js";
 import { decideOnce, decideThat, loadValue, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
+import { reenterScope } from "./entering.js";
 import { CANCELLED_TO_RESUME } from "./evolve-steps.js";
 import { collectFeedback } from "./evaluation.js";
 import { goBack } from "./going-back.js";
@@ -142,6 +143,7 @@ function reopenScope(choice: Choice, scope: ScopeEntry): readonly EngineEvent[] 
     return tryRoutesAgain(choice, scope, data.current);
   if (data.scope === "phase" && (data.judged === "rejected" || data.settled === "fail"))
     return iterateAgain(choice, scope, data.iteration);
+  if ("fault" in data && data.fault !== undefined) return [reenterScope(choice, scope)];
   return [];
 }
 

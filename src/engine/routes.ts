@@ -10,7 +10,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { NodeDefinition, RouteDefinition } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
 import { describeScope } from "./describe-scope.js";
-import { findPlace, findScopeDefinition } from "./lookup.js";
+import { findPlace, findScopeDefinition, isGroupNode } from "./lookup.js";
 
 export const END = "$end";
 
@@ -51,7 +51,7 @@ export function chooseRoute(choice: Choice, { path, node }: EndedNode, output: J
 }
 
 function namedOutput(node: NodeDefinition, output: JsonValue): JsonValue {
-  return node.node === "scope" && node.scope !== "machine" ? output : { output };
+  return isGroupNode(node) ? output : { output };
 }
 
 function renderOutput(

@@ -5,11 +5,13 @@
  * A risky step has a checkpoint before its intent.
  */
 import { decideThat, type Choice } from "./choice.js";
+import { enterScope } from "./entering.js";
 import type { EngineEvent, EventOf, StepError } from "./events.js";
 import { decideRestart } from "./failure.js";
+import { itemKeyOf } from "./identity.js";
 import { createIntent, findEarlierRound, findUnfinished, type IntentRequest } from "./intent.js";
 import { findReachedLimit, openLimitQuestion } from "./limits.js";
-import { findOpenTool, ownPhaseNumber, phaseNumberOf, requirePlace } from "./lookup.js";
+import { findOpenTool, phaseNumberOf, requirePlace } from "./lookup.js";
 import { failAttempt } from "./outcome.js";
 import { askOutcome, askRepeat } from "./outcome-question.js";
 import type { StepEntry } from "./state.js";
@@ -28,15 +30,11 @@ export function createBudget(): StartBudget {
 export function startChild(choice: Choice, path: string, budget: StartBudget): readonly EngineEvent[] {
   const { node } = requirePlace(choice.state, path);
   if (node.node === "step") return startStep(choice, { path, node }, budget);
-  return [enterScope(choice, path)];
-}
-
-/** Enters a scope once more. */
-export function enterScope(choice: Choice, path: string): EventOf<"scope_entered"> {
-  const { state, nowMs } = choice;
-  const phase = ownPhaseNumber(state, path);
-  const visit = (state.visits.get(path) ?? 0) + 1;
-  return { type: "scope_entered", atMs: nowMs, path, visit, ...(phase === undefined ? {} : { phase }) };
+  // Items are not counted one by one before they start, so the list is counted as one.
+  const limit = node.scope === "for_each" ? findReachedLimit(choice, budget.planned + 1) : undefined;
+  if (limit === undefined) return [enterScope(choice, path)];
+  budget.isExhausted = true;
+  return openLimitQuestion(choice, limit);
 }
 
 export function startStep(choice: Choice, request: IntentRequest, budget: StartBudget): readonly EngineEvent[] {
@@ -45,7 +43,8 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
     return stopBefore(choice, request.path);
   }
   const before = findUnfinished(choice.state, request.path);
-  const limit = findReachedLimit(choice, before === undefined ? budget.planned + 1 : 0);
+  const isItem = itemKeyOf(request.path) !== undefined;
+  const limit = findReachedLimit(choice, before !== undefined ? 0 : isItem ? "item" : budget.planned + 1);
   if (limit !== undefined) {
     budget.isExhausted = true;
     return openLimitQuestion(choice, limit);

@@ -66,6 +66,7 @@ export function captureState(state: TaskState): CapturedState {
         ready: frontier.ready.slice(),
         waiting: [...frontier.waiting],
         ended: { keys: [...frontier.ended.keys()], values: [...frontier.ended.values()] },
+        ...(frontier.causes.size === 0 ? {} : { causes: [...frontier.causes] }),
       })),
     },
   };

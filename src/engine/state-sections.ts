@@ -119,13 +119,18 @@ function decodeHistory(item: JsonValue): StepHistory {
 }
 
 function decodeFrontier(item: JsonValue): ScopeFrontier {
-  const { ready, waiting, ended } = entryOf(item, "frontier", { ready: "list", waiting: "list", ended: "object" });
+  const { ready, waiting, ended, causes } = entryOf(item, "frontier", {
+    ready: "list",
+    waiting: "list",
+    ended: "object",
+  });
   const { keys, values } = entryOf(ended, "frontier", { keys: "list", values: "list" });
   const ends = values as readonly JsonValue[];
   return {
     ready: [...(ready as string[])],
     waiting: new Map(pairsOf(waiting, "frontier").map(([name, unmet]) => [name, unmet as number])),
     ended: new Map((keys as string[]).map((name, at) => [name, ends[at] as never])),
+    causes: new Map(pairsOf(causes ?? [], "frontier").map(([name, cause]) => [name, freeze(cause) as never])),
   };
 }
 

@@ -8,13 +8,13 @@
 import type { CheckpointId, QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../definition/workflow.js";
+import type { Decision } from "./decision.js";
+import type { ForkOrigin } from "./fork-origin.js";
+import type { SavedFile } from "./deliverables.js";
 import type {
   ConfidenceReport,
-  Decision,
   EndOfWorkflow,
-  ForkOrigin,
   ProcessRef,
-  SavedFile,
   ScorerIssue,
   StepError,
   TaskEnd,
@@ -205,7 +205,7 @@ export interface Totals {
 /** How a child of a scope ended; `skipped` by a person's choice, `unreached` are those never started. */
 export type ChildEnd = "done" | "partial" | "failed" | "skipped";
 
-/** Counts over the children of a group (parallel, dag, phase); all O(1) in size. */
+/** Counts over the children of a group (parallel, dag, for_each, phase); all O(1) in size. */
 export interface GroupCounts {
   readonly running: number;
   readonly blocked: number;
@@ -230,8 +230,33 @@ export type ScopeData =
       readonly routeOutput?: JsonObject;
       /** A terminate step ended the workflow that this machine is the root of. */
       readonly ends?: EndOfWorkflow;
+      /** Why the scope it stands at failed. */
+      readonly cause?: StepError;
     }
   | ({ readonly scope: "parallel" | "dag" } & GroupCounts)
+  | ({
+      readonly scope: "for_each";
+      readonly items: ValueRef;
+      readonly count: number;
+      /** Absent: items are known by their index. */
+      readonly keys?: ValueRef;
+      /** Index of the first item that was never started: those before it are told of by name elsewhere. */
+      readonly next: number;
+      /** Why there are no items. */
+      readonly fault?: StepError;
+    } & GroupCounts)
+  | {
+      readonly scope: "workflow";
+      readonly inputs: ValueRef;
+      /** Why it cannot begin. */
+      readonly fault?: StepError;
+      /** Where its root stands. */
+      readonly root: "ready" | "running" | ChildEnd;
+      readonly routeOutput?: JsonObject;
+      /** A terminate step ended it. */
+      readonly ends?: EndOfWorkflow;
+      readonly cause?: StepError;
+    }
   | {
       readonly scope: "phases";
       readonly next: number;
@@ -267,6 +292,8 @@ export interface ScopeEntry {
   readonly path: string;
   readonly visit: number;
   readonly parent?: string;
+  /** Of a nested workflow: its history begins there. */
+  readonly enteredAtMs?: number;
   readonly data: ScopeData;
 }
 
@@ -277,6 +304,8 @@ export interface ScopeFrontier {
   /** Unmet dependencies of the others. */
   readonly waiting: Map<string, number>;
   readonly ended: Map<string, ChildEnd>;
+  /** Why children that are scopes failed; a step tells it itself. */
+  readonly causes: Map<string, StepError>;
 }
 
 export interface TaskState {

@@ -6,6 +6,7 @@
  */
 import { unreachable } from "../base/errors.js";
 import { endsByItself, listTargets } from "../definition/targets.js";
+import type { JsonValue } from "../base/json.js";
 import type {
   DagScope,
   MachineScope,
@@ -84,6 +85,8 @@ class Pen {
       case "dag":
         return { boxes: [], arrows: dependencies(scope, ids) };
       case "parallel":
+      case "for_each":
+      case "workflow":
         return { boxes: [], arrows: [] };
       case "phases":
         return { boxes: [], arrows: order(scope, ids) };
@@ -174,6 +177,10 @@ function labelOf(scope: ScopeDefinition): string {
       return `${name}by dependencies${atMost(scope.maxConcurrent)}`;
     case "parallel":
       return `${name}parallel${atMost(scope.maxConcurrent)}, ${scope.failureMode}`;
+    case "for_each":
+      return `${name}for each ${scope.as} of ${textOf(scope.source)}${atMost(scope.maxConcurrent)}, ${scope.failureMode}`;
+    case "workflow":
+      return `${name}workflow ${scope.workflow}`;
     case "phases":
       return `${name}phases in order`;
     case "phase":
@@ -181,6 +188,11 @@ function labelOf(scope: ScopeDefinition): string {
     default:
       return unreachable(scope);
   }
+}
+
+/** A source as it was written: the braces around a reference are ours. */
+function textOf(source: JsonValue): string {
+  return typeof source === "string" ? source.replace(/^\{\{ (.*) \}\}$/, "$1") : "a list";
 }
 
 function atMost(count: number): string {

@@ -6,7 +6,8 @@
 import { createBlobShelf } from "../checkpoint/blobs.js";
 import { createSnapshotSource, type PictureSource } from "../checkpoint/source.js";
 import type { JsonValue } from "../base/json.js";
-import type { ForkOrigin, ValueRef } from "../engine/events.js";
+import type { ForkOrigin } from "../engine/fork-origin.js";
+import type { ValueRef } from "../engine/events.js";
 import type { TaskState } from "../engine/state.js";
 import type { History, ScanCache } from "../journal/history.js";
 import { readTask, type FoldedTask, type KnownTask } from "../recovery/fold.js";

@@ -14,8 +14,10 @@ import { createSeededNumbers } from "./seeded-random.js";
 import {
   command,
   dag,
+  forEach,
   machine,
   model,
+  nested,
   parallel,
   phase,
   phases,
@@ -29,15 +31,22 @@ import {
 interface Draw {
   next(bound: number): number;
   readonly modes: number;
+  /** With items and nested workflows. */
+  readonly isWide: boolean;
 }
 
 /** What a group that fails fast comes to depends on which member ends first; those are drawn only where order is fixed. */
 const MODES: readonly FailureMode[] = ["continue_on_error", "all_or_nothing", "fail_fast"];
 const retry = { maxAttempts: 3, backoff: "fixed" as const, delayMs: 500, delayMsMax: 500, jitter: 0.5 };
 
+export interface Drawn {
+  readonly failsFast?: boolean;
+  readonly isWide?: boolean;
+}
+
 /** A workflow of a few scopes, two levels deep. */
-export function drawWorkflow(seed: number, failsFast = false): WorkflowDefinition {
-  const draw = { ...createSeededNumbers(seed), modes: failsFast ? 3 : 2 };
+export function drawWorkflow(seed: number, { failsFast = false, isWide = false }: Drawn = {}): WorkflowDefinition {
+  const draw = { ...createSeededNumbers(seed), modes: failsFast ? 3 : 2, isWide };
   const onFailure = draw.next(3) === 0 ? ("continue" as const) : ("pause" as const);
   const root = draw.next(2) === 0 ? drawPhases(draw) : drawScope(draw, "main", 2);
   return workflow(root, { onFailure });
@@ -69,7 +78,19 @@ function drawScope(draw: Draw, name: string, depth: number): ScopeDefinition {
 }
 
 function drawNode(draw: Draw, name: string, depth: number): NodeDefinition {
+  if (draw.isWide && depth > 0 && draw.next(2) === 0) return drawWide(draw, name, depth);
   return depth > 0 && draw.next(4) === 0 ? drawScope(draw, name, depth - 1) : drawStep(draw, name);
+}
+
+function drawWide(draw: Draw, name: string, depth: number): NodeDefinition {
+  const body = drawNode(draw, "body", depth - 1);
+  if (draw.next(3) === 0) {
+    const root = body.node === "scope" ? body : machine("root", [body]);
+    return nested(name, root, draw.next(2) === 0 ? {} : { output: { n: "{{ workflow.name }}" } });
+  }
+  const source = Array.from({ length: draw.next(5) }, (_unused, at) => ({ id: `k${at % 3}` }));
+  const options = { failureMode: MODES[draw.next(draw.modes)]!, maxConcurrent: 1 + draw.next(3) };
+  return forEach(name, body, { source, ...options, ...(draw.next(2) === 0 ? {} : { keyBy: "id" }) });
 }
 
 function drawStep(draw: Draw, name: string): StepDefinition {

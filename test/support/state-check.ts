@@ -47,6 +47,11 @@ function checkScope(state: TaskState, path: string): void {
   expectEqual(new Set(frontier.ready).size, frontier.ready.length, `${path} ready without doubles`);
   for (const name of frontier.ready)
     if (frontier.ended.has(name)) throw new Error(`${path}/${name} is ready and ended`);
+  if (scope.data.scope === "for_each") {
+    const { next, running, blocked } = scope.data;
+    const begun = running + blocked + frontier.ready.length + frontier.ended.size;
+    expectEqual(begun, next, `${path} items in one place each`);
+  }
   if (scope.parent !== undefined && parentPathOf(path) !== scope.parent) throw new Error(`${path} has another parent`);
 }
 

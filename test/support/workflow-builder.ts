@@ -2,6 +2,7 @@
 import type {
   CommandStep,
   DagScope,
+  ForEachScope,
   GateOption,
   GateStep,
   MachineScope,
@@ -19,6 +20,7 @@ import type {
   WaitStep,
   WizardItem,
   WorkflowDefinition,
+  WorkflowScope,
 } from "../../src/definition/workflow.js";
 
 type Options<T> = Partial<Omit<T, "node" | "scope" | "kind" | "name" | "path" | "children">>;
@@ -152,6 +154,38 @@ export function dag(name: string, children: readonly NodeDefinition[], options: 
     failureMode: "fail_fast",
     maxConcurrent: 100,
     children,
+    ...options,
+  };
+}
+
+export function forEach(name: string, body: NodeDefinition, options: Options<ForEachScope> = {}): ForEachScope {
+  return {
+    ...base,
+    node: "scope",
+    scope: "for_each",
+    name,
+    source: "{{ workflow.input.items }}",
+    as: "item",
+    failureMode: "fail_fast",
+    maxConcurrent: 100,
+    children: [body],
+    ...options,
+  };
+}
+
+/** A nested workflow around its root. */
+export function nested(name: string, root: ScopeDefinition, options: Options<WorkflowScope> = {}): WorkflowScope {
+  return {
+    ...base,
+    node: "scope",
+    scope: "workflow",
+    name,
+    workflow: name,
+    folder: "/work/nested",
+    inputs: {},
+    output: {},
+    onFailure: "pause",
+    children: [root],
     ...options,
   };
 }

@@ -55,16 +55,32 @@ export class LargeValues {
         return this.#externaliseCompletion(event);
       case "progress_reported":
         return isSmallRef(event.partial) ? event : { ...event, partial: await this.#move(event.partial) };
+      case "scope_entered":
+        return this.#externaliseEntry(event);
       case "scope_left":
       case "task_closed":
         return isSmallRef(event.output) ? event : { ...event, output: await this.#move(event.output) };
       case "rolled_back":
-        return event.state === undefined || isSmallRef(event.state)
-          ? event
-          : { ...event, state: await this.#move(event.state) };
+        return this.#externaliseReturn(event);
       default:
         return event;
     }
+  }
+
+  async #externaliseReturn(event: EventOf<"rolled_back">): Promise<EngineEvent> {
+    const { state } = event;
+    return state === undefined || isSmallRef(state) ? event : { ...event, state: await this.#move(state) };
+  }
+
+  async #externaliseEntry(event: EventOf<"scope_entered">): Promise<EngineEvent> {
+    const { items, keys, inputs } = event;
+    if ([items, keys, inputs].every((ref) => isSmallRef(ref))) return event;
+    return {
+      ...event,
+      ...(items === undefined ? {} : { items: await this.#move(items) }),
+      ...(keys === undefined ? {} : { keys: await this.#move(keys) }),
+      ...(inputs === undefined ? {} : { inputs: await this.#move(inputs) }),
+    };
   }
 
   async #externaliseCompletion(event: EventOf<"step_completed">): Promise<EngineEvent> {

@@ -13,9 +13,9 @@ const SEEDS = Array.from({ length: 36 }, (_unused, at) => at + 1);
 /** In these a group fails fast into a route while it is unknown what another member has done. */
 const SEEDS_OF_UNSETTLED_MEMBERS = [115, 216, 372, 603, 12_896];
 
-function runSeed(seed: number): EngineHarness {
+function runSeed(seed: number, isWide = false): EngineHarness {
   const draw = createSeededNumbers(seed);
-  const harness = new EngineHarness(drawWorkflow(seed), {
+  const harness = new EngineHarness(drawWorkflow(seed, { isWide }), {
     perform: performRandomly(seed),
     seed,
     pick: (running) => draw.next(running.length),
@@ -50,13 +50,16 @@ describe("random runs", () => {
     expect(ends).toEqual(new Set(["done", "failed", "partial"]));
   });
 
-  it(
-    "E3: every prefix of the events folds to a legal state, in which a task can go on to the same end",
-    { timeout: 60_000 },
-    () => {
+  it.each([
+    ["of groups and phases", SEEDS, false],
+    ["with items and nested workflows", SEEDS.map((seed) => seed + 500), true],
+  ] as const)(
+    "E3: every prefix of the events %s folds to a legal state, in which a task can go on to the same end",
+    { timeout: 120_000 },
+    (_what, seeds, isWide) => {
       let resumed = 0;
-      for (const seed of SEEDS) {
-        const whole = runSeed(seed);
+      for (const seed of seeds) {
+        const whole = runSeed(seed, isWide);
         const wanted = endOf(whole);
         if (wanted.end === "failed") continue;
         for (let count = 1; count < whole.events.length; count += 1) {
@@ -76,8 +79,15 @@ describe("random runs", () => {
   );
 
   it("E3: groups that fail fast have legal states at every prefix, and every prefix can be closed", () => {
-    for (const seed of [...SEEDS, ...SEEDS_OF_UNSETTLED_MEMBERS]) {
-      const harness = new EngineHarness(drawWorkflow(seed, true), { perform: performRandomly(seed), seed });
+    const drawn = [
+      ...[...SEEDS, ...SEEDS_OF_UNSETTLED_MEMBERS].map((seed) => ({ seed, isWide: false })),
+      ...SEEDS.map((seed) => ({ seed: seed + 700, isWide: true })),
+    ];
+    for (const { seed, isWide } of drawn) {
+      const harness = new EngineHarness(drawWorkflow(seed, { failsFast: true, isWide }), {
+        perform: performRandomly(seed),
+        seed,
+      });
       harness.start();
       settle(harness);
       for (let count = 1; count < harness.events.length; count += 1) {

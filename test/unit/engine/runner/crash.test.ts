@@ -43,7 +43,7 @@ function createRoom(world: World, before?: RunnerRoom): RunnerRoom {
   const perform = (attempt: HandAttempt): Promise<StepOutcome> => act(world, () => room, attempt);
   const room =
     before === undefined
-      ? new RunnerRoom(drawWorkflow(world.seed, world.failsFast), { perform })
+      ? new RunnerRoom(drawWorkflow(world.seed, { failsFast: world.failsFast }), { perform })
       : before.crash({ perform });
   room.onObserved = (event) => {
     if (event.type === "question_opened" || event.type === "task_resumed") queueMicrotask(() => answerAll(room));

@@ -1,0 +1,44 @@
+/**
+ * What may start now in a nested workflow, and what it gives: its root runs once, then its output is rendered.
+ *
+ * A failure below it is dealt with as anywhere (failure.ts); with `on_failure: continue` in the nested file it is left
+ * partial, with the output that can be rendered.
+ */
+import type { WorkflowScope } from "../definition/workflow.js";
+import type { Choice } from "./choice.js";
+import type { EngineEvent } from "./events.js";
+import { renderWorkflowOutput } from "./final-output.js";
+import { leave, leaveFailed } from "./leaving.js";
+import { childPath } from "./lookup.js";
+import type { OpenScope } from "./open-scope.js";
+import { startChild } from "./start.js";
+import type { ScopeData } from "./state.js";
+
+type WorkflowData = Extract<ScopeData, { scope: "workflow" }>;
+
+export function advanceWorkflow(choice: Choice, open: OpenScope<WorkflowScope>): readonly EngineEvent[] {
+  const { scope, node, budget } = open;
+  const data = scope.data as WorkflowData;
+  if (data.fault !== undefined) return leaveFailed(choice, open);
+  if (data.root === "running") return [];
+  const [root] = node.children;
+  if (data.root === "ready") return startChild(choice, childPath(scope.path, root.name), budget);
+  if (data.ends?.status === "failed" || (data.root === "failed" && node.onFailure !== "continue"))
+    return leaveFailed(choice, open);
+  const rendered = outputOf(choice, open, data);
+  if ("error" in rendered) return leaveFailed(choice, open);
+  return [leave(choice, open, { outcome: data.root === "done" ? "done" : "partial", output: rendered.output })];
+}
+
+/** A terminate step may give it itself. */
+function outputOf(choice: Choice, { scope, node }: OpenScope<WorkflowScope>, data: WorkflowData) {
+  const root = childPath(scope.path, node.children[0].name);
+  const given = data.ends?.replacesOutput === true ? choice.state.outputs.get(root) : undefined;
+  if (given !== undefined) return { output: given.value };
+  const { routeOutput } = data;
+  return renderWorkflowOutput(choice, {
+    root,
+    templates: node.output,
+    ...(routeOutput === undefined ? {} : { routeOutput }),
+  });
+}
