@@ -22,6 +22,8 @@ const SHOWN = new Set([
   "decision_made",
   "question_opened",
   "question_answered",
+  "question_moved",
+  "question_reminded",
   "evaluation_completed",
   "snapshot_written",
   "snapshot_failed",
