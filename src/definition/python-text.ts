@@ -11,7 +11,8 @@ export function formatPython(value: JsonValue, isFloat = false): string {
   return typeof value === "string" ? value : formatRepr(value, isFloat);
 }
 
-function formatRepr(value: JsonValue | undefined, isFloat: boolean): string {
+/** The text of a value inside a collection: texts are quoted. */
+export function formatRepr(value: JsonValue | undefined, isFloat: boolean): string {
   if (value === null || value === undefined) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value === "number") return formatNumber(value, isFloat);

@@ -9,6 +9,7 @@ import type { JsonValue } from "../base/json.js";
 import { PRINT_FILTER } from "./template-filters.js";
 import { scanExpression, scanTemplate, type Segment, TemplateSyntaxFault, type Token } from "./template-lexer.js";
 import { type Chain, findChains, findExpressionChains } from "./template-references.js";
+import { findRewrites } from "./template-rewrites.js";
 import { findExcessiveRepeat, REPEAT_MAX } from "./template-repeats.js";
 
 export type CompiledTemplate = { readonly chains: readonly Chain[]; readonly rebound: ReadonlySet<string> } & (
@@ -27,11 +28,16 @@ export type CompiledCondition =
   | { readonly form: "expression"; readonly chains: readonly Chain[]; readonly expression: string };
 
 const VARIABLE = "__v";
+/** A map that a loop goes over is handed over as its keys, in their order. */
+const LOOPED = "__k";
 const VALUE = "__p";
 
 /** The variable a chain is handed over as. */
 export function variableOf(chain: Chain): string {
-  return VARIABLE + [chain.root, ...chain.path].map((part) => `_${Array.from(part, encodeSign).join("")}`).join("");
+  return (
+    (chain.isIterated === true ? LOOPED : VARIABLE) +
+    [chain.root, ...chain.path].map((part) => `_${Array.from(part, encodeSign).join("")}`).join("")
+  );
 }
 
 /** Letters and digits stay; anything else becomes its number, so that different chains never meet. */
@@ -55,7 +61,7 @@ export function compileTemplate(text: string): CompiledTemplate {
       form: "expression",
       chains,
       rebound,
-      expression: rewrite(text, chains, [from, to]),
+      expression: rewrite(text, chains, { tokens: whole.tokens, range: [from, to] }),
       source: rewriteProgram(text, segments, chains),
     };
   }
@@ -70,7 +76,7 @@ export function compileCondition(text: string): CompiledCondition {
   const tokens = scanExpression(text);
   refuseRepeats(tokens);
   const chains = findExpressionChains(tokens);
-  return { form: "expression", chains, expression: rewrite(text, chains, [0, text.length]) };
+  return { form: "expression", chains, expression: rewrite(text, chains, { tokens, range: [0, text.length] }) };
 }
 
 function refuseRepeats(tokens: readonly Token[]): void {
@@ -123,21 +129,32 @@ function rewriteProgram(text: string, segments: readonly Segment[], chains: read
 }
 
 function rewriteSegment(text: string, segment: Segment, chains: readonly Chain[]): string {
-  if (segment.kind === "block") return rewrite(text, chains, [segment.start, segment.end]);
+  if (segment.kind === "block")
+    return rewrite(text, chains, { tokens: segment.tokens, range: [segment.start, segment.end] });
   if (segment.kind !== "output") return text.slice(segment.start, segment.end);
-  const [from, to] = innerOf(segment);
-  const { open, close } = segment;
+  const { open, close, tokens } = segment;
   const shown = `${VALUE} if ${VALUE} is undefined or ${VALUE} is string or ${VALUE} is integer else ${VALUE}|${PRINT_FILTER}(${VALUE} is float)`;
-  return `{%${open} with ${VALUE}=(${rewrite(text, chains, [from, to])}) %}{{ ${shown} }}{% endwith ${close}%}`;
+  return `{%${open} with ${VALUE}=(${rewrite(text, chains, { tokens, range: innerOf(segment) })}) %}{{ ${shown} }}{% endwith ${close}%}`;
 }
 
-function rewrite(text: string, chains: readonly Chain[], [from, to]: readonly [number, number]): string {
+interface Rewriting {
+  readonly tokens: readonly Token[];
+  readonly range: readonly [number, number];
+}
+
+/** Chains become variables, and what minijinja means otherwise is written out; see template-rewrites.ts. */
+function rewrite(text: string, chains: readonly Chain[], { tokens, range: [from, to] }: Rewriting): string {
+  const inside = chains.filter((chain) => chain.start >= from && chain.end <= to);
+  const edits = [
+    ...findRewrites(tokens),
+    ...inside.map((chain) => ({ at: chain.start, until: chain.end, text: variableOf(chain) })),
+  ];
   let result = "";
   let at = from;
-  for (const chain of chains) {
-    if (chain.start < from || chain.end > to) continue;
-    result += text.slice(at, chain.start) + variableOf(chain);
-    at = chain.end;
+  // The sort keeps the order of what stands at one place: what closes, what opens, then the chain itself.
+  for (const edit of edits.sort((left, right) => left.at - right.at)) {
+    result += text.slice(at, edit.at) + edit.text;
+    at = edit.until ?? edit.at;
   }
   return result + text.slice(at, to);
 }
@@ -146,6 +163,10 @@ function rewrite(text: string, chains: readonly Chain[], [from, to]: readonly [n
 export function followPath(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
   let current = value;
   for (const part of path) {
+    if (/^-?\d+$/.test(part) && (typeof current === "string" || Array.isArray(current))) {
+      current = (current as ArrayLike<JsonValue>)[Number(part) < 0 ? current.length + Number(part) : Number(part)];
+      continue;
+    }
     if (typeof current !== "object" || current === null) return undefined;
     current =
       Object.hasOwn(current, part) && !isLength(current, part)

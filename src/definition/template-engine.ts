@@ -39,6 +39,8 @@ interface Engine {
 interface Call {
   readonly orders: KeyOrders;
   fault: string | undefined;
+  /** For `rand` and `randint`; absent where chance has no place. */
+  readonly random: (() => number) | undefined;
 }
 
 let engine: Engine | undefined;
@@ -55,6 +57,8 @@ function openEngine(): Engine {
   environment.addGlobal("null", null);
   for (const [name, filter] of Object.entries(FILTERS)) environment.addFilter(name, guard(filter));
   for (const [name, call] of Object.entries(FUNCTIONS)) environment.addGlobal(name, guard(call));
+  for (const name of ["rand", "randint"]) environment.addGlobal(name, (bound: unknown) => drawRandom(name, bound));
+  environment.addTest("callable", () => false);
   engine = { environment, names: new Map(), count: 0 };
   return engine;
 }
@@ -76,6 +80,15 @@ function guard(filter: FilterCall): (...values: unknown[]) => unknown {
   };
 }
 
+/** A number from the source that was given with the call; a choice made by it is in its event. */
+function drawRandom(name: string, bound: unknown): number {
+  if (current === undefined || current.fault !== undefined) return 0;
+  const drawn = current.random?.();
+  if (drawn !== undefined) return name === "rand" ? drawn : Math.floor(drawn * Number(bound));
+  current.fault = `${name}() has a place in conditions of routes only: a resumed run must see the same text`;
+  return 0;
+}
+
 /** Loads minijinja now instead of at the first template that needs it. */
 export function initTemplateEngine(): void {
   openEngine();
@@ -89,10 +102,14 @@ export function runTemplate(source: string, context: Record<string, unknown>): s
 }
 
 /** Evaluates a rewritten expression; `undefined` when it is undefined, `null` when it is none. Errors: TemplateRunFault. */
-export function runExpression(source: string, context: Record<string, unknown>): JsonValue | undefined {
+export function runExpression(
+  source: string,
+  context: Record<string, unknown>,
+  random?: () => number,
+): JsonValue | undefined {
   const { environment } = openEngine();
   const orders = new KeyOrders(context);
-  const result: unknown = run(context, () => environment.evalExpr(source, context), orders);
+  const result: unknown = run(context, () => environment.evalExpr(source, context), { orders, random });
   if (result === undefined) {
     const isUndefined: unknown = run(context, () => environment.evalExpr(`(${source}) is undefined`, context));
     return isUndefined === true ? undefined : null;
@@ -142,8 +159,12 @@ function forgetTemplates(): void {
   openEngine().names.clear();
 }
 
-function run<T>(context: Record<string, unknown>, call: () => T, orders = new KeyOrders(context)): T {
-  const own: Call = { orders, fault: undefined };
+function run<T>(
+  context: Record<string, unknown>,
+  call: () => T,
+  { orders = new KeyOrders(context), random }: Partial<Call> = {},
+): T {
+  const own: Call = { orders, random, fault: undefined };
   current = own;
   let result: T;
   try {

@@ -7,6 +7,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import { formatNumber, formatPython } from "./python-text.js";
+import { MAP_FILTERS, readFraction, readWhole, TEXT_FILTERS } from "./template-more-filters.js";
 
 /** `value` is what stands before the bar; a throw ends the rendering with its message. */
 export type FilterCall = (value: JsonValue | undefined, positional: readonly JsonValue[], named: JsonObject) => unknown;
@@ -136,6 +137,11 @@ export const FILTERS: Readonly<Record<string, FilterCall>> = {
   join,
   truncate,
   format: (value, values, named) => formatText(textOf(value), named === NO_NAMES ? values : [...values, named]),
+  ...MAP_FILTERS,
+  ...TEXT_FILTERS,
+  __whole: (value, [otherwise, base], named) =>
+    readWhole(value, otherwise ?? named["default"] ?? 0, base ?? named["base"]),
+  __number: (value, [otherwise], named) => readFraction(value, otherwise ?? named["default"] ?? 0),
   center: (value, [width]) => center(textOf(value), numberOf(width, 80)),
   wordcount: (value) => textOf(value).match(/\w+/g)?.length ?? 0,
   wordwrap: (value, [width]) => wrapWords(textOf(value), numberOf(width, 79)),
@@ -151,15 +157,9 @@ function parseNumber(value: JsonValue | undefined, name: string): number {
   return number;
 }
 
-function refuseRandom(): never {
-  throw new Error("random numbers are not allowed in a condition: a resumed run must choose the same way");
-}
-
 /** Functions of conditions. */
 export const FUNCTIONS: Readonly<Record<string, FilterCall>> = {
   int: (value) => Math.trunc(parseNumber(value, "int")),
   float: (value) => parseNumber(value, "float"),
   str: (value) => textOf(value),
-  rand: refuseRandom,
-  randint: refuseRandom,
 };

@@ -18,6 +18,8 @@ export interface Chain {
   readonly factor?: "number" | "times";
   /** It is evaluated whenever the template is: no branch and no `and`, `or`, `if` stands before it. */
   readonly certain: boolean;
+  /** A loop goes over it, so a map stands for its keys. */
+  readonly isIterated?: boolean;
   readonly start: number;
   readonly end: number;
 }
@@ -96,8 +98,13 @@ function visitFor(walk: Walk, tokens: readonly Token[]): void {
   const names = tokens.slice(0, Math.max(inAt, 0)).filter((token) => token.type === "name");
   const rest = tokens.slice(inAt + 1);
   const filterAt = rest.findIndex((token, index) => token.text === "if" && depthAt(rest, index) === 0);
-  const source = filterAt < 0 ? rest : rest.slice(0, filterAt);
+  const source = (filterAt < 0 ? rest : rest.slice(0, filterAt)).filter(
+    (token, index, all) => !(token.text === "recursive" && index === all.length - 1),
+  );
   collect(walk, source);
+  const whole = walk.chains.at(-1);
+  if (whole !== undefined && whole.start === source[0]?.start && whole.end === source.at(-1)?.end)
+    walk.chains[walk.chains.length - 1] = { ...whole, isIterated: true };
   walk.frames.push(new Set(names.map((token) => token.text)));
   if (filterAt >= 0) collect(walk, rest.slice(filterAt + 1));
 }
@@ -244,10 +251,17 @@ interface ChainPart {
 function readPart(tokens: readonly Token[], at: number): ChainPart | undefined {
   const [first, second] = [tokens[at]?.text, tokens[at + 1]];
   if (second === undefined) return undefined;
+  if (first === "[" && second.text === "-") return readFromEnd(tokens, at);
   if (first === "[") return tokens[at + 2]?.text === "]" ? readIndex(second, at + 2) : undefined;
   if (first !== ".") return undefined;
   if (second.type === "name") return { parts: [second.text], last: at + 1 };
   return second.type === "number" ? { parts: second.text.split("."), last: at + 1 } : undefined;
+}
+
+/** `[-1]` */
+function readFromEnd(tokens: readonly Token[], at: number): ChainPart | undefined {
+  const text = tokens[at + 2]?.text ?? "";
+  return /^[1-9]\d*$/.test(text) && tokens[at + 3]?.text === "]" ? { parts: [`-${text}`], last: at + 3 } : undefined;
 }
 
 /** An index that is fixed: a whole number or a text without escapes. */

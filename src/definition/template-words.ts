@@ -14,10 +14,6 @@ export const KEYWORDS = new Set([
   "True",
   "False",
   "None",
-  "recursive",
-  "as",
-  "ignore",
-  "missing",
 ]);
 /** Names that minijinja or this room provides. */
 export const PROVIDED = new Set([
@@ -34,5 +30,7 @@ export const PROVIDED = new Set([
   "int",
   "float",
   "str",
+  "rand",
+  "randint",
   "null",
 ]);

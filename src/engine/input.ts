@@ -25,7 +25,8 @@ export interface TemplateEngine {
   renderValue(value: TemplateValue, scope: TemplateScope): JsonValue;
   /** Always text, whatever the expression gives. */
   renderText(template: Template, scope: TemplateScope): string;
-  evaluateCondition(condition: Condition, scope: TemplateScope): boolean;
+  /** `random` is what `rand()` and `randint(n)` draw from; without it they are refused. */
+  evaluateCondition(condition: Condition, scope: TemplateScope, options?: { readonly random?: () => number }): boolean;
 }
 
 export interface DecideContext {

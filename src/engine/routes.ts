@@ -8,7 +8,8 @@
 import { errorCodeOf, messageOf } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { NodeDefinition, RouteDefinition } from "../definition/workflow.js";
-import type { Choice } from "./choice.js";
+import type { TemplateScope } from "../definition/templates.js";
+import { drawFraction, type Choice } from "./choice.js";
 import { describeScope } from "./describe-scope.js";
 import { findPlace, findScopeDefinition, isGroupNode } from "./lookup.js";
 
@@ -40,7 +41,7 @@ export function chooseRoute(choice: Choice, { path, node }: EndedNode, output: J
   const scope = describeScope(choice, path, { output, [node.name]: namedOutput(node, output) });
   try {
     for (const route of node.routes) {
-      if (route.when !== undefined && !choice.context.templates.evaluateCondition(route.when, scope)) continue;
+      if (route.when !== undefined && !decideRoute(choice, route.when, scope)) continue;
       return { next: route.to, ...renderOutput(choice, route, scope) };
     }
   } catch (error) {
@@ -50,15 +51,16 @@ export function chooseRoute(choice: Choice, { path, node }: EndedNode, output: J
   return { reason: `no route of ${node.name} matches` };
 }
 
+/** What is drawn by chance here stands in the event as the route that was taken. */
+function decideRoute(choice: Choice, when: string, scope: TemplateScope): boolean {
+  return choice.context.templates.evaluateCondition(when, scope, { random: () => drawFraction(choice) });
+}
+
 function namedOutput(node: NodeDefinition, output: JsonValue): JsonValue {
   return isGroupNode(node) ? output : { output };
 }
 
-function renderOutput(
-  choice: Choice,
-  route: RouteDefinition,
-  scope: ReturnType<typeof describeScope>,
-): { routeOutput?: JsonObject } {
+function renderOutput(choice: Choice, route: RouteDefinition, scope: TemplateScope): { routeOutput?: JsonObject } {
   if (route.output === undefined) return {};
   return { routeOutput: choice.context.templates.renderValue(route.output, scope) as JsonObject };
 }
@@ -69,8 +71,7 @@ export function chooseRouteWithout(choice: Choice, { path, node }: EndedNode): s
   for (const route of node.routes) {
     if (route.when === undefined) return route.to;
     try {
-      if (choice.context.templates.evaluateCondition(route.when, describeScope(choice, path, { output: null })))
-        return route.to;
+      if (decideRoute(choice, route.when, describeScope(choice, path, { output: null }))) return route.to;
     } catch (error) {
       if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
     }

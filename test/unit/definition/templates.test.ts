@@ -214,7 +214,7 @@ describe("evaluateCondition", () => {
     ["score && approved", "write and instead of &&"],
     ["score === 5", "write == instead of ==="],
     ["score ? 1 : 2", "write `a if condition else b`"],
-    ["rand() > 1", "random numbers are not allowed"],
+    ["rand() > 1", "rand() has a place in conditions of routes only"],
     ["int('x') == 1", "int() cannot read"],
   ])("refuses %s", (condition, expected) => {
     expect(messageOfFailure(() => evaluateCondition(condition, scope))).toContain(expected);

@@ -1,0 +1,198 @@
+/**
+ * Where minijinja differs from Jinja2 in what an expression means: the places, and what is written instead.
+ *
+ * Owns: `~` prints its operands as Python does; `.items()`, `.keys()`, `.values()`, `.get(…)` and `for key in map` keep the order of
+ * the keys; `"{}".format(…)`; `int` and `float` give 0 for what is no number. Works on tokens; a rewrite wraps a whole
+ * operand in brackets, so nothing around it changes its meaning.
+ * Source: CONDUCTOR-YAML 1.8 and section 2, Traps.
+ */
+import { PRINT_FILTER } from "./template-filters.js";
+import type { Token } from "./template-lexer.js";
+import { KEYWORDS } from "./template-words.js";
+
+/** Text put in at an offset of the template; at one offset the wider operand opens first and closes last. */
+export interface Insertion {
+  readonly at: number;
+  readonly text: string;
+  /** Text up to here is left out. */
+  readonly until?: number;
+  readonly isOpening: boolean;
+  readonly width: number;
+}
+
+const METHODS: Readonly<Record<string, string>> = {
+  items: "__items",
+  keys: "__keys",
+  values: "__values",
+  get: "__get",
+  format: "__format",
+};
+const NUMBERS: Readonly<Record<string, string>> = { int: "__whole", float: "__number" };
+/** Methods with arguments. */
+const CALLED = new Set(["get", "format"]);
+const OPENING = new Set(["(", "[", "{"]);
+const CLOSING = new Set([")", "]", "}"]);
+/** What ends an operand of `~`, as it binds less. */
+const LOOSER = new Set(["+", "-", "~", "==", "!=", "<", ">", "<=", ">=", ",", ":", "="]);
+
+/** All rewrites of the tokens of one tag, in order of their places. */
+export function findRewrites(tokens: readonly Token[]): Insertion[] {
+  return tokens.flatMap((_token, index) => rewritesAt(tokens, index)).sort(compareInsertions);
+}
+
+function compareInsertions(left: Insertion, right: Insertion): number {
+  if (left.at !== right.at) return left.at - right.at;
+  if (left.isOpening !== right.isOpening) return left.isOpening ? 1 : -1;
+  return left.isOpening ? right.width - left.width : left.width - right.width;
+}
+
+function rewritesAt(tokens: readonly Token[], at: number): Insertion[] {
+  const { type, text } = tokens[at] as Token;
+  const before = tokens[at - 1]?.text;
+  if (type === "op") return text === "~" ? printOperands(tokens, at) : [];
+  if (type !== "name") return [];
+  if (before === ".") return tokens[at + 1]?.text === "(" ? callFilter(tokens, at) : [];
+  if (before !== "|") return [];
+  if (text === "round") return callRound(tokens, at);
+  return Object.hasOwn(NUMBERS, text) ? readNumber(tokens, at) : [];
+}
+
+/** Both operands of a `~`, but the left one of a row only once. */
+function printOperands(tokens: readonly Token[], at: number): Insertion[] {
+  const first = operandStart(tokens, at - 1);
+  const right = print(tokens, at + 1, operandEnd(tokens, at + 1));
+  return tokens[first - 1]?.text === "~" ? right : [...print(tokens, first, at - 1), ...right];
+}
+
+function print(tokens: readonly Token[], first: number, last: number): Insertion[] {
+  const [from, to] = [tokens[first], tokens[last]];
+  if (from === undefined || to === undefined || first > last) return [];
+  const width = to.end - from.start;
+  return [
+    { at: from.start, text: "((", isOpening: true, width },
+    { at: to.end, text: `)|${PRINT_FILTER})`, isOpening: false, width },
+  ];
+}
+
+function operandStart(tokens: readonly Token[], from: number): number {
+  let depth = 0;
+  let at = from;
+  for (; at >= 0; at -= 1) {
+    const { text } = tokens[at] as Token;
+    if (CLOSING.has(text)) depth += 1;
+    else if (OPENING.has(text) && depth === 0) break;
+    else if (OPENING.has(text)) depth -= 1;
+    else if (depth === 0 && isLooser(tokens, at)) break;
+  }
+  return at + 1;
+}
+
+function operandEnd(tokens: readonly Token[], from: number): number {
+  let depth = 0;
+  let at = from;
+  for (; at < tokens.length; at += 1) {
+    const { text } = tokens[at] as Token;
+    if (OPENING.has(text)) depth += 1;
+    else if (CLOSING.has(text) && depth === 0) break;
+    else if (CLOSING.has(text)) depth -= 1;
+    else if (depth === 0 && at > from && isLooser(tokens, at)) break;
+  }
+  return at - 1;
+}
+
+function isLooser(tokens: readonly Token[], at: number): boolean {
+  const { type, text } = tokens[at] as Token;
+  const before = tokens[at - 1]?.text;
+  if (type === "name") return LOOSE_WORDS.has(text) && before !== "." && before !== "|";
+  const isSign = text === "+" || text === "-";
+  return type === "op" && LOOSER.has(text) && !(isSign && isOperandNext(tokens[at - 1]));
+}
+
+/** A sign at the start of an operand belongs to it. */
+function isOperandNext(before: Token | undefined): boolean {
+  if (before === undefined) return true;
+  return before.type === "op" ? !CLOSING.has(before.text) : before.type === "name" && LOOSE_WORDS.has(before.text);
+}
+
+const LOOSE_WORDS = new Set([...KEYWORDS].filter((word) => !/^(true|false|none)$/i.test(word)));
+
+/** `x.items()` becomes `(x|__items)`. */
+function callFilter(tokens: readonly Token[], at: number): Insertion[] {
+  const name = (tokens[at] as Token).text;
+  const filter = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
+  const isPlain = tokens[at + 2]?.text === ")";
+  const dot = tokens[at - 1] as Token;
+  if (filter === undefined || isPlain === CALLED.has(name)) return [];
+  const first = primaryStart(tokens, at - 2);
+  const close = closingOf(tokens, at + 1);
+  const [from, to] = [tokens[first], tokens[close]];
+  if (from === undefined || to === undefined) return [];
+  const width = to.end - from.start;
+  return [
+    { at: from.start, text: "(", isOpening: true, width },
+    { at: dot.start, until: (tokens[at] as Token).end, text: `|${filter}`, isOpening: false, width: 0 },
+    { at: to.end, text: ")", isOpening: false, width },
+  ];
+}
+
+/** The first token of the name, text, call or bracket that ends here. */
+function primaryStart(tokens: readonly Token[], from: number): number {
+  let at = from;
+  for (;;) {
+    if (CLOSING.has(tokens[at]?.text ?? "")) at = openingOf(tokens, at);
+    if (tokens[at - 1]?.text === ".") at -= 2;
+    else if (isSuffix(tokens, at)) at -= 1;
+    else return at;
+  }
+}
+
+/** A call or an index belongs to what stands before it. */
+function isSuffix(tokens: readonly Token[], at: number): boolean {
+  const before = tokens[at - 1];
+  const { text } = tokens[at] ?? { text: "" };
+  if (before === undefined || (text !== "(" && text !== "[")) return false;
+  return before.type === "name" ? !KEYWORDS.has(before.text) : before.type === "string" || CLOSING.has(before.text);
+}
+
+function openingOf(tokens: readonly Token[], from: number): number {
+  let depth = 0;
+  for (let at = from; at >= 0; at -= 1) {
+    if (CLOSING.has(tokens[at]?.text ?? "")) depth += 1;
+    if (OPENING.has(tokens[at]?.text ?? "")) depth -= 1;
+    if (depth === 0) return at;
+  }
+  return from;
+}
+
+function closingOf(tokens: readonly Token[], from: number): number {
+  let depth = 0;
+  for (let at = from; at < tokens.length; at += 1) {
+    if (OPENING.has(tokens[at]?.text ?? "")) depth += 1;
+    if (CLOSING.has(tokens[at]?.text ?? "")) depth -= 1;
+    if (depth === 0) return at;
+  }
+  return from;
+}
+
+/** A method of rounding: `x|round(0, 'ceil')` becomes `x|__round(0, 'ceil')|float`. */
+function callRound(tokens: readonly Token[], at: number): Insertion[] {
+  const token = tokens[at] as Token;
+  const close = closingOf(tokens, at + 1);
+  const hasMethod = tokens.slice(at + 1, close).some(({ type, text }) => type === "string" || text === "method");
+  const end = tokens[close];
+  if (tokens[at + 1]?.text !== "(" || !hasMethod || end === undefined) return [];
+  return [
+    { at: token.start, until: token.end, text: "__round", isOpening: true, width: 0 },
+    { at: end.end, text: "|float", isOpening: false, width: 0 },
+  ];
+}
+
+/** `x|int(5)` becomes `x|__whole(5)|int`: a filter of ours gives what the other one can read. */
+function readNumber(tokens: readonly Token[], at: number): Insertion[] {
+  const token = tokens[at] as Token;
+  const end = tokens[at + 1]?.text === "(" ? (tokens[closingOf(tokens, at + 1)] as Token).end : token.end;
+  return [
+    { at: token.start, until: token.end, text: NUMBERS[token.text] ?? token.text, isOpening: true, width: 0 },
+    { at: end, text: `|${token.text}`, isOpening: false, width: 0 },
+  ];
+}
