@@ -122,7 +122,7 @@ describe("--json", () => {
     expectView("run", first.json());
     const snapshot = (await place.run(["checkpoints", "list", "t", "--json"])).json<CheckpointView[]>()[0]?.file ?? "";
     place.write("bad.yaml", "workflow: {name: bad}\nsteps: [{name: s1, comand: [sh]}]\n");
-    const verbs: readonly (readonly [schema: string | undefined, args: readonly string[]])[] = [
+    const verbs: readonly (readonly [schema: string, args: readonly string[]])[] = [
       ["resume-plan", ["resume", "t", "--plan"]],
       ["run", ["resume", first.json<RunView>().workflow_id]],
       ["recover", ["recover"]],
@@ -133,7 +133,7 @@ describe("--json", () => {
       ["show", ["show", "t"]],
       ["events", ["events", "t"]],
       ["checkpoint-list", ["checkpoints", "list"]],
-      [undefined, ["checkpoints", "show", "t:latest"]],
+      ["checkpoint", ["checkpoints", "show", "t:latest"]],
       ["checkpoint-list", ["debug", "list-checkpoints", "--task=t"]],
       ["validate-checkpoint", ["debug", "validate-checkpoint", `--file=${snapshot}`]],
       ["replay", ["debug", "replay", "--checkpoint=t:latest"]],
@@ -141,21 +141,32 @@ describe("--json", () => {
       ["resume-plan", ["resume", "t", "--from", "1", "--plan"]],
       ["fork", ["fork", "t", "--from", "latest"]],
       ["diff-checkpoints", ["debug", "diff-checkpoints", "--from=t:1", "--to=t:latest"]],
-      [undefined, ["keys", "show"]],
-      [undefined, ["keys", "show", "t"]],
-      [undefined, ["keys", "ack"]],
-      [undefined, ["keys", "verify"]],
+      ["keys", ["keys", "show"]],
+      ["keys", ["keys", "show", "t"]],
+      ["keys", ["keys", "ack"]],
+      ["keys", ["keys", "verify"]],
       ["validate", ["validate", file]],
       ["validate", ["validate", "bad.yaml"]],
+      ["graph", ["graph", file]],
+      ["metrics", ["metrics"]],
+      ["timeline", ["show", "t", "--timeline"]],
+      ["pin", ["checkpoints", "pin", "t:1", "--note", "why"]],
+      ["pin", ["checkpoints", "unpin", "t:1"]],
+      ["prune", ["checkpoints", "prune", "t", "--keep", "2", "--history", "--dry-run"]],
+      ["prune", ["checkpoints", "prune", "t", "--keep", "2", "--yes"]],
+      ["prune", ["checkpoints", "clear", "t", "--yes"]],
+      ["audit", ["audit", "show"]],
+      ["audit-verify", ["audit", "verify"]],
+      ["init", ["init", "sample"]],
       ["doctor", ["doctor"]],
       ["config", ["config", "show"]],
     ];
     const used = new Set(["parts", "run", "request", "error"]);
     for (const [schema, args] of verbs) {
-      if (schema !== undefined) used.add(schema);
+      used.add(schema);
       const result = await place.run([...args, "--json"]);
       const view: unknown = result.json();
-      if (schema !== undefined) expectView(schema, view);
+      expectView(schema, view);
       expect(result.stderr, args.join(" ")).toBe("");
     }
     const running = await startHeld(place, "s1", { args: ["run", file, "--task", "held", "--input", "n=2"] });
