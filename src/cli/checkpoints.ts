@@ -1,8 +1,9 @@
 /** `splashdown checkpoints list|show` and the four `debug` commands of the design's source. They change nothing. */
 import type { Command } from "commander";
-import type { JsonObject } from "../base/json.js";
 import type { CheckpointView, ValidateCheckpointView } from "../runtime/contract.js";
+import { formatCheckpoint } from "./checkpoint-text.js";
 import type { CliDeps, Streams } from "./deps.js";
+import { formatDifferences } from "./diff-text.js";
 import { cleanForTerminal, coloursOf, formatChecks, formatSize, formatTable } from "./output.js";
 import { registerReplay } from "./replay.js";
 import { registerRetention } from "./retention.js";
@@ -30,7 +31,7 @@ export function registerCheckpoints(program: Command, deps: CliDeps): void {
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (reference: string, _flags: object, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.checkpoints.show(reference), formatDocument);
+        print(await splashdown.checkpoints.show(reference), (view) => formatCheckpoint(view, coloursOf(deps.streams)));
       });
     });
   registerRetention(group, deps);
@@ -79,7 +80,7 @@ function registerReplayAndDiff(group: Command, deps: CliDeps): void {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
         const { from, to, ...rest } = flags;
         const view = await splashdown.debug.diffCheckpoints(from, to, rest);
-        print(view, formatDiffView);
+        print(view, (diff) => formatDifferences(diff, coloursOf(deps.streams)));
         deps.exit(view["equal"] === true ? 0 : 1);
       });
     });
@@ -106,18 +107,10 @@ function placeOf({ size, reachable, pinned }: CheckpointView): string {
   return `${size === undefined ? "journal" : formatSize(size)}${pinned === true ? ", pinned" : ""}`;
 }
 
-function formatDocument(view: JsonObject): string {
-  return cleanForTerminal(JSON.stringify(view, undefined, 2));
-}
-
 function formatValidation(view: ValidateCheckpointView, streams: Streams): string {
   const colours = coloursOf(streams);
   return [
     `${view.valid ? colours.green("valid") : colours.red("not valid")}  ${cleanForTerminal(view.file)}`,
     ...formatChecks(view.checks, streams),
   ].join("\n");
-}
-
-function formatDiffView(view: JsonObject): string {
-  return typeof view["text"] === "string" ? cleanForTerminal(view["text"]) : formatDocument(view);
 }

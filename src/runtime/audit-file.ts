@@ -49,6 +49,9 @@ export type AuditEvent =
   | "taken_over"
   | "quarantined"
   | "pruned"
+  | "pinned"
+  | "unpinned"
+  | "rolled_back"
   | "keys_changed";
 
 export interface AuditEntry {

@@ -176,7 +176,7 @@ export function presenceDeps({ clock, environment, processes }: Services, task: 
 
 /** What the audit trail says of it: who takes the task up, what a person accepted, what was set aside. */
 function describeTaking({ crashed, epoch, report }: Restored, options: GoOn): AuditNote[] {
-  const { by, acceptLoss, acceptedDefinition, takeOver: isTakenOver, workflow } = options;
+  const { by, acceptLoss, acceptedDefinition, takeOver: isTakenOver, workflow, goBack } = options;
   const verb = by === "library" ? "resume" : by;
   const { quarantined } = report;
   return [
@@ -185,6 +185,15 @@ function describeTaking({ crashed, epoch, report }: Restored, options: GoOn): Au
     ...(acceptedDefinition
       ? [{ event: "changes_accepted" as const, verb, details: { fingerprint: workflow.definition.fingerprint } }]
       : []),
+    ...(goBack === undefined
+      ? []
+      : [
+          {
+            event: "rolled_back" as const,
+            verb,
+            details: { seq: goBack.to.seq, checkpoint_id: goBack.to.checkpointId },
+          },
+        ]),
     ...(isTakenOver ? [{ event: "taken_over" as const, verb }] : []),
     ...(Array.isArray(quarantined) && quarantined.length > 0
       ? [{ event: "quarantined" as const, verb, details: { files: quarantined } }]

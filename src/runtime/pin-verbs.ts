@@ -29,6 +29,7 @@ export async function pinCheckpoint(
       ...(options.note === undefined ? {} : { note: options.note }),
     };
     const changed = (await task.putOnce(key, encodeControlFile(vault, key, body))) === "created";
+    if (changed) await notePin(services, found, "pinned");
     return { ...(await describe(found, true)), changed, ...(await readPin(services, found)) };
   });
 }
@@ -39,8 +40,15 @@ export async function unpinCheckpoint(services: Services, reference: string): Pr
     const key = pinKeyOf(found.checkpoint.checkpointId);
     const changed = (await found.task.list(key)).length > 0;
     await found.task.remove(key);
+    if (changed) await notePin(services, found, "unpinned");
     return { ...(await describe(found, false)), changed };
   });
+}
+
+function notePin(services: Services, found: FoundCheckpoint, event: "pinned" | "unpinned"): Promise<void> {
+  const { checkpointId, seq } = found.checkpoint;
+  const verb = event === "pinned" ? "checkpoints pin" : "checkpoints unpin";
+  return services.audit.note(found, { event, verb, details: { seq, checkpoint_id: checkpointId } });
 }
 
 async function withCheckpoint<T>(
