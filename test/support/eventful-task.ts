@@ -83,7 +83,7 @@ export function performEventfully(step: StepEntry): StepOutcome {
 /** What a person says: low confidence proceeds, what was done before a roll-back is kept, an unknown outcome runs again. */
 function answerEventfully({ kind }: QuestionEntry): string {
   if (kind === "low_confidence") return "proceed";
-  return kind === "gate" ? "done" : "rerun";
+  return kind === "repeat_step" ? "done" : "rerun";
 }
 
 /** Runs to the end, answering whatever is asked. */

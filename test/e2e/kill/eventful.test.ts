@@ -118,7 +118,7 @@ async function own(place: CommandPlace, owner: number, kill?: Kill): Promise<num
 /** Low confidence proceeds, what was done before a roll-back is kept, an unknown outcome runs again. */
 async function answerAll(place: CommandPlace): Promise<void> {
   for (const question of (await show(place)).questions.filter(({ status }) => status === "open")) {
-    const answer = { low_confidence: "proceed", gate: "done" }[question.kind] ?? "rerun";
+    const answer = { low_confidence: "proceed", repeat_step: "done" }[question.kind] ?? "rerun";
     await place.run(["answer", "t", question.id, answer, "--by", "ann"]);
   }
 }

@@ -79,7 +79,7 @@ describe("a return to an earlier state", () => {
     for (const set of [harness.state.open, harness.state.waiting, harness.state.blocked]) expect(set.size).toBe(0);
     harness.perform = () => done(1);
     harness.resume({ crashed: true, byPerson: true });
-    expect(harness.openQuestions).toMatchObject([{ kind: "gate", step: "main/pay@2.1" }]);
+    expect(harness.openQuestions).toMatchObject([{ kind: "repeat_step", step: "main/pay@2.1" }]);
   });
 
   it("withdraws every open question", () => {

@@ -128,8 +128,8 @@ describe("a roll-back to the phase's start", () => {
       facts: { round: 2, external_steps: ["main/p/pay@1.1", "main/p/send@1.1"] },
     });
     expect(harness.openQuestions.map(({ step, kind }) => [step, kind])).toEqual([
-      ["main/p/pay@2.1", "gate"],
-      ["main/p/send@2.1", "gate"],
+      ["main/p/pay@2.1", "repeat_step"],
+      ["main/p/send@2.1", "repeat_step"],
     ]);
     expect(harness.closed?.exitStatus).toBe(20);
     harness.resume();
