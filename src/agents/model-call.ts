@@ -46,6 +46,7 @@ export async function callModel(deps: PerformerDeps, work: StepWork, task: Model
     );
   }
   const { name, path, visit, attempt, idempotencyKey } = work.step;
+  if (work.turns.length > 0) await task.sink.beforeCall();
   const { usage, ...answer } = await model.call(
     {
       step: { name, path, visit, attempt },

@@ -207,13 +207,13 @@ function findUndeclared(file: WorkflowFile): Record<string, InputDefinition> {
 
 function buildLimits(limits: Limits | undefined, isRouted: boolean): LimitsDefinition {
   const timeout = limits?.timeout_seconds;
-  const budget = limits?.budget_mode === "audit" ? undefined : limits?.budget_usd;
+  const budget = limits?.budget_usd === undefined ? undefined : toMicroUsd(limits.budget_usd);
   return {
     maxIterations: limits?.max_iterations ?? (isRouted ? ITERATIONS_OF_ROUTES : ITERATIONS_OTHERWISE),
     ...optional("timeoutMs", timeout === undefined ? undefined : parseDurationMs(timeout)),
     ...optional("tokensMax", limits?.max_tokens_total),
     ...optional("callsMax", limits?.max_calls),
-    ...optional("costMicroUsdMax", budget === undefined ? undefined : toMicroUsd(budget)),
+    ...optional(limits?.budget_mode === "audit" ? "costMicroUsdAudited" : "costMicroUsdMax", budget),
   };
 }
 

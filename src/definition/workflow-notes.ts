@@ -39,7 +39,7 @@ const FILE_RULES: readonly NoteRule[] = [
   {
     path: ["workflow", "limits", "budget_mode"],
     asks: (value) => value === "audit",
-    text: "budget_usd stops nothing; write enforce to stop there",
+    text: "budget_usd is told when it is reached and stops nothing; write enforce to stop there",
   },
   {
     path: ["workflow", "cost"],

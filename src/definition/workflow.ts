@@ -354,6 +354,8 @@ export interface LimitsDefinition {
   readonly tokensMax?: number;
   readonly callsMax?: number;
   readonly costMicroUsdMax?: number;
+  /** A budget that is told and stops nothing. */
+  readonly costMicroUsdAudited?: number;
 }
 
 export interface WorkflowDefinition {

@@ -44,6 +44,7 @@ const RULES: { readonly [K in EngineInput["kind"]]: Rule<InputOf<K>> } = {
   substep_intended: decideReport,
   substep_completed: decideReport,
   turn: decideReport,
+  before_call: decideCall,
   tool_intended: decideReport,
   tool_completed: decideReport,
   channel: (choice, input) => [changeChannel(choice, input)],
@@ -76,6 +77,18 @@ function decideDue(choice: Choice): readonly EngineEvent[] {
   const limit = isLimitOpen(choice.state) ? undefined : findReachedLimit(choice, 0);
   const asked = limit?.name === "seconds" ? openLimitQuestion(choice, limit) : [];
   return [...decideReminders(choice), ...asked];
+}
+
+/** A step that has called a model goes on calling only within the limits; what it has is durable, turn by turn. */
+function decideCall(choice: Choice, input: InputOf<"before_call">): readonly EngineEvent[] {
+  const { step, attempt } = input;
+  if (choice.state.steps.get(step)?.attempt !== attempt || !choice.state.open.has(step)) return [];
+  const limit = findReachedLimit(choice, 0);
+  if (limit === undefined) return [];
+  return [
+    ...openLimitQuestion(choice, limit),
+    { type: "step_cancelled", atMs: choice.nowMs, step, attempt, reason: "limit" },
+  ];
 }
 
 function askFromOutside(choice: Choice, input: Extract<EngineInput, { kind: "ask" }>): readonly EngineEvent[] {

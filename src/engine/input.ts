@@ -130,6 +130,8 @@ export type EngineInput =
       readonly value: ValueRef;
       readonly usage?: Usage;
     }
+  /** A further call inside a step is about to begin. */
+  | { readonly kind: "before_call"; readonly step: StepId; readonly attempt: number }
   | {
       readonly kind: "tool_intended";
       readonly step: StepId;

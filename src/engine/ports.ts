@@ -78,6 +78,11 @@ export interface StepSink {
   substepIntended(name: string): Promise<void>;
   substepCompleted(name: string, value: JsonValue): Promise<void>;
   turn(value: JsonValue, usage?: Usage): Promise<void>;
+  /**
+   * Before every further call of a model in this step: looks at the limits. Where one is reached the attempt ends, a person
+   * is asked, and after `extend` the step goes on at its next turn. Errors: CANCELLED.
+   */
+  beforeCall(): Promise<void>;
   /** Before a tool is called. `call` names it within the step, on every attempt alike. */
   toolIntended(call: string, tool: ToolIntent): Promise<void>;
   toolCompleted(call: string, value: JsonValue): Promise<void>;

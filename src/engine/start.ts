@@ -10,7 +10,7 @@ import type { EngineEvent, EventOf, StepError } from "./events.js";
 import { decideRestart } from "./failure.js";
 import { itemKeyOf } from "./identity.js";
 import { createIntent, findEarlierRound, findUnfinished, type IntentRequest } from "./intent.js";
-import { findReachedLimit, openLimitQuestion } from "./limits.js";
+import { callsModel, findReachedLimit, isRoomTaken, noteBudget, openLimitQuestion } from "./limits.js";
 import { findOpenTool, phaseNumberOf, requirePlace } from "./lookup.js";
 import { failAttempt } from "./outcome.js";
 import { askOutcome, askRepeat } from "./outcome-question.js";
@@ -20,11 +20,13 @@ import { recordCheckpoint } from "./triggers.js";
 /** How much may start in one choice; shared by the rules of one `decide`. */
 export interface StartBudget {
   planned: number;
+  /** Of these, steps that call a model. */
+  calls: number;
   isExhausted: boolean;
 }
 
 export function createBudget(): StartBudget {
-  return { planned: 0, isExhausted: false };
+  return { planned: 0, calls: 0, isExhausted: false };
 }
 
 export function startChild(choice: Choice, path: string, budget: StartBudget): readonly EngineEvent[] {
@@ -49,14 +51,32 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
     budget.isExhausted = true;
     return openLimitQuestion(choice, limit);
   }
+  if (!takeRoom(choice, request, budget)) return [];
   if (before === undefined) budget.planned += 1;
   const { event, error } = createIntent(choice, request);
   if (error !== undefined) return [event, ...failRendering(choice, { event, before, error })];
   const doubt = before === undefined ? doubtAbout(choice, request, event) : doubtAboutTool(choice, request, event);
   if (doubt !== undefined) return [event, doubt];
   const restart = decideRestart(choice, before);
-  if (!request.node.risky) return [...restart, event];
-  return [...restart, recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase }), event];
+  const notes = noteBudget(choice);
+  if (!request.node.risky) return [...notes, ...restart, event];
+  return [
+    ...notes,
+    ...restart,
+    recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase }),
+    event,
+  ];
+}
+
+/** False while the calls under way may take what is left: their end asks again. */
+function takeRoom(choice: Choice, { node }: IntentRequest, budget: StartBudget): boolean {
+  if (!callsModel(node)) return true;
+  if (isRoomTaken(choice, budget.calls)) {
+    budget.isExhausted = true;
+    return false;
+  }
+  budget.calls += 1;
+  return true;
 }
 
 /** What runs beside it ends by itself; then the task is paused. */

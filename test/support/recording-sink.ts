@@ -40,6 +40,7 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     substepIntended: (name) => takeLater("substepIntended", name),
     substepCompleted: (name, value) => takeLater("substepCompleted", name, value),
     turn: (value, usage) => takeLater("turn", value, usage),
+    beforeCall: () => takeLater("beforeCall"),
     toolIntended: (call, tool) => takeLater("toolIntended", call, tool),
     toolCompleted: (call, value) => takeLater("toolCompleted", call, value),
     channel: {

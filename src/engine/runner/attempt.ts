@@ -100,6 +100,12 @@ export class Attempt {
       substepCompleted: async (name, value) =>
         this.#record({ kind: "substep_completed", name, value: await this.#store(value) }),
       turn: async (value, usage) => this.#record({ kind: "turn", value: await this.#store(value), usage }),
+      beforeCall: async () => {
+        this.#requireOpen();
+        this.#touch();
+        await this.#deps.submit({ kind: "before_call", ...this.#identity() });
+        this.#requireOpen();
+      },
       toolIntended: async (call, { name, input, effects }) =>
         this.#record({ kind: "tool_intended", call, name, value: await this.#store(input), effects }),
       toolCompleted: async (call, value) =>

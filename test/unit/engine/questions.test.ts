@@ -159,3 +159,88 @@ describe("waiting", () => {
     expect(harness.run().reason).toContain("not a duration");
   });
 });
+
+describe("FAULTS 17: a budget", () => {
+  const dear = { calls: 1, tokensIn: 1, tokensOut: 1, costMicroUsd: 300_000 };
+  const loop = (limits: Partial<Parameters<typeof workflow>[1] & object>["limits"]) =>
+    workflow(machine("main", [model("again", { routes: [{ to: "again" }] })]), { limits: limits! });
+
+  it("stops before the fourth of calls at a third of it each, counts over a crash, and goes on when it is raised", () => {
+    const flow = loop({ maxIterations: 100, costMicroUsdMax: 900_000 });
+    const first = new EngineHarness(flow, { perform: () => done(1, { usage: dear }) });
+    first.start();
+    first.performOne();
+    first.performOne();
+    const second = first.crash();
+    second.resume();
+    expect(second.finish()).toMatchObject({ end: "waiting", exitStatus: 21 });
+    expect(second.performed).toHaveLength(1);
+    expect(second.openQuestions[0]).toMatchObject({
+      text: "the budget of $0.90 is reached ($0.90 spent); extend it or stop?",
+      facts: { limit: "cost_micro_usd", used: 900_000, max: 900_000 },
+    });
+    const third = second.crash();
+    third.resume();
+    third.answer(third.openQuestions[0]!, "extend", { cost_micro_usd: 900_000 });
+    expect(third.finish().exitStatus).toBe(21);
+    expect(third.performed).toHaveLength(3);
+    expect(third.state.totals.costMicroUsd).toBe(1_800_000);
+  });
+
+  it("is passed by no more than what was under way: of many at once none starts for which there is no room", () => {
+    const members = Array.from({ length: 8 }, (_one, index) => model(`m${index}`));
+    const first = [model("probe"), ...members.map((member) => ({ ...member, dependsOn: ["probe"] }))];
+    const harness = new EngineHarness(
+      workflow(dag("main", first), { limits: { maxIterations: 100, costMicroUsdMax: 900_000 } }),
+      { perform: () => done(1, { usage: dear }) },
+    );
+    expect(harness.run().exitStatus).toBe(21);
+    expect(harness.state.totals.costMicroUsd).toBe(900_000);
+    const blind = new EngineHarness(
+      workflow(dag("main", members), { limits: { maxIterations: 100, costMicroUsdMax: 900_000 } }),
+      { perform: () => done(1, { usage: dear }) },
+    );
+    blind.run();
+    expect(blind.performed).toHaveLength(8);
+  });
+
+  it("keeps room for calls under way, and waits for their end instead of asking", () => {
+    const members = Array.from({ length: 4 }, (_one, index) => model(`m${index}`));
+    const harness = new EngineHarness(workflow(dag("main", members), { limits: { maxIterations: 100, callsMax: 3 } }), {
+      perform: () => done(1, { usage: dear }),
+    });
+    harness.start();
+    expect(harness.running.map(({ name }) => name)).toEqual(["m0", "m1", "m2"]);
+    expect(harness.openQuestions).toEqual([]);
+    expect(harness.finish().exitStatus).toBe(21);
+    expect(harness.performed).toHaveLength(3);
+  });
+
+  it("in audit mode is told once and stops nothing; a call of unknown price is told too", () => {
+    const flow = loop({ maxIterations: 5, costMicroUsdAudited: 600_000 });
+    let calls = 0;
+    const harness = new EngineHarness(flow, {
+      perform: () => done(1, { usage: (calls += 1) === 1 ? { calls: 1, tokensIn: 1, tokensOut: 1 } : dear }),
+    });
+    harness.run();
+    expect(harness.performed).toHaveLength(5);
+    expect(harness.state.decisions.map(({ type }) => type)).toEqual(["budget_incomplete", "budget_reached"]);
+  });
+
+  it("is looked at before a further call inside a step, which goes on at its next turn when the budget is raised", () => {
+    const flow = workflow(machine("main", [model("a")]), { limits: { maxIterations: 9, costMicroUsdMax: 300_000 } });
+    const harness = new EngineHarness(flow, { perform: () => undefined });
+    harness.start();
+    const { id: step, attempt } = harness.running[0]!;
+    expect(harness.submit({ kind: "before_call", step, attempt })).toEqual([]);
+    harness.submit({ kind: "turn", step, attempt, value: { inline: "one" }, usage: dear });
+    harness.submit({ kind: "before_call", step, attempt });
+    expect(harness.openQuestions.map(({ kind }) => kind)).toEqual(["limit"]);
+    expect(harness.finish().exitStatus).toBe(21);
+    const next = harness.crash();
+    next.resume();
+    next.answer(next.openQuestions[0]!, "extend", { cost_micro_usd: 300_000 });
+    expect(next.running).toMatchObject([{ id: step, attempt: 2 }]);
+    expect(next.state.histories.get(step)?.turns).toEqual([{ inline: "one" }]);
+  });
+});
