@@ -7,6 +7,7 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
+import type { EngineEvent } from "../engine/events.js";
 import type { SegmentId, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import { statesHash, walkChain, type Chain, type ChainLink } from "./chain.js";
@@ -112,7 +113,7 @@ export class History {
   constructor(scans: readonly SegmentScan[], chain: Chain) {
     this.#chain = chain;
     const links = chain.links.toReversed();
-    this.records = links.flatMap(countedRecords);
+    this.records = joinRecords(links);
     this.links = links.map(summariseLink);
     this.head = this.records.at(-1)?.position;
     const top = chain.links[0]?.segment;
@@ -138,6 +139,19 @@ export class History {
   /** Records from a number on, oldest first. */
   recordsFrom(n: number): readonly HistoryRecord[] {
     return this.records.slice(this.#indexFrom(n));
+  }
+
+  /** The last batch of the history, which its writer may not have seen synced: what who continues it repeats (J13). */
+  lastBatch(): EngineEvent[] {
+    const batch: EngineEvent[] = [];
+    let next: HistoryRecord | undefined;
+    for (let at = this.records.length - 1; at >= 0 && next?.isBatchStart !== true; at -= 1) {
+      const record = this.records[at];
+      if (record === undefined || !isBefore(record, next)) break;
+      batch.push(record.decode());
+      next = record;
+    }
+    return batch.reverse();
   }
 
   /**
@@ -177,8 +191,37 @@ export class History {
   }
 }
 
+/** The record right before another one, of the same segment. */
+function isBefore({ n, position }: HistoryRecord, next: HistoryRecord | undefined): boolean {
+  return next === undefined || (n === next.n - 1 && isIn(position, next.position));
+}
+
 function isIn(id: SegmentId, position: JournalPosition): boolean {
   return id.epoch === position.epoch && id.index === position.index;
+}
+
+/** What counts of every link; where the end of one is lost, the copy that the next one begins with (J13). */
+function joinRecords(links: readonly ChainLink[]): HistoryRecord[] {
+  const records: HistoryRecord[] = [];
+  for (const [at, link] of links.entries()) {
+    const missing = at === 0 ? [] : findMissing(link.segment.repeated, records);
+    if (missing.length > 0) {
+      records.push(...missing);
+      records.sort((first, second) => first.n - second.n);
+    }
+    records.push(...countedRecords(link));
+  }
+  return records;
+}
+
+function findMissing(repeated: readonly HistoryRecord[], records: readonly HistoryRecord[]): HistoryRecord[] {
+  const known = new Set<number>();
+  for (let at = records.length - 1; at >= 0; at -= 1) {
+    const n = records[at]?.n ?? 0;
+    if (n < (repeated[0]?.n ?? Infinity)) break;
+    known.add(n);
+  }
+  return repeated.filter(({ n }) => !known.has(n));
 }
 
 function countedRecords({ segment, cut }: ChainLink): readonly HistoryRecord[] {

@@ -3,6 +3,8 @@
  *
  * J3: history is the chain of `prev` pointers from the highest epoch with a durable header; `prev` names the last record
  *     that counts in the segment before, and whatever stands there after it is off the chain.
+ * J13: a segment that continues another writer's begins with that writer's last batch once more: its sync may have failed
+ *     though its bytes can be read, and what is built upon must not vanish. The copy counts only where the first is lost.
  * The first record's seal binds this line's hash, so no field of it can be changed under records.
  * Source: STORAGE section 1.4.
  */
@@ -21,6 +23,8 @@ export interface SegmentHeader {
   readonly seal: SealHeader;
   /** The history this segment continues; absent where it begins the task. */
   readonly prev: JournalPosition | undefined;
+  /** How many records up to `prev` this segment holds once more, before its own (J13). */
+  readonly repeats: number;
   /** The checkpoint its writer restarted from. */
   readonly base: string | undefined;
   readonly timestamp: string;
@@ -36,7 +40,19 @@ const PREFIX = `${FORMAT},"version":"`;
 const VERSION = "1.0";
 const START = `${PREFIX}${VERSION}","header":`;
 const VERSION_FIELD = /^\{"format":"splashdown\.journal","version":"([^"]{1,16})"/;
-const FIELDS = ["base", "commit", "epoch", "index", "key", "prev", "salt", "suite", "timestamp", "workflow_id"];
+const FIELDS = [
+  "base",
+  "commit",
+  "epoch",
+  "index",
+  "key",
+  "prev",
+  "repeats",
+  "salt",
+  "suite",
+  "timestamp",
+  "workflow_id",
+];
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const BASE64URL = /^[A-Za-z0-9_-]{0,64}$/;
 const KEY = /^[0-9a-f]{1,64}$/;
@@ -60,6 +76,7 @@ function headerToJson(header: SegmentHeader): JsonObject {
     salt: header.seal.salt,
     commit: header.seal.commit,
     prev: header.prev === undefined ? null : encodePosition(header.prev),
+    repeats: header.repeats,
     base: header.base ?? null,
     timestamp: header.timestamp,
   };
@@ -149,13 +166,14 @@ function decodeHeader(text: string, isCanonical: boolean): SegmentHeader | undef
 }
 
 function fieldsToHeader(value: JsonObject): SegmentHeader | undefined {
-  const { workflow_id: taskId, epoch, index, base, timestamp } = value;
+  const { workflow_id: taskId, epoch, index, base, repeats, timestamp } = value;
   const seal = decodeSeal(value);
   const prev = decodePosition(value["prev"]);
   const hasPrev = prev !== undefined || value["prev"] === null;
   if (seal === undefined || !hasPrev || !isCount(epoch, 1) || !isCount(index, 0)) return undefined;
+  if (!isCount(repeats, 0) || repeats > (prev?.n ?? 0)) return undefined;
   if (!isUuidText(taskId) || !isText(timestamp, TIMESTAMP) || (base !== null && !isUuidText(base))) return undefined;
-  return { taskId, id: { epoch, index }, seal, prev, base: base ?? undefined, timestamp };
+  return { taskId, id: { epoch, index }, seal, prev, repeats, base: base ?? undefined, timestamp };
 }
 
 function isUuidText(value: JsonValue | undefined): value is string {

@@ -24,6 +24,8 @@ export interface HistoryRecord {
   readonly kind: string;
   /** Line of its segment, from 1. */
   readonly line: number;
+  /** Everything before it in its segment was durable when it was written. */
+  readonly isBatchStart: boolean;
   /** Opens and decodes it. Errors: JOURNAL_TAMPERED; FORMAT_VERSION for an event of a newer version. */
   decode(): EngineEvent;
 }
@@ -32,8 +34,10 @@ export interface SegmentRecords {
   readonly id: SegmentId;
   readonly scan: SegmentScan;
   readonly header: SegmentHeader;
-  /** Number of its first record, whether it is there or not. */
+  /** Number of its first own record, whether it is there or not. */
   readonly firstN: number;
+  /** The copies it begins with, of records that the segment before holds (J13). */
+  readonly repeated: readonly HistoryRecord[];
   /** Those that count, in order; numbers grow, gaps are what is lost. */
   readonly records: readonly HistoryRecord[];
   readonly tail: TailClass;
@@ -46,6 +50,7 @@ interface Reading {
   readonly scan: SegmentScan;
   readonly opener: FileOpener;
   readonly isSealed: boolean;
+  /** Number of its first line, repeated ones included. */
   readonly firstN: number;
 }
 
@@ -78,10 +83,18 @@ class JournalRecord implements HistoryRecord {
     return this.#line.line;
   }
 
+  get isBatchStart(): boolean {
+    return this.#open().isBatchStart;
+  }
+
   decode(): EngineEvent {
+    return decodeEvent(this.#line.kind, this.#open().json);
+  }
+
+  #open(): RecordBody {
     const body = openWith(this.#reading, this.#line, this.#prior);
     if (body === undefined) throw tampered(this.#reading.scan, this.#line, "does not fit its seal");
-    return decodeEvent(this.#line.kind, body.json);
+    return body;
   }
 }
 
@@ -94,21 +107,23 @@ class JournalRecord implements HistoryRecord {
 export function openSegmentRecords(scan: SegmentScan, header: SegmentHeader, vault: TaskVault): SegmentRecords {
   requireOwnPlace(scan, header, vault);
   const opener = vault.createOpener("journal", header.seal);
-  const reading: Reading = { scan, opener, isSealed: header.seal.key !== undefined, firstN: (header.prev?.n ?? 0) + 1 };
+  const ownN = (header.prev?.n ?? 0) + 1;
+  const reading: Reading = { scan, opener, isSealed: header.seal.key !== undefined, firstN: ownN - header.repeats };
   const good = scan.lines.slice(0, scan.goodCount).map((line, at) => proveGood(reading, line, reading.firstN + at));
   const rest = scan.lines.slice(scan.goodCount);
   const tail = scan.tail === "torn" && wasAcknowledged(reading, rest) ? "damaged" : scan.tail;
-  const records = tail === "damaged" ? [...good, ...salvage(reading, rest, good.length)] : good;
+  const all = tail === "damaged" ? [...good, ...salvage(reading, rest, good.length)] : good;
   const defects = tail === "damaged" && scan.tail === "torn" ? [...scan.defects, ...scan.tornDefects] : scan.defects;
   return {
     id: scan.id,
     scan,
     header,
-    firstN: reading.firstN,
-    records,
+    firstN: ownN,
+    repeated: all.filter(({ n }) => n < ownN),
+    records: all.filter(({ n }) => n >= ownN),
     tail,
     defects,
-    hasLostTail: tail === "damaged" && hasLostTail(defects, scan, records.at(-1)?.line),
+    hasLostTail: tail === "damaged" && hasLostTail(defects, scan, all.at(-1)?.line),
   };
 }
 

@@ -5,7 +5,7 @@
  *     else that does not fit is damage. A last line whose own hash verifies counts even without its newline; stray bytes
  *     after it make the tail damaged.
  * J5: a header without its newline and with nothing after it is torn, as if the epoch had only been claimed; any other
- *     header that does not fit is damage, never an empty epoch.
+ *     header that does not fit is damage, never an empty epoch. So is one whose repeated records (J13) are not all there.
  * A line is tried against the stated hash of the line before and against the computed one, so that damage to a stated
  * hash costs nothing. Where a newline inside was damaged, records are found again by how they begin.
  * Source: STORAGE section 1.7.
@@ -84,7 +84,17 @@ export function scanSegment(id: SegmentId, content: Uint8Array): SegmentScan {
   const walk: Walk = { bytes, lines: [], defects: [], priors: header.hashes, goodCount: 0, goodEnd: bodyStart };
   if (header.state === "damaged") walk.defects.push({ line: 1, what: "header" });
   walkLines(walk, bodyStart);
-  return concludeScan(id, header, walk);
+  const scan = concludeScan(id, header, walk);
+  return isTornOpening(scan)
+    ? { ...nothing, header: { state: "torn" }, tail: "torn", droppedBytes: bytes.length }
+    : scan;
+}
+
+/** The records repeated after the header come with it in one write: without all of them the epoch was only claimed. */
+function isTornOpening({ header, lines, goodCount, tail }: SegmentScan): boolean {
+  if (header.state !== "good" || tail === "damaged") return false;
+  const { repeats, prev } = header.header;
+  return goodCount < repeats && lines.every(({ n }) => n <= (prev?.n ?? 0));
 }
 
 /** An only line that is not whole, or NULs in what can be but one write. */

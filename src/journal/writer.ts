@@ -33,6 +33,8 @@ export interface JournalWriterOptions {
   readonly epoch: number;
   /** The history to continue: the last record that counts; `undefined` in a new task. */
   readonly prev: JournalPosition | undefined;
+  /** The last batch up to `prev`, which another writer wrote: it is written once more (J13). */
+  readonly repeated?: readonly EngineEvent[];
   /** The checkpoint that recovery started from. */
   readonly base?: string | undefined;
   /** Bytes of the task's journal so far. */
@@ -75,6 +77,7 @@ export class JournalWriter implements EventLog {
   readonly #options: JournalWriterOptions;
   readonly #log: Log;
   readonly #memory = new PositionMemory();
+  readonly #repeated: readonly QueuedRecord[];
   #segment: OpenSegment | undefined;
   #segmentsOpened = 0;
   #position: JournalPosition | undefined;
@@ -95,6 +98,8 @@ export class JournalWriter implements EventLog {
     this.#position = options.prev;
     this.#lastN = options.prev?.n ?? 0;
     this.#sizeBytes = options.sizeBytes ?? 0;
+    const { repeated = [] } = options;
+    this.#repeated = repeated.map((event, at) => queueRecord(this.#lastN - repeated.length + 1 + at, event));
   }
 
   get epoch(): number {
@@ -230,7 +235,9 @@ export class JournalWriter implements EventLog {
   }
 
   async #openSegment(): Promise<OpenSegment> {
-    const { task, vault, epoch, base, clock } = this.#options;
+    const { task, vault, epoch, base, clock, prev } = this.#options;
+    // From the first own record on, there is nothing left that rests on another writer's syncs.
+    const repeated = this.#position === prev ? this.#repeated : [];
     const sealer = vault.createSealer("journal");
     // The store gives every opening of an epoch, failed ones included, its own index.
     const id = { epoch, index: this.#segmentsOpened };
@@ -241,13 +248,16 @@ export class JournalWriter implements EventLog {
       id,
       seal: sealer.header,
       prev: this.#position,
+      repeats: repeated.length,
       base,
       timestamp,
     });
-    const writer = await task.openSegment(epoch, header.line);
+    const state: SealingState = { sealer, part: 0, h: header.h };
+    const { lines, sizeBytes } = sealBatch(state, repeated);
+    const writer = await task.openSegment(epoch, header.line, lines);
     assert(writer.id.epoch === epoch && writer.id.index === id.index, "the store numbered a segment otherwise");
-    this.#segment = { writer, sealer, part: 0, h: header.h, sizeBytes: header.line.length + 1 };
-    this.#count(header.line.length + 1);
+    this.#segment = { ...state, writer, sizeBytes: header.line.length + 1 + sizeBytes };
+    this.#count(this.#segment.sizeBytes);
     return this.#segment;
   }
 

@@ -21,7 +21,7 @@ import type { JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { Log } from "../base/log.js";
 import type { SnapshotSource } from "../checkpoint/contract.js";
-import type { EventOf } from "../engine/events.js";
+import type { EngineEvent, EventOf } from "../engine/events.js";
 import type { TaskState } from "../engine/state.js";
 import { readHistory, type History, type ScanCache } from "../journal/history.js";
 import { isSamePosition, type JournalPosition } from "../journal/position.js";
@@ -60,6 +60,8 @@ export interface Restored {
   readonly epoch: number;
   /** What the new journal continues. */
   readonly prev: JournalPosition | undefined;
+  /** The last batch up to `prev`, for the new journal to repeat (J13). */
+  readonly repeated: readonly EngineEvent[];
   /** Checkpoint the state was restored from. */
   readonly base: string | undefined;
   readonly journalBytes: number;
@@ -110,6 +112,7 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
     state: folded.state,
     epoch,
     prev: folded.position,
+    repeated: folded.position?.n === folded.history.head?.n ? folded.history.lastBatch() : [],
     base: folded.base?.checkpointId,
     journalBytes: folded.history.sizeBytes,
     crashed: folded.state.task?.status === "running",

@@ -16,7 +16,7 @@ import type { OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
 
 /** What an owner continues. */
-export type Begun = Pick<Restored, "state" | "epoch" | "prev" | "base" | "journalBytes">;
+export type Begun = Pick<Restored, "state" | "epoch" | "prev" | "repeated" | "base" | "journalBytes">;
 
 export interface Care {
   readonly restored: Restored;
@@ -48,8 +48,9 @@ export async function withJournal<T>(
 ): Promise<T> {
   const { task, vault } = opened;
   const { clock, log } = services;
-  const { state, epoch, prev, base, journalBytes } = begun;
-  const journal = await openJournalWriter({ task, vault, epoch, prev, base, sizeBytes: journalBytes, clock, log });
+  const { state, epoch, prev, repeated, base, journalBytes } = begun;
+  const continued = { epoch, prev, repeated, base, sizeBytes: journalBytes };
+  const journal = await openJournalWriter({ ...continued, task, vault, clock, log });
   const record = async (event: EngineEvent): Promise<void> => {
     evolve(state, event);
     journal.append([event]);

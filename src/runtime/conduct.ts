@@ -142,13 +142,14 @@ export async function conductOn(services: Services, options: GoOn): Promise<RunV
 async function runOn(services: Services, options: GoOn, restored: Restored): Promise<void> {
   const { workflow, settings, unknown, presets, wait, signal } = options;
   const { task, vault } = options.opened;
-  const { state, epoch, prev, base, journalBytes } = restored;
+  const { state, epoch, prev, repeated, base, journalBytes } = restored;
   const session = {
     services,
     task,
     vault,
     epoch,
     prev,
+    repeated,
     base,
     journalBytes,
     state,

@@ -162,7 +162,7 @@ async function record(
       verb: "fork",
       details: { epoch, origin: { ...event.origin } },
     });
-    const begun = { state, epoch, prev: undefined, base: undefined, journalBytes: 0 };
+    const begun = { state, epoch, prev: undefined, repeated: [], base: undefined, journalBytes: 0 };
     await withJournal(services, { opened, begun }, async ({ journal }) => {
       journal.append([{ ...event, state: await values.store(carried) }, checkpoint]);
       await journal.durable();

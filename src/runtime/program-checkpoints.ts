@@ -87,7 +87,7 @@ async function begin(services: Services, opened: OpenedTask, use: Use): Promise<
     await presence.show(epoch);
     await services.audit.note(opened, { event: "started", verb: "program", details: { epoch } });
     const state = createState();
-    const begun = { state, epoch, prev: undefined, base: undefined, journalBytes: 0 };
+    const begun = { state, epoch, prev: undefined, repeated: [], base: undefined, journalBytes: 0 };
     await withJournal(services, { opened, begun }, (care) =>
       serve(services, opened, { care: { ...care, state }, use }),
     );

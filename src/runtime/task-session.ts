@@ -42,6 +42,8 @@ export interface SessionOptions {
   readonly vault: TaskVault;
   readonly epoch: number;
   readonly prev: JournalPosition | undefined;
+  /** As `JournalWriterOptions` has it. */
+  readonly repeated?: readonly EngineEvent[];
   readonly base: string | undefined;
   readonly journalBytes: number;
   readonly state: TaskState;
@@ -94,11 +96,12 @@ export async function runSession(
 }
 
 function openJournal(
-  { services, task, vault, epoch, prev, base, journalBytes }: SessionOptions,
+  { services, task, vault, epoch, prev, repeated = [], base, journalBytes }: SessionOptions,
   onReserveUsed: (error: SplashdownError) => void,
 ): Promise<JournalWriter> {
   const { clock, log } = services;
-  return openJournalWriter({ task, vault, epoch, prev, base, sizeBytes: journalBytes, clock, log, onReserveUsed });
+  const continued = { epoch, prev, repeated, base, sizeBytes: journalBytes };
+  return openJournalWriter({ ...continued, task, vault, clock, log, onReserveUsed });
 }
 
 class TaskSession {

@@ -100,8 +100,8 @@ export interface TaskStore {
    * caller has seen, it is that very next one or OWNER_SUPERSEDED: of those who saw the same, one gets it.
    */
   claim(after?: number): Promise<number>;
-  /** Opens the next segment of an epoch this process claimed and writes its header line durably. */
-  openSegment(epoch: number, header: Uint8Array): Promise<SegmentWriter>;
+  /** Opens the next segment of an epoch this process claimed; its header and the lines after it are durable on return. */
+  openSegment(epoch: number, header: Uint8Array, lines?: readonly Uint8Array[]): Promise<SegmentWriter>;
   /** The look: false when a higher epoch exists. Cheap enough for every step. */
   confirm(epoch: number): Promise<boolean>;
   /** All segments, by epoch and index; claimed epochs without a header are in it with `sizeBytes` 0. */

@@ -75,7 +75,7 @@ export class DirectoryLog {
     });
   }
 
-  async openSegment(epoch: number, header: Uint8Array): Promise<SegmentWriter> {
+  async openSegment(epoch: number, header: Uint8Array, lines: readonly Uint8Array[] = []): Promise<SegmentWriter> {
     const claim = this.#claims.get(epoch);
     assert(claim !== undefined, `epoch ${epoch} was not claimed here`);
     const id = { epoch, index: claim.nextIndex };
@@ -87,7 +87,7 @@ export class DirectoryLog {
       claim.handle = undefined;
       const handle = claimed ?? (await this.#parts.fileSystem.open(path, "create"));
       const writer = new SegmentFile({ id, path, handle });
-      await writer.append([header]);
+      await writer.append([header, ...lines]);
       if (claimed === undefined) await this.#settleNew(writer);
       return writer;
     });

@@ -81,8 +81,8 @@ export class DirectoryTask implements TaskStore {
     return this.#log.claim(after);
   }
 
-  openSegment(epoch: number, header: Uint8Array): Promise<SegmentWriter> {
-    return this.#log.openSegment(epoch, header);
+  openSegment(epoch: number, header: Uint8Array, lines?: readonly Uint8Array[]): Promise<SegmentWriter> {
+    return this.#log.openSegment(epoch, header, lines);
   }
 
   confirm(epoch: number): Promise<boolean> {

@@ -145,13 +145,13 @@ class MemoryTask implements TaskStore {
     return epoch;
   }
 
-  async openSegment(epoch: number, header: Uint8Array): Promise<SegmentWriter> {
+  async openSegment(epoch: number, header: Uint8Array, lines: readonly Uint8Array[] = []): Promise<SegmentWriter> {
     const index = this.#nextIndex.get(epoch);
     assert(index !== undefined, `epoch ${epoch} was not claimed here`);
     this.#nextIndex.set(epoch, index + 1);
     const id = { epoch, index };
     const writer = new MemorySegmentWriter(this.#addSegment(id));
-    await writer.append([header]);
+    await writer.append([header, ...lines]);
     return writer;
   }
 

@@ -71,6 +71,11 @@ export const MUTANTS: readonly Mutant[] = [
   { name: "act without the look", shownBy: "superseded owner goes on", deviations: { actsWithoutLook: true } },
   { name: "claim after reading", shownBy: "recovery of a killed task", deviations: { wrapTask: readBeforeClaim } },
   {
+    name: "the last batch of who came before is not repeated",
+    shownBy: "a sync fails, killed, taken over",
+    deviations: { repeatsNothing: true },
+  },
+  {
     name: "continue records that were not read",
     shownBy: "superseded owner goes on",
     deviations: { continuesUnread: true },

@@ -6,7 +6,7 @@
  * error but a typed one, and in a world without rot none at all; (6) no plaintext in any byte.
  */
 import { canonicalJson, encodeValue } from "../../src/base/json.js";
-import { isErrorCode, messageOf } from "../../src/base/errors.js";
+import { messageOf } from "../../src/base/errors.js";
 import type { Restored } from "../../src/recovery/restore.js";
 import type { Store } from "../../src/store/contract.js";
 import { contentOf, type DiskModel, type DiskNode } from "../support/disk-model.js";
@@ -31,8 +31,6 @@ export interface Judged {
   readonly stepCount: number;
   /** Also go on to the end, and recover twice. */
   readonly goesOn: boolean;
-  /** Loss is legal here as long as it is named: two faults in a row took what the kernel had shown as written. */
-  readonly mayNameLoss: boolean;
 }
 
 /** Everything that is wrong with what the disk holds; empty when nothing is. */
@@ -59,7 +57,6 @@ export async function judgeDisk(disk: DiskModel, judged: Judged): Promise<Violat
       await goOn(store, judged, blame);
     }
   } catch (error) {
-    if (judged.mayNameLoss && isErrorCode(error, "JOURNAL_CORRUPT")) return violations;
     blame(5, `${error instanceof Error ? error.name : typeof error}: ${messageOf(error)}`);
   }
   return violations;
@@ -71,11 +68,10 @@ export function openStoreOn(disk: DiskModel, seed: string): Store {
   return createModelStore(new FaultyFileSystem({ disk }), { parts: { random: createSeededRandom(seed) } });
 }
 
-function judgeHistory(restored: Restored, { trace, k, mayNameLoss }: Judged, blame: Blame): void {
+function judgeHistory(restored: Restored, { trace, k }: Judged, blame: Blame): void {
   const { history, report } = restored;
   const count = restored.state.position;
-  if (!mayNameLoss && history.records.length !== count)
-    blame(2, `${history.records.length} records make a state of ${count}`);
+  if (history.records.length !== count) blame(2, `${history.records.length} records make a state of ${count}`);
   for (const { at, epoch, n } of trace.acknowledgements) {
     if (at <= k && n > count && !isSuperseded(trace, epoch, at))
       blame(1, `record ${n} was acknowledged, the history ends at ${count}`);
@@ -89,7 +85,7 @@ function judgeHistory(restored: Restored, { trace, k, mayNameLoss }: Judged, bla
   const truth = trace.stateTextOf(history.epoch, count);
   if (count > 0 && truth !== textOfState(restored.state)) blame(2, `the state after ${count} records is another one`);
   judgeActs(restored, { trace, k }, blame);
-  for (const name of mayNameLoss ? ["lost"] : ["damage", "lost", "quarantined"]) {
+  for (const name of ["damage", "lost", "quarantined"]) {
     const found = report[name];
     if (Array.isArray(found) && found.length > 0) blame(5, `${name}: ${JSON.stringify(found)}`);
   }

@@ -67,6 +67,8 @@ export interface Deviations {
   readonly actsWithoutLook?: boolean;
   /** Continues not what it restored, but whatever stands there when its header is written. */
   readonly continuesUnread?: boolean;
+  /** Builds upon the last batch of who came before without writing it once more. */
+  readonly repeatsNothing?: boolean;
   /** Wraps the task's store. */
   readonly wrapTask?: (task: TaskStore) => TaskStore;
 }
@@ -125,7 +127,9 @@ export class ScriptedOwner {
     await pause?.("restored");
     const prev = await this.#selectPrev(task, restored);
     const base = restored?.base;
-    this.#journal = await openJournalWriter({ task, vault: this.#vault, clock: this.#clock, epoch, prev, base });
+    const repeated = this.#options.deviations?.repeatsNothing === true ? [] : (restored?.repeated ?? []);
+    const continued = { epoch, prev, base, repeated: prev === restored?.prev ? repeated : [] };
+    this.#journal = await openJournalWriter({ ...continued, task, vault: this.#vault, clock: this.#clock });
     this.#witness.opened(epoch, restored?.history.epoch ?? 0, restored?.prev?.n ?? 0);
     await pause?.("opened");
     if (this.#state.task === undefined) await this.#record(startEvents(stepCount));

@@ -6,7 +6,7 @@ export function wrapTask(task: TaskStore, replaced: Partial<TaskStore>): TaskSto
     name: task.name,
     deliverablesFolder: task.deliverablesFolder,
     claim: (after) => task.claim(after),
-    openSegment: (epoch, header) => task.openSegment(epoch, header),
+    openSegment: (epoch, header, lines) => task.openSegment(epoch, header, lines),
     confirm: (epoch) => task.confirm(epoch),
     segments: () => task.segments(),
     read: (id) => task.read(id),

@@ -21,8 +21,8 @@ function withAppendFaults(
     wrapped.reserves += 1;
     return Promise.resolve(true);
   };
-  wrapped.openSegment = async (epoch, header) => {
-    const writer = await task.openSegment(epoch, header);
+  wrapped.openSegment = async (epoch, header, lines) => {
+    const writer = await task.openSegment(epoch, header, lines);
     const faulty: SegmentWriter = {
       id: writer.id,
       append: async (lines) => {
@@ -187,8 +187,8 @@ describe("JournalWriter", () => {
   it("J12: bears one failure while its first segment is opened, and says what stopped it after two", async () => {
     const room = await createJournalRoom();
     let failures = 1;
-    const openSegment: TaskStore["openSegment"] = async (epoch, header) => {
-      const writer = await room.task.openSegment(epoch, header);
+    const openSegment: TaskStore["openSegment"] = async (epoch, header, lines) => {
+      const writer = await room.task.openSegment(epoch, header, lines);
       if (failures-- > 0) throw broken();
       return writer;
     };
