@@ -166,14 +166,18 @@ function decodeHeader(text: string, isCanonical: boolean): SegmentHeader | undef
 }
 
 function fieldsToHeader(value: JsonObject): SegmentHeader | undefined {
-  const { workflow_id: taskId, epoch, index, base, repeats, timestamp } = value;
+  const { workflow_id: taskId, epoch, index, base, timestamp } = value;
   const seal = decodeSeal(value);
-  const prev = decodePosition(value["prev"]);
-  const hasPrev = prev !== undefined || value["prev"] === null;
-  if (seal === undefined || !hasPrev || !isCount(epoch, 1) || !isCount(index, 0)) return undefined;
-  if (!isCount(repeats, 0) || repeats > (prev?.n ?? 0)) return undefined;
+  const continued = decodeContinued(value);
+  if (seal === undefined || continued === undefined || !isCount(epoch, 1) || !isCount(index, 0)) return undefined;
   if (!isUuidText(taskId) || !isText(timestamp, TIMESTAMP) || (base !== null && !isUuidText(base))) return undefined;
-  return { taskId, id: { epoch, index }, seal, prev, repeats, base: base ?? undefined, timestamp };
+  return { taskId, id: { epoch, index }, seal, ...continued, base: base ?? undefined, timestamp };
+}
+
+function decodeContinued({ prev: value, repeats }: JsonObject): Pick<SegmentHeader, "prev" | "repeats"> | undefined {
+  const prev = decodePosition(value);
+  if (prev === undefined && value !== null) return undefined;
+  return isCount(repeats, 0) && repeats <= (prev?.n ?? 0) ? { prev, repeats } : undefined;
 }
 
 function isUuidText(value: JsonValue | undefined): value is string {

@@ -112,7 +112,7 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
     state: folded.state,
     epoch,
     prev: folded.position,
-    repeated: folded.position?.n === folded.history.head?.n ? folded.history.lastBatch() : [],
+    repeated: lastBatchOf(folded),
     base: folded.base?.checkpointId,
     journalBytes: folded.history.sizeBytes,
     crashed: folded.state.task?.status === "running",
@@ -128,6 +128,11 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
     },
     history: folded.history,
   };
+}
+
+/** Of what is continued; a snapshot beyond the end of a damaged journal has none. */
+function lastBatchOf({ position, history }: FoldedTask): readonly EngineEvent[] {
+  return position?.n === history.head?.n ? history.lastBatch() : [];
 }
 
 /** What must stop it, stops it; the answer says whether an accepted roll-back was found. */

@@ -21,8 +21,8 @@ function withAppendFaults(
     wrapped.reserves += 1;
     return Promise.resolve(true);
   };
-  wrapped.openSegment = async (epoch, header, lines) => {
-    const writer = await task.openSegment(epoch, header, lines);
+  wrapped.openSegment = async (epoch, header, more) => {
+    const writer = await task.openSegment(epoch, header, more);
     const faulty: SegmentWriter = {
       id: writer.id,
       append: async (lines) => {
