@@ -38,7 +38,9 @@ describe("list", () => {
       ["waiting", "waiting", 1],
     ]);
     const { stdout } = await place.run(["list"]);
-    expect(stdout).toMatch(/^waiting {2}waiting {2}steps .* 1 open question$/m);
+    expect(stdout).toMatch(
+      /^waiting {2}waiting {2}steps .* 1 open question: unknown_outcome:main\/s2@1\.1:1: main\/s2 was started/m,
+    );
     release(place, "s1");
     await running.done;
   });
@@ -228,7 +230,9 @@ describe("debug replay and diff-checkpoints", () => {
     expect({ code: same.code, stdout: same.stdout }).toEqual({ code: 0, stdout: "t:1 → t:1: equal\n" });
     const other = await place.run(["debug", "diff-checkpoints", "--from=1", "--to=3", "--task=t"]);
     expect(other.code).toBe(1);
-    expect(other.stdout).toMatch(/^step 2 main\/s2@1\.1\n\+ \{"status":"completed"\}\n/);
+    expect(other.stdout).toMatch(
+      /^t:1 → t:3: 4 differences, first at step 2 main\/s2@1\.1\n\nstep 2 main\/s2@1\.1\n\+ \{"status":"completed"\}\n/,
+    );
   });
 
   it("FAULTS 52: two runs of the same workflow differ in nothing but what differs", async () => {
@@ -237,7 +241,10 @@ describe("debug replay and diff-checkpoints", () => {
     await place.run(["run", "steps.yaml", "--task", "other", "--input", "n=9"]);
     expect((await place.run(["debug", "diff-checkpoints", "--from=t:latest", "--to=same:latest"])).code).toBe(0);
     const { code, stdout } = await place.run(["debug", "diff-checkpoints", "--from=t:latest", "--to=other:latest"]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "task: inputs.n\n- 0\n+ 9\n" });
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: "t:3 → other:3: 1 difference, first at task: inputs.n\n\ntask: inputs.n\n- 0\n+ 9\n",
+    });
   });
 
   it("scripts/debug.sh is the same", async () => {

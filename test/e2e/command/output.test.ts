@@ -161,7 +161,8 @@ describe("--json", () => {
       ["doctor", ["doctor"]],
       ["config", ["config", "show"]],
     ];
-    const used = new Set(["parts", "run", "request", "error"]);
+    // key-change: e2e/trust/key-changes.test.ts.
+    const used = new Set(["parts", "run", "request", "error", "key-change"]);
     for (const [schema, args] of verbs) {
       used.add(schema);
       const result = await place.run([...args, "--json"]);
