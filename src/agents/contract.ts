@@ -26,36 +26,94 @@ export interface SchemaFault {
 /** Judges a value by a JSON Schema; empty when it fits. A schema that is no schema is a fault at `""`. */
 export type SchemaCheck = (schema: JsonObject, value: JsonValue) => Promise<readonly SchemaFault[]>;
 
+/** What a model may ask for: a name, what it is for, and the JSON Schema of its input. */
+export interface ToolDescription {
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters: JsonObject;
+}
+
+/** A tool call that a model wishes for; `id` is the provider's and may come twice. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonValue;
+}
+
+export interface ToolReply {
+  readonly call: ToolCall;
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** What was said so far, in order. */
+export type ModelMessage =
+  | { readonly role: "user"; readonly text: string }
+  /** `kept`: the answer in the provider's own form, where it must be given back whole (signed reasoning). */
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+      readonly kept?: JsonValue | undefined;
+    }
+  | { readonly role: "tool"; readonly replies: readonly ToolReply[] };
+
+export type Effort = "low" | "medium" | "high" | "xhigh" | "max";
+
+/** What is left out is the provider's own choice. */
+export interface ModelOptions {
+  readonly temperature?: number;
+  readonly tokensMax?: number;
+  readonly effort?: Effort;
+  /** For one call, and for silence in it; silence is counted on content, signs of life do not count. */
+  readonly timeoutMs?: number;
+  readonly idleTimeoutMs?: number;
+}
+
 /** One call of a model. Everything that decides the answer of a scripted model is in here, so it survives a crash. */
 export interface ModelRequest {
   readonly step: { readonly name: string; readonly path: string; readonly visit: number; readonly attempt: number };
   /** Calls of this step that are already durable. */
   readonly turn: number;
   readonly idempotencyKey: string;
-  readonly model?: string;
-  readonly systemPrompt?: string;
-  readonly prompt: string;
-  readonly outputSchema?: JsonObject;
+  readonly model?: string | undefined;
+  readonly systemPrompt?: string | undefined;
+  readonly messages: readonly ModelMessage[];
+  readonly outputSchema?: JsonObject | undefined;
+  readonly tools: readonly ToolDescription[];
+  readonly options: ModelOptions;
 }
 
 export interface ModelAnswer {
   /** Text, or an object where the model gives structure. */
   readonly say: JsonValue;
-  readonly confidence?: JsonValue;
-  readonly uncertainties?: readonly JsonValue[];
+  /** Tools it wants to be called before it goes on; none: it has finished. */
+  readonly calls?: readonly ToolCall[] | undefined;
+  readonly kept?: JsonValue | undefined;
+  readonly confidence?: JsonValue | undefined;
+  readonly uncertainties?: readonly JsonValue[] | undefined;
   /** Said in the step's report, e.g. that the answer was scripted. */
   readonly factors: readonly string[];
   readonly usage: Usage;
+}
+
+export interface CallEnds {
+  readonly signal: AbortSignal;
+  /** The text so far, whenever some came. */
+  readonly onText: (text: string) => void;
+  /** Content came that is no text: reasoning, input of a tool. */
+  readonly onActivity: () => void;
 }
 
 /**
  * A language model.
  *
  * Errors: MODEL_FAILED and MODEL_RATE_LIMITED; `details.retry_at_ms` is when the provider wants to be asked again,
- * `details.retryable` beats the table. CANCELLED when the signal fires.
+ * `details.retryable` beats the table, `details.called` says that the provider was asked and may charge for it.
+ * MODEL_UNAVAILABLE when it cannot be asked here. CANCELLED when the signal fires.
  */
 export interface Model {
-  call(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer>;
+  call(request: ModelRequest, ends: CallEnds): Promise<ModelAnswer>;
 }
 
 export interface PerformerDeps {

@@ -28,11 +28,15 @@ export function isEndOfRun(error: unknown): boolean {
   return isErrorCode(error, ...ENDS_THE_RUN);
 }
 
+/** A call that broke has been made, and nobody knows what it cost. */
+const ONE_CALL: Usage = { calls: 1, tokensIn: 0, tokensOut: 0 };
+
 /** The outcome for anything thrown inside a step. */
-export function outcomeOfError(error: unknown, usage?: Usage): StepOutcome {
+export function outcomeOfError(error: unknown): StepOutcome {
   if (isErrorCode(error, "CANCELLED")) return { status: "cancelled" };
   const code = errorCodeOf(error) ?? "STEP_FAILED";
   const details = detailsOf(error);
+  const usage = details?.["called"] === true ? ONE_CALL : undefined;
   const retryAtMs = details?.["retry_at_ms"];
   return {
     status: "failed",

@@ -15,7 +15,7 @@ import { openFunctionContext, type FunctionContext } from "./function-context.js
 import { requireDeclaredOutput } from "./output-check.js";
 import { parseReport } from "./report.js";
 
-type StepFunction = (context: FunctionContext) => unknown;
+export type StepFunction = (context: FunctionContext) => unknown;
 
 export async function performFunction(
   deps: PerformerDeps,
@@ -23,7 +23,7 @@ export async function performFunction(
   { sink, signal }: { readonly sink: StepSink; readonly signal: AbortSignal },
 ): Promise<StepOutcome> {
   if (signal.aborted) return { status: "cancelled", acted: false };
-  const run = await loadFunction(deps, work);
+  const run = await loadFunction(deps, work, (work.definition as FunctionStep).function);
   const open = openFunctionContext(work, sink, signal);
   const running = Promise.resolve().then(() => run(open.context));
   const ended = await untilAborted(signal, running, (error) => {
@@ -70,9 +70,8 @@ function untilAborted(
   });
 }
 
-/** Errors: FUNCTION_NOT_FOUND. */
-async function loadFunction(deps: PerformerDeps, work: StepWork): Promise<StepFunction> {
-  const reference = (work.definition as FunctionStep).function;
+/** The function of a reference, `file.mjs#name` or `@path`. Errors: FUNCTION_NOT_FOUND. */
+export async function loadFunction(deps: PerformerDeps, work: StepWork, reference: string): Promise<StepFunction> {
   if (reference.startsWith("@")) {
     const given = deps.functions.get(reference) ?? deps.functions.get(reference.slice(1));
     if (given !== undefined) return given as StepFunction;

@@ -1,32 +1,55 @@
 /**
- * One turn of a model step: a durable answer is used again, else the model is called and its answer made durable (A3).
+ * One turn of a model step: the model is asked, its fallbacks in turn, and the answer is made durable (A3).
  *
- * The usage of a call is told with its turn, once, and not again with the outcome.
+ * The usage of a call is told with its turn, once, and not again with the outcome. Text that comes is told as progress,
+ * at a pace, so that a cut leaves what was there. Limits of the task are looked at before every call.
  */
-import { SplashdownError } from "../base/errors.js";
+import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { suggestProviderMap } from "../definition/provider-map.js";
-import { isJsonObject, type JsonValue } from "../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
-import type { ModelAnswer, PerformerDeps } from "./contract.js";
+import type {
+  Model,
+  ModelAnswer,
+  ModelMessage,
+  ModelOptions,
+  PerformerDeps,
+  ToolCall,
+  ToolDescription,
+} from "./contract.js";
+import { isEndOfRun } from "./failure.js";
+import { createPartialPace } from "./partial-pace.js";
 
 export type DurableAnswer = Omit<ModelAnswer, "usage">;
 
-export interface ModelTask {
+/** Where an answer may come from. */
+export interface ModelChoice {
   readonly provider: string;
-  readonly model?: string;
-  readonly systemPrompt?: string;
-  readonly prompt: string;
+  readonly model?: string | undefined;
+}
+
+export interface ModelCall {
+  /** The first is asked; each other one when those before it failed. */
+  readonly choices: readonly ModelChoice[];
+  readonly systemPrompt?: string | undefined;
+  readonly messages: readonly ModelMessage[];
+  readonly outputSchema?: JsonObject | undefined;
+  readonly tools: readonly ToolDescription[];
+  readonly options: ModelOptions;
+  /** Calls of the step that are durable. */
+  readonly turn: number;
   readonly sink: StepSink;
   readonly signal: AbortSignal;
 }
 
-/** The last durable answer of the step, if there is one. */
-export function findDurableAnswer(work: StepWork): DurableAnswer | undefined {
-  const turn = work.turns.at(-1);
+/** A recorded turn; `undefined` for what is none. */
+export function readTurn(turn: JsonValue | undefined): DurableAnswer | undefined {
   if (!isJsonObject(turn) || turn["say"] === undefined) return undefined;
-  const { say, confidence, uncertainties, factors } = turn;
+  const { say, calls, kept, confidence, uncertainties, factors } = turn;
   return {
     say,
+    calls: Array.isArray(calls) ? (calls as readonly ToolCall[]) : undefined,
+    kept,
     confidence,
     uncertainties: Array.isArray(uncertainties) ? (uncertainties as readonly JsonValue[]) : undefined,
     factors: Array.isArray(factors) ? factors.map(String) : [],
@@ -34,32 +57,88 @@ export function findDurableAnswer(work: StepWork): DurableAnswer | undefined {
 }
 
 /** Errors: MODEL_UNAVAILABLE, and those of `Model.call`. */
-export async function callModel(deps: PerformerDeps, work: StepWork, task: ModelTask): Promise<DurableAnswer> {
-  const choice = deps.chooseProvider(task.provider, task.model);
-  const model = deps.modelOf(choice.provider);
-  if (model === undefined) {
-    const mapped = choice.isMapped ? ` (provider_map names it for ${task.provider})` : "";
-    throw new SplashdownError(
-      "MODEL_UNAVAILABLE",
-      `provider ${choice.provider}${mapped} of step ${work.step.path} cannot be had here; ${suggestProviderMap(task.provider)}`,
-      { details: { provider: choice.provider } },
-    );
+export async function callModel(deps: PerformerDeps, work: StepWork, call: ModelCall): Promise<DurableAnswer> {
+  const { usage, ...answer } = await askInTurn(deps, work, call);
+  const { say, calls, kept, confidence, uncertainties, factors } = answer;
+  const recorded = {
+    say,
+    ...(calls === undefined ? {} : { calls: calls as unknown as JsonValue }),
+    ...(kept === undefined ? {} : { kept }),
+    confidence,
+    uncertainties,
+    factors,
+  };
+  await call.sink.turn(recorded, usage);
+  return answer;
+}
+
+async function askInTurn(deps: PerformerDeps, work: StepWork, call: ModelCall): Promise<ModelAnswer> {
+  const failures: SplashdownError[] = [];
+  for (const choice of call.choices) {
+    if (call.turn > 0 || failures.length > 0) await call.sink.beforeCall();
+    try {
+      const answer = await askOne(deps, work, { ...call, choice });
+      if (failures.length === 0) return answer;
+      const factor = `answered by the fallback ${nameOf(choice)}: ${failures.map((error) => error.message).join("; ")}`;
+      return { ...answer, factors: [...answer.factors, factor] };
+    } catch (error) {
+      if (!(error instanceof SplashdownError) || isEndOfRun(error) || !MOVES_ON.has(error.code)) throw error;
+      failures.push(error);
+      if (failures.length < call.choices.length)
+        deps.log.warn(`${nameOf(choice)}: ${messageOf(error)}; the next is asked`);
+    }
   }
+  throw selectFailure(failures);
+}
+
+const MOVES_ON = new Set(["MODEL_FAILED", "MODEL_RATE_LIMITED", "MODEL_UNAVAILABLE"]);
+
+/** Where one of them only asks to wait, the step waits for the earliest; else the last failure counts. */
+function selectFailure(failures: readonly SplashdownError[]): SplashdownError {
+  const atMs = (error: SplashdownError): number => Number(error.details["retry_at_ms"] ?? Infinity);
+  const [earliest] = failures
+    .filter((error) => isErrorCode(error, "MODEL_RATE_LIMITED"))
+    .sort((left, right) => atMs(left) - atMs(right));
+  return earliest ?? (failures.at(-1) as SplashdownError);
+}
+
+async function askOne(
+  deps: PerformerDeps,
+  work: StepWork,
+  { choice, ...call }: ModelCall & { readonly choice: ModelChoice },
+): Promise<ModelAnswer> {
   const { name, path, visit, attempt, idempotencyKey } = work.step;
-  if (work.turns.length > 0) await task.sink.beforeCall();
-  const { usage, ...answer } = await model.call(
+  const pace = createPartialPace(deps.clock, call.sink);
+  const chosen = deps.chooseProvider(choice.provider, choice.model);
+  return requireModel(deps, work, { chosen: chosen.provider, named: choice.provider }).call(
     {
       step: { name, path, visit, attempt },
-      turn: work.turns.length,
+      turn: call.turn,
       idempotencyKey,
-      model: choice.model,
-      systemPrompt: task.systemPrompt,
-      prompt: task.prompt,
-      outputSchema: work.definition.outputSchema,
+      model: chosen.model,
+      systemPrompt: call.systemPrompt,
+      messages: call.messages,
+      outputSchema: call.outputSchema,
+      tools: call.tools,
+      options: call.options,
     },
-    task.signal,
+    { signal: call.signal, onText: pace.take, onActivity: call.sink.alive },
   );
-  const { say, confidence, uncertainties, factors } = answer;
-  await task.sink.turn({ say, confidence, uncertainties, factors }, usage);
-  return answer;
+}
+
+interface NamedProvider {
+  readonly chosen: string;
+  readonly named: string;
+}
+
+function requireModel(deps: PerformerDeps, { step }: StepWork, { chosen, named }: NamedProvider): Model {
+  const model = deps.modelOf(chosen);
+  if (model !== undefined) return model;
+  const mapped = chosen === named ? "" : ` (provider_map names it for ${named})`;
+  const text = `provider ${chosen}${mapped} of step ${step.path} cannot be had here; ${suggestProviderMap(named)}`;
+  throw new SplashdownError("MODEL_UNAVAILABLE", text, { details: { provider: chosen } });
+}
+
+function nameOf({ provider, model }: ModelChoice): string {
+  return model === undefined ? provider : `${provider}/${model}`;
 }

@@ -14,10 +14,11 @@ import { isJsonObject, type JsonValue } from "../base/json.js";
 import type { ScorerStep } from "../definition/workflow.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { ChildResult } from "../process/contract.js";
+import { findJson } from "./answer-text.js";
 import { exitError, requireCommand, runChild, type CancelledOutcome } from "./child-run.js";
 import type { PerformerDeps } from "./contract.js";
 import { cutText, outputInvalid } from "./failure.js";
-import { callModel, findDurableAnswer } from "./model-call.js";
+import { converse } from "./conversation.js";
 import { formatFault } from "./output-check.js";
 import { formatPlainValue, parsePlainValue } from "./plain-value.js";
 import { formatScore, parseScore, type Score } from "./score.js";
@@ -136,17 +137,18 @@ async function scoreByModel(
   scorer: Extract<ScorerStep["scorer"], { by: "model" }>,
 ): Promise<Score> {
   const rubric = work.rendered["rubric"];
-  const answer =
-    findDurableAnswer(work) ??
-    (await callModel(deps, work, {
-      provider: scorer.provider,
-      model: scorer.model,
-      prompt: typeof rubric === "string" ? rubric : scorer.rubric,
-      sink,
-      signal,
-    }));
-  if (typeof answer.say !== "string") return parseScore(answer.say);
-  const said = parseScoreText(answer.say);
-  if (said === undefined) throw outputInvalid("the model's answer is no score", answer.say);
-  return parseScore(said);
+  return converse(deps, work, {
+    choices: [{ provider: scorer.provider, model: scorer.model }],
+    prompt: typeof rubric === "string" ? rubric : scorer.rubric,
+    tools: [],
+    options: {},
+    judge: async ({ say }) => {
+      const said = typeof say === "string" ? findJson(say) : say;
+      if (said === undefined)
+        throw outputInvalid("the model's answer is no score", typeof say === "string" ? say : undefined);
+      return parseScore(said);
+    },
+    sink,
+    signal,
+  });
 }

@@ -23,16 +23,17 @@ export function createScriptedModel(answers: JsonObject, clock: Clock): Model {
   const script = readScript(answers, ({ path, message }) => {
     throw new SplashdownError("WORKFLOW_INVALID", `scripted answers: ${formatPath(path)}: ${message}`);
   });
-  return { call: (request, signal) => answerCall({ script, clock, request, signal }) };
+  return { call: (request, { signal }) => answerCall({ script, clock, request, signal }) };
 }
 
-/** The providers there are so far. The answers are those of `WorkflowDefinition.scriptedAnswers`. */
+/** The scripted model beside others. The answers are those of `WorkflowDefinition.scriptedAnswers`. */
 export function createModelSource(
   answers: JsonObject | undefined,
   clock: Clock,
+  others: (provider: string) => Model | undefined = () => undefined,
 ): (provider: string) => Model | undefined {
   const scripted = createScriptedModel(answers ?? {}, clock);
-  return (provider) => (provider === SCRIPTED_PROVIDER ? scripted : undefined);
+  return (provider) => (provider === SCRIPTED_PROVIDER ? scripted : others(provider));
 }
 
 interface Call {
@@ -62,8 +63,10 @@ async function answerCall(call: Call): Promise<ModelAnswer> {
   if (answer.delayMs > 0) await clock.sleep(answer.delayMs, signal);
   if (answer.hang) await untilCancelled(signal);
   if (answer.fail !== undefined) throw failureOf(answer.fail, clock);
+  const calls = answer.calls.map((wished, index) => ({ id: `${request.turn + 1}.${index + 1}`, ...wished }));
   return {
-    say: answer.say ?? null,
+    say: answer.say ?? (calls.length > 0 ? "" : null),
+    ...(calls.length === 0 ? {} : { calls }),
     confidence: answer.confidence,
     uncertainties: answer.uncertainties,
     factors: [SCRIPTED_FACTOR],
@@ -92,7 +95,7 @@ function selectAnswer(
   const visits: ScriptedAnswer[][] = [[]];
   for (const answer of step.answers) {
     visits.at(-1)?.push(answer);
-    if (answer.say !== undefined) visits.push([]);
+    if (answer.say !== undefined || answer.calls.length > 0) visits.push([]);
   }
   if (visits.at(-1)?.length === 0) visits.pop();
   const own = visits[Math.max(0, visit - 1) + turn];

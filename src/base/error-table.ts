@@ -257,8 +257,8 @@ export const ERROR_TABLE = {
   MODEL_RATE_LIMITED: passing(S.pausedUntil, "the model provider asks to wait", "splashdown resume {task}"),
   MODEL_UNAVAILABLE: entry(
     S.usage,
-    "the provider named by a step cannot be had here",
-    "use provider: scripted, or a command",
+    "the model provider named by a step cannot be asked here: unknown, or without address, key or package",
+    "splashdown doctor --models",
   ),
   CHECKPOINT_FAILED: passing(S.failed, "a checkpoint could not be saved", "splashdown doctor"),
 } as const satisfies Record<string, ErrorTableEntry>;

@@ -19,6 +19,19 @@ export const LIMITS = {
   inputFileBytesMax: 8 * 1024 * 1024,
   /** How long a probe may take before its answer is "I do not know". */
   probeTimeoutMs: 60_000,
+  /** One call of a model, and silence in it, where nothing else is said. */
+  modelCallTimeoutMs: 30 * 60_000,
+  modelIdleTimeoutMs: 5 * 60_000,
+  /** Turns of one model step, where nothing else is said. */
+  modelTurnsMax: 50,
+  /** Repairs of a malformed answer, where nothing else is said. */
+  modelRepairsMax: 2,
+  /** Of a malformed answer, what the model is shown again. */
+  modelRepairCharsMax: 20_000,
+  /** Of a tool's result, what the model is shown; the whole stays in the history. */
+  toolTextCharsMax: 50_000,
+  /** A provider that asks for a longer wait is asked again after this. */
+  retryAfterMsMax: 31 * 24 * 3_600_000,
   /** One line of the JSON-lines protocol on descriptor 3. */
   protocolLineBytesMax: 1024 * 1024,
   workflowFileBytesMax: 10 * 1024 * 1024,

@@ -28,6 +28,7 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
   program
     .command("doctor")
     .description("check this place: Node, store, keys, processes, disk")
+    .option("--models", "ask the model providers that are set up here: address and key")
     .addHelpText(
       "after",
       describeStatuses([
@@ -35,9 +36,9 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
         [4, "something needs mending; each says how"],
       ]),
     )
-    .action(async (_flags: object, command: Command) => {
+    .action(async (flags: { readonly models?: boolean }, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        const view = await splashdown.doctor();
+        const view = await splashdown.doctor({ models: flags.models === true });
         print(view, ({ checks }) => formatChecks(checks, deps.streams).join("\n"));
         deps.exit(view.checks.every((check) => check.ok) ? 0 : 4);
       });

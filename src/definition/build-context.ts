@@ -1,6 +1,7 @@
 /** What every builder of a definition shares. */
 import type { Runtime } from "../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "./fault.js";
+import type { ToolDefinition } from "./tool-definition.js";
 import type { NodeDefinition } from "./workflow.js";
 
 export interface BuildContext {
@@ -14,6 +15,8 @@ export interface BuildContext {
   readonly instructions: readonly string[];
   /** Digests of function code: by file as written in the workflow, or by `@path`. */
   readonly codeDigests: ReadonlyMap<string, string>;
+  /** Tools of the workflow that are functions, by name; those that are only named are `undefined`. */
+  readonly tools: ReadonlyMap<string, ToolDefinition | undefined>;
   /** Where each node stands in the file, filled by the builders. */
   readonly places: Map<NodeDefinition, FaultPath>;
   /** Names of steps of kinds that do not run here: told once, not at every place that names them. */

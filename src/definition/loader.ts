@@ -219,7 +219,7 @@ async function digestCode(value: JsonObject, source: Source, deps: LoaderDeps): 
 }
 
 /** Keys below which steps stand. */
-const HOLDERS = new Set(["phases", "specialists", "spawn", "steps", "agents", "parallel"]);
+const HOLDERS = new Set(["phases", "specialists", "spawn", "steps", "agents", "parallel", "tools"]);
 
 function findFunctions(value: JsonValue | undefined, path: FaultPath): { text: string; path: FaultPath }[] {
   if (Array.isArray(value)) return value.flatMap((item: JsonValue, index) => findFunctions(item, [...path, index]));

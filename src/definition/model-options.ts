@@ -7,7 +7,7 @@
  *
  *   temperature · max_tokens · timeout (seconds of one call) · max_session_seconds · max_agent_iterations ·
  *   reasoning {effort} · context_tier · working_dir · tool_output {enabled, max_chars, spill_to_file, spill_dir} ·
- *   mcp_servers · provider (its settings, when written as a map) · retry {retry_on, max_parse_recovery_attempts} ·
+ *   mcp_servers · provider (its settings, when written as a map) · retry {retry_on, max_parse_recovery_attempts} · fallback ·
  *   output_mode · session_key · validator · dialog · sandbox · skills · plugins
  * Source: CONDUCTOR-YAML 1.3, 1.4.
  */
@@ -16,11 +16,14 @@ import { optional } from "./plain-parts.js";
 import type { Runtime, Step } from "../schema/generated/workflow.js";
 
 /** Keys of a step, as they are. */
-const STEP_KEYS = ["output_mode", "session_key", "validator", "dialog", "sandbox"] as const;
+const STEP_KEYS = ["output_mode", "session_key", "validator", "dialog", "sandbox", "fallback"] as const;
 /** Keys that a step has, and `runtime` for all steps. */
-const SHARED_KEYS = ["max_session_seconds", "max_agent_iterations", "working_dir", "skills", "plugins"] as const;
+const SHARED_KEYS = [
+  ...(["temperature", "max_tokens", "max_session_seconds", "max_agent_iterations"] as const),
+  ...(["working_dir", "skills", "plugins"] as const),
+] as const;
 /** Keys that only `runtime` has. */
-const RUNTIME_KEYS = ["temperature", "max_tokens", "timeout"] as const;
+const RUNTIME_KEYS = ["timeout"] as const;
 const RETRY_KEYS = ["retry_on", "max_parse_recovery_attempts"] as const;
 const TOOL_OUTPUT = { enabled: true, max_chars: 50_000, spill_to_file: true } as const;
 

@@ -4,6 +4,7 @@
  * ```yaml
  * writer:                       # a step's name, its path, or the end of its path; "*" is for every other step
  *   - fail: {message: overloaded, status: 429, retry_after: 2}
+ *   - calls: [{tool: search, input: {query: prices}}]     # then the next answer
  *   - say: First draft.
  *     confidence: 0.7
  *     usage: {input_tokens: 900, output_tokens: 400}
@@ -24,6 +25,8 @@ import { findNearest } from "./nearest.js";
 
 export interface ScriptedAnswer {
   readonly say?: JsonValue;
+  /** Tools it wants to be called. */
+  readonly calls: readonly { readonly name: string; readonly input: JsonValue }[];
   readonly confidence?: JsonValue;
   readonly uncertainties?: readonly JsonValue[];
   readonly inputTokens: number;
@@ -44,8 +47,9 @@ export type Script = ReadonlyMap<string, StepScript>;
 
 const MICRO = 1_000_000;
 const STEP_KEYS = ["answers", "exhausted"];
-const ANSWER_KEYS = ["say", "confidence", "uncertainties", "usage", "cost_usd", "delay_ms", "fail", "hang"];
+const ANSWER_KEYS = ["say", "calls", "confidence", "uncertainties", "usage", "cost_usd", "delay_ms", "fail", "hang"];
 const USAGE_KEYS = ["input_tokens", "output_tokens"];
+const CALL_KEYS = ["tool", "input"];
 const FAIL_KEYS = ["message", "status", "retry_after"];
 
 /**
@@ -82,14 +86,16 @@ class ScriptReader {
   #readAnswer(value: JsonValue, path: FaultPath): ScriptedAnswer {
     const answer = this.#readObject(value, path, ANSWER_KEYS);
     const { say, confidence, uncertainties, fail, hang } = answer;
-    const kinds = [say !== undefined, fail !== undefined, hang === true].filter(Boolean).length;
+    const calls = this.#readCalls(answer["calls"], [...path, "calls"]);
+    const kinds = [say !== undefined || calls.length > 0, fail !== undefined, hang === true].filter(Boolean).length;
     if (isJsonObject(value) && kinds !== 1)
-      this.note({ path, message: "an answer needs exactly one of say, fail and hang: true" });
+      this.note({ path, message: "an answer needs exactly one of say (or calls), fail and hang: true" });
     const usagePath = [...path, "usage"];
     const usage = this.#readObject(answer["usage"] ?? {}, usagePath, USAGE_KEYS);
     const costUsd = this.#readAmount(answer, "cost_usd", path);
     return {
       say,
+      calls,
       confidence,
       uncertainties: this.#readList(uncertainties, [...path, "uncertainties"]),
       inputTokens: this.#readAmount(usage, "input_tokens", usagePath) ?? 0,
@@ -99,6 +105,15 @@ class ScriptReader {
       fail: fail === undefined ? undefined : this.#readFail(fail, [...path, "fail"]),
       hang: hang === true,
     };
+  }
+
+  #readCalls(value: JsonValue | undefined, path: FaultPath): ScriptedAnswer["calls"] {
+    return (this.#readList(value, path) ?? []).map((item, index) => {
+      const call = this.#readObject(item, [...path, index], CALL_KEYS);
+      const { tool, input = {} } = call;
+      if (typeof tool !== "string") this.note({ path: [...path, index], message: "a call names its tool" });
+      return { name: typeof tool === "string" ? tool : "", input };
+    });
   }
 
   #readFail(value: JsonValue, path: FaultPath): ScriptedAnswer["fail"] {
@@ -114,7 +129,7 @@ class ScriptReader {
 
   #readList(value: JsonValue | undefined, path: FaultPath): readonly JsonValue[] | undefined {
     if (value === undefined || Array.isArray(value)) return value;
-    this.note({ path, message: "uncertainties must be a list" });
+    this.note({ path, message: `${String(path.at(-1))} must be a list` });
     return undefined;
   }
 

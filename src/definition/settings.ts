@@ -15,7 +15,9 @@ import {
   type KeySourceSettings,
   type ManualTrigger,
   type PerformanceSettings,
+  type Pricing,
   type ProviderMap,
+  type Providers,
   type RecoverySettings,
   type SettingsFile,
   type TriggerRule,
@@ -33,6 +35,8 @@ export interface EffectiveSettings {
   readonly deliverables: DeliverablesSetting;
   readonly keys: KeySourceSettings;
   readonly checkpoint_config: Required<Omit<CheckpointSettings, Unset>> & Pick<CheckpointSettings, Unset>;
+  readonly providers: Providers;
+  readonly pricing: Pricing;
   readonly recovery_config: Required<RecoverySettings>;
   readonly performance_config: Required<PerformanceSettings>;
   /** What is used for a provider that a workflow names. */

@@ -29,6 +29,9 @@ const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
       "context_tier",
       "session_key",
       "reasoning",
+      "temperature",
+      "max_tokens",
+      "fallback",
     ] as const),
     ...([
       "skills",

@@ -11,6 +11,7 @@ import {
   ROOT_NAME,
 } from "./defaults.js";
 import type { FaultList } from "./fault.js";
+import { buildTools } from "./tool-builder.js";
 import { fingerprintWorkflow } from "./fingerprint.js";
 import { checkInputDefault } from "./inputs.js";
 import { listKeysAt } from "./schema-map.js";
@@ -45,6 +46,7 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
     runtime: header.runtime ?? {},
     instructions: header.instructions ?? [],
     codeDigests: options.codeDigests,
+    tools: buildTools(file.tools ?? [], options.codeDigests, faults),
     places: new Map(),
     absent: listForEach(file),
   };

@@ -21,13 +21,13 @@ interface NoteRule {
 }
 
 const STEP_TIMEOUT = "give the step a timeout";
-const ONE_CALL = "a model step is one call in this version";
 const NO_SKILLS =
   "model steps have no skills or plugins in this version; write what they should know into system_prompt";
 const NO_OPTIONS = "is not handed to the model in this version; the model's own default holds";
 const STORE_IS_OPEN =
   "the store is opened before the workflow is read; set store in splashdown.config.yaml, or give --store";
-const NO_TOOLS = "model steps call no tools in this version; do the work in a command or function step";
+const NO_TOOLS =
+  "tools of servers are not called in this version; give a function as a tool: {name, function, input, effects}";
 
 /** Keys of the file, in its usual order. */
 const FILE_RULES: readonly NoteRule[] = [
@@ -51,7 +51,11 @@ const FILE_RULES: readonly NoteRule[] = [
   },
   { path: ["workflow", "checkpoint", "storage"], asks: (value) => value !== "file", text: STORE_IS_OPEN },
   { path: ["workflow", "checkpoint", "path"], text: STORE_IS_OPEN },
-  { path: ["tools"], text: NO_TOOLS },
+  {
+    path: ["tools"],
+    asks: (value) => Array.isArray(value) && value.some((tool) => typeof tool === "string"),
+    text: NO_TOOLS,
+  },
   { path: ["store"], text: STORE_IS_OPEN },
   { path: ["keys"], text: "keys are found before the workflow is read; set keys in splashdown.config.yaml" },
   { path: ["checkpoint_config", "storage_path"], text: STORE_IS_OPEN },
@@ -68,17 +72,22 @@ const FILE_RULES: readonly NoteRule[] = [
 ];
 
 /** Keys of `workflow.runtime` that do something, wholly or in part. */
-const RUNTIME_WORKS = new Set(["provider", "default_model", "scripted_answers", "checkpoint"]);
+const RUNTIME_WORKS = new Set([
+  "provider",
+  "default_model",
+  "scripted_answers",
+  "checkpoint",
+  "temperature",
+  "max_tokens",
+  "timeout",
+  "default_reasoning_effort",
+  "max_agent_iterations",
+]);
 /** What the others would do. */
 const RUNTIME_TEXTS: Readonly<Record<string, string>> = {
   mcp_servers: NO_TOOLS,
-  temperature: NO_OPTIONS,
-  max_tokens: NO_OPTIONS,
-  default_reasoning_effort: NO_OPTIONS,
   default_context_tier: NO_OPTIONS,
-  timeout: `it has no effect in this version; ${STEP_TIMEOUT}`,
   max_session_seconds: `it has no effect in this version; ${STEP_TIMEOUT}`,
-  max_agent_iterations: ONE_CALL,
   working_dir: "model steps have no folder in this version; command and script steps take working_dir",
   skills: NO_SKILLS,
   skill_injection: NO_SKILLS,
@@ -90,7 +99,6 @@ const RUNTIME_TEXTS: Readonly<Record<string, string>> = {
 
 /** Keys of steps, wherever they stand. */
 const STEP_RULES: readonly NoteRule[] = [
-  { path: ["tools"], text: NO_TOOLS },
   {
     path: ["output_mode"],
     asks: (value) => value === "envelope",
@@ -98,7 +106,6 @@ const STEP_RULES: readonly NoteRule[] = [
   },
   { path: ["context_tier"], text: NO_OPTIONS },
   { path: ["session_key"], text: "every model step is a conversation of its own in this version" },
-  { path: ["reasoning"], text: NO_OPTIONS },
   {
     path: ["dialog"],
     text: "no conversation is held about the answer, which is taken as it is; put a step of type questions after this one",
@@ -114,12 +121,7 @@ const STEP_RULES: readonly NoteRule[] = [
   { path: ["skills"], text: NO_SKILLS },
   { path: ["plugins"], text: NO_SKILLS },
   { path: ["max_session_seconds"], text: `it has no effect in this version; ${STEP_TIMEOUT}` },
-  { path: ["max_agent_iterations"], text: ONE_CALL },
   { path: ["retry", "retry_on"], text: "every failure that another attempt could mend is tried again" },
-  {
-    path: ["retry", "max_parse_recovery_attempts"],
-    text: "an answer that is not JSON is a failed attempt in this version; raise max_attempts",
-  },
 ];
 
 /**

@@ -10,6 +10,7 @@
  * Source: DESIGN sections 2–4.
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
+import type { ToolDefinition } from "./tool-definition.js";
 
 /** Jinja text; a value that is one whole `{{ expression }}` keeps its type. */
 export type Template = string;
@@ -128,7 +129,7 @@ export interface ModelStep extends StepBase {
   readonly model?: Template;
   readonly systemPrompt?: Template;
   readonly prompt: Template;
-  readonly tools?: readonly string[];
+  readonly tools?: readonly ToolDefinition[];
   /** Put before the prompt as they are: no template. */
   readonly instructions?: string;
   /** What the provider may understand, keys as in a file; see model-options.ts. */

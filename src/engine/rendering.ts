@@ -51,7 +51,7 @@ export function renderKind(choice: Choice, node: StepDefinition, scope: Template
         model: render.text(node.model),
         system_prompt: render.text(node.systemPrompt),
         prompt: putBefore(node.instructions, render.text(node.prompt)),
-        tools: node.tools,
+        tools: node.tools?.map((tool) => tool.name),
       });
     case "set":
       return withoutUndefined({ value: render.value(node.value), values: render.value(node.values) });

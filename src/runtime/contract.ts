@@ -276,7 +276,8 @@ export interface Splashdown {
     show(task?: string): Promise<Faces.AuditShowView>;
     verify(task?: string): Promise<Faces.AuditVerifyView>;
   };
-  doctor(): Promise<{ readonly checks: readonly CheckView[] }>;
+  /** `models`: asks the providers that are set up here, too. */
+  doctor(options?: { readonly models?: boolean }): Promise<{ readonly checks: readonly CheckView[] }>;
   config(): Promise<ConfigView>;
   on<E extends keyof SplashdownEvents>(event: E, listener: SplashdownEvents[E]): () => void;
   close(): Promise<void>;

@@ -12,7 +12,7 @@ const NODE_MIN = [20, 19] as const;
 
 export async function runDoctor(
   services: Services,
-  storeFolder: string | undefined,
+  { storeFolder, models = false }: { readonly storeFolder: string | undefined; readonly models?: boolean },
 ): Promise<{ readonly checks: readonly CheckView[] }> {
   const checks = [
     checkNode(),
@@ -22,6 +22,7 @@ export async function runDoctor(
     await attempt("tasks", () => checkTasks(services)),
   ];
   if (storeFolder !== undefined) checks.push(await attempt("disk", () => checkDisk(services, storeFolder)));
+  if (models) checks.push(...(await services.models.check()));
   return { checks };
 }
 

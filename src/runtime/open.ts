@@ -19,6 +19,7 @@ import { Emitter } from "./emitter.js";
 import { readBootId, readEnvironment, type Environment } from "./environment.js";
 import { KeyAccess } from "./key-access.js";
 import { createMemoryGauge } from "./memory-gauge.js";
+import { ModelAccess } from "./model-access.js";
 import type { Services } from "./services.js";
 import { loadSettings } from "./settings-loading.js";
 import { systemClock, systemRandom } from "./system-clock.js";
@@ -93,6 +94,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     ask: options.ask,
     processes: () => processes.get(),
     templates: loadTemplates,
+    models: new ModelAccess({ clock, random, log, environment, settings, processes: () => processes.get() }),
     version,
     running: new Map(),
     programs: new Map(),

@@ -9,7 +9,6 @@ import type { Services } from "./services.js";
 
 export function createPerformerDeps(services: Services, workflow: LoadedWorkflow): PerformerDeps {
   const { clock, log, environment, keys } = services;
-  const models = createModelSource(workflow.definition.scriptedAnswers, clock);
   return {
     clock,
     log,
@@ -17,7 +16,9 @@ export function createPerformerDeps(services: Services, workflow: LoadedWorkflow
     environment: childEnvironmentOf(environment, keys.secretVariables),
     functions: workflow.functions,
     checkSchema,
-    modelOf: models,
+    modelOf: createModelSource(workflow.definition.scriptedAnswers, clock, (provider) =>
+      services.models.modelOf(provider, workflow.folder),
+    ),
     chooseProvider: (provider, model) => chooseProvider(services.settings.provider_map, provider, model),
   };
 }

@@ -16,15 +16,16 @@ const WORKING_FOLDER = "PWD";
 
 /** Every variable whose name says that it is secret counts, and every one that a step of the workflow names. */
 export function createSanitiser(
-  services: Pick<Services, "environment" | "keys">,
+  services: Pick<Services, "environment" | "keys" | "models">,
   vault: Pick<TaskVault, "keyedDigest">,
   root: NodeDefinition,
 ): Sanitiser {
   const redactor = createRedactor((secret) => vault.keyedDigest("redaction", secret).subarray(0, MARK_BYTES));
-  const named = new Set([...listSecrets(root), ...services.keys.secretVariables]);
+  const named = new Set([...listSecrets(root), ...services.keys.secretVariables, ...services.models.secretVariables]);
   for (const [name, value] of Object.entries(services.environment.all)) {
     if (named.has(name) || (isSecretName(name) && name !== WORKING_FOLDER)) redactor.register(value, "env");
   }
+  services.models.onSecret((secret) => redactor.register(secret, "command"));
   return {
     clean: (value: JsonValue) => redactor.redactJson(value),
     cleanText: (text) => redactor.redactText(text),

@@ -15,6 +15,7 @@ import type { RunningView } from "./contract.js";
 import type { Emitter } from "./emitter.js";
 import type { Environment } from "./environment.js";
 import type { KeyAccess } from "./key-access.js";
+import type { ModelAccess } from "./model-access.js";
 
 export interface Services {
   readonly environment: Environment;
@@ -34,6 +35,7 @@ export interface Services {
   /** Opened on first use. */
   readonly processes: () => ProcessHost;
   readonly templates: () => Promise<TemplateEngine>;
+  readonly models: ModelAccess;
   readonly version: string;
   /** What runs in this process, by task: how it stands. */
   readonly running: Map<string, () => RunningView>;

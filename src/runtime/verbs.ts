@@ -81,7 +81,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
       show: (task) => showAudit(services, task),
       verify: (task) => verifyAudit(services, task),
     },
-    doctor: () => runDoctor(services, parts.storeFolder),
+    doctor: ({ models = false } = {}) => runDoctor(services, { storeFolder: parts.storeFolder, models }),
     config: async () => viewConfig(parts.config),
     on: (event, listener) => services.emitter.on(event, listener),
     close: parts.close,

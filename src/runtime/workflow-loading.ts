@@ -138,7 +138,7 @@ function applyModelFlags(definition: WorkflowDefinition, { provider, model }: Ru
     return {
       ...node,
       provider: provider !== undefined && UNCHOSEN_PROVIDERS.has(node.provider) ? provider : node.provider,
-      model: node.model ?? model,
+      ...((node.model ?? model) === undefined ? {} : { model: node.model ?? model }),
     };
   };
   return { ...definition, root: apply(definition.root) as WorkflowDefinition["root"] };

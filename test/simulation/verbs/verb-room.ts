@@ -15,6 +15,7 @@ import { createEnvironment } from "../../../src/runtime/environment.js";
 import { KeyAccess } from "../../../src/runtime/key-access.js";
 import type { Services } from "../../../src/runtime/services.js";
 import { loadSettings } from "../../../src/runtime/settings-loading.js";
+import { ModelAccess } from "../../../src/runtime/model-access.js";
 import { createVerbs } from "../../../src/runtime/verbs.js";
 import { RushingClock } from "../../support/rushing-clock.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
@@ -126,6 +127,7 @@ export async function openVerbRoom(options: VerbRoomOptions): Promise<Splashdown
       await templates.initTemplates();
       return templates;
     },
+    models: new ModelAccess({ clock, random, log, environment, settings: loaded.settings, processes }),
     version: "0",
     programs: new Map(),
     running: new Map(),

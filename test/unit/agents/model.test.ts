@@ -76,7 +76,7 @@ describe("a scripted model step", () => {
     const definition = { outputSchema: OBJECT };
     expect(await ask({ work: [{ say: "Sure! {a" }] }, { definition })).toMatchObject({
       status: "failed",
-      error: { code: "STEP_OUTPUT_INVALID", retryable: true, details: { raw: "Sure! {a" } },
+      error: { code: "STEP_OUTPUT_INVALID", retryable: false, details: { raw: "Sure! {a", answers: 3 } },
     });
     expect(await ask({ work: [{ say: { a: "1" } }] }, { definition })).toMatchObject({
       error: { code: "STEP_OUTPUT_INVALID", details: { raw: '{"a":"1"}' } },
@@ -205,7 +205,7 @@ describe("a script with a fault that no loader has seen", () => {
     expect(() => openPerformerRoom({ answers: { work: [{ say: 1, hang: true }] } })).toThrow(
       expect.objectContaining({
         code: "WORKFLOW_INVALID",
-        message: "scripted answers: work[0]: an answer needs exactly one of say, fail and hang: true",
+        message: "scripted answers: work[0]: an answer needs exactly one of say (or calls), fail and hang: true",
       }),
     );
   });

@@ -23,12 +23,21 @@ describe("a script of answers", () => {
       },
       (fault) => expect(fault).toBeUndefined(),
     );
-    const nothing = { inputTokens: 0, outputTokens: 0, delayMs: 0, hang: false };
+    const nothing = { calls: [], inputTokens: 0, outputTokens: 0, delayMs: 0, hang: false };
     expect(script.get("writer")).toEqual({
       exhausted: "repeat",
       answers: [
         { ...nothing, fail: { message: "busy", status: 429, retryAfterSeconds: 2 } },
-        { say: "x", confidence: 0.5, inputTokens: 9, outputTokens: 4, costMicroUsd: 20_000, delayMs: 50, hang: false },
+        {
+          calls: [],
+          say: "x",
+          confidence: 0.5,
+          inputTokens: 9,
+          outputTokens: 4,
+          costMicroUsd: 20_000,
+          delayMs: 50,
+          hang: false,
+        },
       ],
     });
     expect(script.get("*")).toEqual({ exhausted: "fail", answers: [{ ...nothing, hang: true }] });
@@ -40,10 +49,10 @@ describe("a script of answers", () => {
     [{ work: "x" }, "work: must be a map with answers, exhausted"],
     [
       { work: [7] },
-      "work[0]: must be a map with say, confidence, uncertainties, usage, cost_usd, delay_ms, fail, hang",
+      "work[0]: must be a map with say, calls, confidence, uncertainties, usage, cost_usd, delay_ms, fail, hang",
     ],
-    [{ work: [{}] }, "work[0]: an answer needs exactly one of say, fail and hang: true"],
-    [{ work: [{ say: 1, hang: true }] }, "work[0]: an answer needs exactly one of say, fail and hang: true"],
+    [{ work: [{}] }, "work[0]: an answer needs exactly one of say (or calls), fail and hang: true"],
+    [{ work: [{ say: 1, hang: true }] }, "work[0]: an answer needs exactly one of say (or calls), fail and hang: true"],
     [{ work: { answers: [{ say: 1 }], exhausted: "stop" } }, "work.exhausted: exhausted must be repeat or fail"],
     [{ work: [{ say: 1, cost_usd: -1 }] }, "work[0].cost_usd: cost_usd must be a number of at least 0"],
     [

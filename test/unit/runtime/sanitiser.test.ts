@@ -6,7 +6,11 @@ import { command, machine } from "../../support/workflow-builder.js";
 
 function sanitise(text: string, variables: Record<string, string>): string {
   const keys = { secretVariables: ["MY_KEY"] } as unknown as Services["keys"];
-  const services = { environment: createEnvironment(variables, "/work/project"), keys };
+  const models = {
+    secretVariables: ["GATEWAY"],
+    onSecret: (listener: (secret: string) => void) => (listener("printed-by-a-command"), () => true),
+  } as unknown as Services["models"];
+  const services = { environment: createEnvironment(variables, "/work/project"), keys, models };
   const vault = { keyedDigest: () => Buffer.from([1, 2, 3, 4]) };
   return createSanitiser(services, vault, machine("main", [command("a", { secrets: ["PLAIN"] })])).cleanText(text);
 }
@@ -21,6 +25,12 @@ describe("the sanitiser", () => {
     };
     expect(sanitise("hunter22hunter named-by-a-step key-of-ours-1234 en_GB.UTF-8", variables)).toBe(
       "[redacted:env:01020304] [redacted:env:01020304] [redacted:env:01020304] en_GB.UTF-8",
+    );
+  });
+
+  it("takes out keys of models: of variables that the settings name, and what a key command printed", () => {
+    expect(sanitise("gateway-key-77 printed-by-a-command", { GATEWAY: "gateway-key-77" })).toBe(
+      "[redacted:env:01020304] [redacted:command:01020304]",
     );
   });
 

@@ -1,0 +1,66 @@
+/**
+ * The one JSON value in the text of an answer: alone, in a fenced block, or with prose around it.
+ *
+ * Source: FAULTS 20: fences and prose around one value are tolerated; a guess among several is not made.
+ */
+import type { JsonValue } from "../base/json.js";
+import { parsePlainValue } from "./plain-value.js";
+
+const FENCED = /```[a-zA-Z0-9]*[ \t]*\r?\n([\s\S]*?)\r?\n[ \t]*```/g;
+
+/** `undefined` when there is none, or more than one in blocks of their own. Errors: VALUE_TOO_DEEP, VALUE_UNSUPPORTED. */
+export function findJson(text: string): JsonValue | undefined {
+  const whole = parse(text);
+  if (whole !== undefined) return whole;
+  const fenced = [...text.matchAll(FENCED)].flatMap(([, inner = ""]) => parse(inner) ?? []);
+  if (fenced.length > 0) return fenced.length === 1 ? fenced[0] : undefined;
+  return findInProse(text);
+}
+
+/** Places looked at; texts with more brackets are no prose. */
+const TRIES_MAX = 100;
+
+/** The one object or list that is whole; `undefined` when another one follows. */
+function findInProse(text: string): JsonValue | undefined {
+  let found: JsonValue | undefined;
+  let from = nextOpening(text, 0);
+  for (let tries = 0; from !== -1 && tries < TRIES_MAX; tries += 1) {
+    const to = findEnd(text, from);
+    const value = to === -1 ? undefined : parse(text.slice(from, to));
+    if (value !== undefined && found !== undefined) return undefined;
+    found ??= value;
+    from = nextOpening(text, value === undefined ? from + 1 : to);
+  }
+  return found;
+}
+
+function nextOpening(text: string, from: number): number {
+  const found = [text.indexOf("{", from), text.indexOf("[", from)].filter((at) => at !== -1);
+  return found.length === 0 ? -1 : Math.min(...found);
+}
+
+/** Behind the bracket that closes the one at `from`; -1 when none does. */
+function findEnd(text: string, from: number): number {
+  let depth = 0;
+  let isText = false;
+  for (let at = from; at < text.length; at += 1) {
+    const sign = text[at];
+    if (isText) {
+      if (sign === "\\") at += 1;
+      else if (sign === '"') isText = false;
+    } else if (sign === '"') isText = true;
+    else if (sign === "{" || sign === "[") depth += 1;
+    else if (sign === "}" || sign === "]") depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return -1;
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return parsePlainValue(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * A model step as a loop of turns: an answer, the tools it asks for, the next answer, until one is taken.
+ *
+ * The conversation is put together from what is durable, so a crash, a retry and a pause go on at the exact turn and ask
+ * no finished turn again (A3). A call of a tool is intended and completed by itself, under a name that is the same on
+ * every attempt; one that was intended and has no result is made again: whether it may be was decided before.
+ *
+ *   answer → asks for tools → each: intent durable → call → result durable → next answer
+ *          → is taken: the end
+ *          → is refused: the fault is told, and the next answer is a repair, as often as is allowed
+ */
+import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+import type { StepSink, StepWork } from "../engine/ports.js";
+import type { ModelMessage, ModelOptions, PerformerDeps, ToolReply } from "./contract.js";
+import { callModel, readTurn, type DurableAnswer, type ModelChoice } from "./model-call.js";
+import { callTool, type Tool } from "./tool-call.js";
+
+export interface Talk<T> {
+  readonly choices: readonly ModelChoice[];
+  readonly systemPrompt?: string | undefined;
+  readonly prompt: string;
+  readonly outputSchema?: JsonObject | undefined;
+  readonly tools: readonly Tool[];
+  readonly options: ModelOptions;
+  readonly turnsMax?: number | undefined;
+  /** Repairs of a refused answer. */
+  readonly repairsMax?: number | undefined;
+  /** Takes an answer, or refuses it with STEP_OUTPUT_INVALID. */
+  readonly judge: (answer: DurableAnswer) => Promise<T>;
+  readonly sink: StepSink;
+  readonly signal: AbortSignal;
+}
+
+/** Errors: those of `callModel`; STEP_OUTPUT_INVALID with the raw text when no repair is left. */
+export async function converse<T>(deps: PerformerDeps, work: StepWork, talk: Talk<T>): Promise<T> {
+  return new Conversation(deps, work, talk).run();
+}
+
+class Conversation<T> {
+  readonly #turns: DurableAnswer[];
+  readonly #messages: ModelMessage[];
+  #refused = 0;
+  /** Answers of this attempt; one may always be asked for. */
+  #asked = 0;
+
+  constructor(
+    private readonly deps: PerformerDeps,
+    private readonly work: StepWork,
+    private readonly talk: Talk<T>,
+  ) {
+    this.#turns = work.turns.flatMap((turn) => readTurn(turn) ?? []);
+    this.#messages = [{ role: "user", text: talk.prompt }];
+  }
+
+  async run(): Promise<T> {
+    for (let turn = 1; ; turn += 1) {
+      const answer = this.#turns[turn - 1] ?? (await this.#ask(turn));
+      const calls = answer.calls ?? [];
+      const spoken = { role: "assistant", text: textOf(answer.say), calls, kept: answer.kept } as const;
+      if (calls.length > 0) {
+        this.#messages.push(spoken, { role: "tool", replies: await this.#callTools(turn, answer) });
+        continue;
+      }
+      const judged = await this.#judge(answer);
+      if ("taken" in judged) return judged.taken;
+      const text = spoken.text.slice(0, LIMITS.modelRepairCharsMax);
+      this.#messages.push(
+        { ...spoken, text },
+        { role: "user", text: repairText(judged.refused, this.talk.outputSchema) },
+      );
+    }
+  }
+
+  async #ask(turn: number): Promise<DurableAnswer> {
+    const { choices, systemPrompt, outputSchema, tools, options, sink, signal } = this.talk;
+    const turnsMax = this.talk.turnsMax ?? LIMITS.modelTurnsMax;
+    if (turn > turnsMax) throw tooManyTurns(this.work, turnsMax);
+    this.#asked += 1;
+    const answer = await callModel(this.deps, this.work, {
+      choices,
+      systemPrompt,
+      messages: this.#messages,
+      outputSchema,
+      tools: tools.map((tool) => tool.description),
+      options,
+      turn: this.#turns.length,
+      sink,
+      signal,
+    });
+    this.#turns.push(answer);
+    return answer;
+  }
+
+  async #callTools(turn: number, { calls = [] }: DurableAnswer): Promise<ToolReply[]> {
+    const { tools, sink, signal } = this.talk;
+    const replies: ToolReply[] = [];
+    for (const [index, call] of calls.entries()) {
+      const name = `${turn}.${index + 1}`;
+      replies.push(await callTool(this.deps, this.work, { name, call, tools, sink, signal }));
+    }
+    return replies;
+  }
+
+  async #judge(answer: DurableAnswer): Promise<{ readonly taken: T } | { readonly refused: string }> {
+    try {
+      return { taken: await this.talk.judge(answer) };
+    } catch (error) {
+      if (!isErrorCode(error, "STEP_OUTPUT_INVALID")) throw error;
+      this.#refused += 1;
+      const perAttempt = 1 + (this.talk.repairsMax ?? LIMITS.modelRepairsMax);
+      const isLast = this.#asked > 0 && this.#refused >= perAttempt * (this.work.step.failures + 1);
+      if (isLast) throw lastRefusal(error, this.#refused);
+      return { refused: messageOf(error) };
+    }
+  }
+}
+
+function textOf(say: JsonValue): string {
+  return typeof say === "string" ? say : JSON.stringify(say);
+}
+
+function repairText(fault: string, schema: JsonObject | undefined): string {
+  const form = schema === undefined ? "" : ` It must fit this JSON Schema: ${JSON.stringify(schema)}`;
+  return `That answer cannot be used: ${fault}. Answer again with one whole JSON value and nothing else.${form}`;
+}
+
+/** More attempts would only repeat the repairs. */
+function lastRefusal(error: unknown, refused: number): SplashdownError {
+  const details = error instanceof SplashdownError ? error.details : {};
+  return new SplashdownError("STEP_OUTPUT_INVALID", messageOf(error), {
+    details: { ...details, retryable: false, answers: refused },
+    cause: error,
+  });
+}
+
+function tooManyTurns({ step }: StepWork, turnsMax: number): SplashdownError {
+  const text = `step ${step.path} has not come to an end in ${turnsMax} turns; raise max_agent_iterations, or ask for less`;
+  return new SplashdownError("MODEL_FAILED", text, { details: { step: step.path, retryable: false } });
+}

@@ -1,0 +1,73 @@
+/** Functions of a workflow as tools of its models. */
+import { decodeValue, encodeValue } from "../base/json.js";
+import { SplashdownError } from "../base/errors.js";
+import type { ToolDefinition } from "../definition/tool-definition.js";
+import type { StepWork } from "../engine/ports.js";
+import type { PerformerDeps } from "./contract.js";
+import { loadFunction } from "./function.js";
+import type { Tool, ToolUse } from "./tool-call.js";
+
+/** What a function gets that a model calls. */
+export interface ToolContext {
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly task: { readonly id: string; readonly name: string };
+  /** Path of the model step. */
+  readonly path: string;
+  /** Equal when the call is made again after a crash. */
+  readonly idempotencyKey: string;
+  /** Fires when the step is over, or the tool takes longer than its timeout. */
+  readonly signal: AbortSignal;
+}
+
+export function createFunctionTools(
+  deps: PerformerDeps,
+  work: StepWork,
+  definitions: readonly ToolDefinition[],
+): readonly Tool[] {
+  return definitions.map((definition) => {
+    const { name, description, parameters, effects } = definition;
+    return {
+      description: { name, parameters, ...(description === undefined ? {} : { description }) },
+      effects,
+      call: async (use) => {
+        const run = await loadFunction(deps, work, definition.function);
+        return withinTime({ deps, definition, use }, async (signal) => {
+          const { idempotencyKey } = use;
+          const input = decodeValue(use.input) as ToolContext["input"];
+          const context: ToolContext = { input, task: work.task, path: work.step.path, idempotencyKey, signal };
+          return encodeValue((await run(context as never)) ?? null);
+        });
+      },
+    };
+  });
+}
+
+interface TimedUse {
+  readonly deps: PerformerDeps;
+  readonly definition: ToolDefinition;
+  readonly use: ToolUse;
+}
+
+/** Errors: STEP_TIMEOUT, which the model is told as a failure of the tool. */
+async function withinTime<T>(
+  { deps, definition, use }: TimedUse,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { name, timeoutMs } = definition;
+  const { signal } = use;
+  if (timeoutMs === undefined) return run(signal);
+  const controller = new AbortController();
+  const late = new Promise<never>((_resolve, reject) => {
+    const cancel = deps.clock.schedule(timeoutMs, () => {
+      controller.abort();
+      reject(new SplashdownError("STEP_TIMEOUT", `the tool ${name} took longer than ${timeoutMs / 1_000} seconds`));
+    });
+    signal.addEventListener("abort", () => (cancel(), controller.abort()), { once: true });
+    controller.signal.addEventListener("abort", cancel, { once: true });
+  });
+  try {
+    return await Promise.race([run(controller.signal), late]);
+  } finally {
+    controller.abort();
+  }
+}

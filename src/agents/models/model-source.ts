@@ -1,0 +1,87 @@
+/** The models of all providers behind one door: found by name, limited together, priced. */
+import type { Clock } from "../../base/clock.js";
+import { SplashdownError } from "../../base/errors.js";
+import type { Log } from "../../base/log.js";
+import type { RandomSource } from "../../base/random.js";
+import type { CallEnds, Model, ModelAnswer, ModelRequest } from "../contract.js";
+import { CallLimiter } from "./limiter.js";
+import { computeCostMicroUsd, findPrice, type PriceTable } from "./price.js";
+import { describeUnknown, findProvider, type ProviderConfig, type ProviderSources } from "./provider-config.js";
+import { loadSdkModel } from "./sdk-loading.js";
+import { SdkModel } from "./sdk-model.js";
+
+export interface ModelSourceDeps {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly log: Log;
+  readonly sources: ProviderSources;
+  readonly prices: PriceTable;
+}
+
+export class ModelSource {
+  readonly #limiter: CallLimiter;
+  readonly #models = new Map<string, SdkModel>();
+
+  constructor(private readonly deps: ModelSourceDeps) {
+    this.#limiter = new CallLimiter(deps);
+  }
+
+  /** The model of a provider as files name it; whether it can be asked shows when it is. `folder`: of the workflow. */
+  modelOf(named: string, folder: string): Model {
+    return { call: (request, ends) => this.#call({ named, folder }, request, ends) };
+  }
+
+  async #call(place: NamedPlace, request: ModelRequest, ends: CallEnds): Promise<ModelAnswer> {
+    const config = findProvider(this.deps.sources, place.named);
+    if (config === undefined) throw describeUnknown(place.named);
+    const model = request.model ?? config.model;
+    if (model === undefined) throw modelMissing(config, request);
+    return this.#limiter.run(`${config.name}/${model}`, ends.signal, (accepted) =>
+      this.#modelOf(config, place.folder).call(
+        { ...request, model },
+        {
+          signal: ends.signal,
+          onText: (text) => {
+            accepted();
+            ends.onText(text);
+          },
+          onActivity: () => {
+            accepted();
+            ends.onActivity();
+          },
+        },
+      ),
+    );
+  }
+
+  #modelOf(config: ProviderConfig, folder: string): SdkModel {
+    const key = `${config.name}\n${folder}`;
+    const known = this.#models.get(key);
+    if (known !== undefined) return known;
+    const { clock, log, prices } = this.deps;
+    const { name: provider, isStructured } = config;
+    const model = new SdkModel({
+      clock,
+      provider,
+      isStructured,
+      load: (id) => loadSdkModel(config, id, folder),
+      computeCost: (id, counts) => {
+        const price = findPrice(prices, provider, id);
+        return price === undefined ? undefined : computeCostMicroUsd(price, counts);
+      },
+      debug: (text) => log.debug(`${provider}: ${text}`),
+    });
+    this.#models.set(key, model);
+    return model;
+  }
+}
+
+interface NamedPlace {
+  readonly named: string;
+  readonly folder: string;
+}
+
+function modelMissing({ name }: ProviderConfig, { step }: ModelRequest): SplashdownError {
+  const text = `step ${step.path} names no model of ${name}: add model to it, default_model to workflow.runtime, or run with --model`;
+  return new SplashdownError("MODEL_UNAVAILABLE", text, { details: { provider: name, step: step.path } });
+}

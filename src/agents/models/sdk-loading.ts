@@ -1,0 +1,110 @@
+/** Builds a language model of the AI SDK; packages are loaded on first use, and looked for beside the workflow too. */
+import { createRequire } from "node:module";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import type { wrapLanguageModel } from "ai";
+import { SplashdownError } from "../../base/errors.js";
+import type { ProviderConfig } from "./provider-config.js";
+
+export type SdkLanguageModel = Parameters<typeof wrapLanguageModel>[0]["model"];
+
+/** Errors: MODEL_UNAVAILABLE when a key or a package is missing. */
+export async function loadSdkModel(config: ProviderConfig, modelId: string, folder: string): Promise<SdkLanguageModel> {
+  const apiKey = await config.readKey();
+  if (apiKey === undefined && config.needsKey) throw keyMissing(config);
+  switch (config.facts.api) {
+    case "openai":
+      return loadCompatible(config, modelId, apiKey);
+    case "anthropic":
+      return loadAnthropic(config, modelId, apiKey);
+    default:
+      return loadInstalled(config, { modelId, apiKey, folder });
+  }
+}
+
+function keyMissing({ name, facts }: ProviderConfig): SplashdownError {
+  const variable = facts.keyVariables[0] ?? "its key";
+  return unavailable(name, `provider ${name} needs a key: set ${variable}, or key_command under providers.${name}`);
+}
+
+function unavailable(provider: string, text: string, details: Readonly<Record<string, string>> = {}): SplashdownError {
+  return new SplashdownError("MODEL_UNAVAILABLE", text, { details: { provider, ...details } });
+}
+
+async function loadCompatible(
+  config: ProviderConfig,
+  modelId: string,
+  apiKey: string | undefined,
+): Promise<SdkLanguageModel> {
+  const { name, baseUrl, headers, isStructured } = config;
+  if (baseUrl === undefined)
+    throw unavailable(
+      name,
+      `provider ${name} has no address: set OPENAI_BASE_URL, or base_url under providers.${name}`,
+    );
+  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+  const provider = createOpenAICompatible({
+    name,
+    baseURL: baseUrl,
+    headers: { ...headers },
+    includeUsage: true,
+    supportsStructuredOutputs: isStructured,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(name === "openai" ? { transformRequestBody: renameTokensMax } : {}),
+  });
+  return provider(modelId);
+}
+
+/** OpenAI's newer models refuse the older name. */
+function renameTokensMax({ max_tokens: tokensMax, ...body }: Record<string, unknown>): Record<string, unknown> {
+  return tokensMax === undefined ? body : { ...body, max_completion_tokens: tokensMax };
+}
+
+async function loadAnthropic(
+  { baseUrl, headers }: ProviderConfig,
+  modelId: string,
+  apiKey: string | undefined,
+): Promise<SdkLanguageModel> {
+  const { createAnthropic } = await import("@ai-sdk/anthropic");
+  const root = (baseUrl ?? "").replace(/\/v1$/, "");
+  return createAnthropic({ baseURL: `${root}/v1`, headers: { ...headers }, apiKey: apiKey ?? "none" })(modelId);
+}
+
+interface Installed {
+  readonly modelId: string;
+  readonly apiKey: string | undefined;
+  readonly folder: string;
+}
+
+type ProviderFactory = (options: Readonly<Record<string, unknown>>) => (modelId: string) => SdkLanguageModel;
+
+async function loadInstalled(
+  { name, facts, baseUrl, headers }: ProviderConfig,
+  { modelId, apiKey, folder }: Installed,
+): Promise<SdkLanguageModel> {
+  const module = facts.package ?? "";
+  const install = `npm install ${module}@${facts.packageVersion ?? "latest"}`;
+  const exported = await importBeside(module, folder);
+  if (exported === undefined)
+    throw unavailable(name, `provider ${name} needs a package that is not installed: ${install}`, { install });
+  const factory = Object.entries(exported).find(
+    ([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function",
+  );
+  const options = { headers, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }), ...(apiKey && { apiKey }) };
+  const model = (factory?.[1] as ProviderFactory | undefined)?.(options)(modelId);
+  if (model?.specificationVersion === "v3") return model;
+  throw unavailable(name, `the installed ${module} does not fit this version: ${install}`, { install });
+}
+
+/** The package as this program sees it, or as the workflow's folder does; `undefined` when neither has it. */
+async function importBeside(module: string, folder: string): Promise<Record<string, unknown> | undefined> {
+  for (const from of [import.meta.url, pathToFileURL(path.join(folder, "package.json")).href]) {
+    try {
+      const file = createRequire(from).resolve(module);
+      return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "MODULE_NOT_FOUND") throw error;
+    }
+  }
+  return undefined;
+}

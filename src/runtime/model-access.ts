@@ -1,0 +1,153 @@
+/**
+ * The model providers of one opened Splashdown: settings and environment, keys, prices.
+ *
+ * A key from a command is told to whoever cleans outcomes of secrets, before it is used.
+ */
+import { createRequire } from "node:module";
+import { checkProvider } from "../agents/models/provider-check.js";
+import { ModelSource } from "../agents/models/model-source.js";
+import { findProvider, type ProviderSources } from "../agents/models/provider-config.js";
+import { PROVIDERS } from "../agents/models/provider-table.js";
+import type { ModelPrice, PriceTable } from "../agents/models/price.js";
+import type { Model } from "../agents/contract.js";
+import type { Clock } from "../base/clock.js";
+import { SplashdownError } from "../base/errors.js";
+import { LIMITS } from "../base/limits.js";
+import type { Log } from "../base/log.js";
+import type { RandomSource } from "../base/random.js";
+import type { EffectiveSettings } from "../definition/settings.js";
+import type { ProcessHost } from "../process/contract.js";
+import type { CheckView } from "./contract.js";
+import type { Environment } from "./environment.js";
+import { createKeyCommandRunner } from "./key-command-runner.js";
+
+export interface ModelAccessDeps {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly log: Log;
+  readonly environment: Environment;
+  readonly settings: EffectiveSettings;
+  readonly processes: () => ProcessHost;
+}
+
+export class ModelAccess {
+  readonly #deps: ModelAccessDeps;
+  readonly #sources: ProviderSources;
+  readonly #keys = new Map<string, Promise<string>>();
+  readonly #secrets = new Set<string>();
+  readonly #listeners = new Set<(secret: string) => void>();
+  #source: ModelSource | undefined;
+
+  constructor(deps: ModelAccessDeps) {
+    this.#deps = deps;
+    const { settings, environment } = deps;
+    this.#sources = {
+      settings: settings.providers,
+      environment: environment.get,
+      runKeyCommand: (command) => this.#readKey(command),
+    };
+  }
+
+  modelOf(provider: string, folder: string): Model {
+    const { clock, random, log, settings } = this.#deps;
+    const sources = this.#sources;
+    this.#source ??= new ModelSource({ clock, random, log, sources, prices: readPrices(settings.pricing) });
+    return this.#source.modelOf(provider, folder);
+  }
+
+  /** Variables that hold keys or headers by the settings. */
+  get secretVariables(): readonly string[] {
+    return Object.values(this.#deps.settings.providers).flatMap(
+      ({ key_variable: key, header_variables: headers = {} }) => [
+        ...(key === undefined ? [] : [key]),
+        ...Object.values(headers),
+      ],
+    );
+  }
+
+  /** Calls back with every secret that a command gave or gives. The answer stops it. */
+  onSecret(listener: (secret: string) => void): () => void {
+    this.#listeners.add(listener);
+    for (const secret of this.#secrets) listener(secret);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** One finding per provider that is set up here, and one about those that are not. */
+  async check(): Promise<CheckView[]> {
+    const { settings, environment, clock } = this.#deps;
+    const names = [...new Set([...Object.keys(settings.providers), ...Object.keys(PROVIDERS)])];
+    const isSetUp = (name: string): boolean => {
+      const facts = PROVIDERS[name];
+      const variables = [...(facts?.urlVariables ?? []), ...(facts?.keyVariables ?? [])];
+      return (
+        settings.providers[name] !== undefined || variables.some((variable) => environment.get(variable) !== undefined)
+      );
+    };
+    const checks = await Promise.all(
+      names.filter(isSetUp).map(async (name): Promise<CheckView> => {
+        const config = findProvider(this.#sources, name);
+        const finding =
+          config === undefined
+            ? { ok: false, text: "speaks like no known provider" }
+            : await checkProvider(config, clock);
+        return { name: `model ${name}`, ...finding };
+      }),
+    );
+    const rest = names.filter((name) => !isSetUp(name)).join(", ");
+    return [...checks, { name: "models", ok: true, text: `not set up: ${rest}` }];
+  }
+
+  /** Once for each command. Errors: MODEL_UNAVAILABLE. */
+  #readKey(command: readonly string[]): Promise<string> {
+    const name = JSON.stringify(command);
+    const known = this.#keys.get(name) ?? this.#runCommand(command);
+    this.#keys.set(name, known);
+    known.catch(() => this.#keys.delete(name));
+    return known;
+  }
+
+  async #runCommand(command: readonly string[]): Promise<string> {
+    const run = createKeyCommandRunner(this.#deps.processes, this.#deps.environment);
+    const { exitCode, stdout, timedOut } = await run({
+      argv: command,
+      input: "",
+      timeoutMs: LIMITS.keyCommandTimeoutMs,
+    });
+    const key = stdout.trim();
+    if (exitCode !== 0 || key === "") {
+      const how = timedOut
+        ? "took too long"
+        : `ended with ${String(exitCode)}${key === "" ? " and printed nothing" : ""}`;
+      throw new SplashdownError("MODEL_UNAVAILABLE", `the key command ${command[0] ?? ""} ${how}`, {
+        details: { command: command[0] ?? "" },
+      });
+    }
+    this.#secrets.add(key);
+    for (const listener of this.#listeners) listener(key);
+    return key;
+  }
+}
+
+interface PriceEntry {
+  readonly input_per_mtok: number;
+  readonly output_per_mtok: number;
+  readonly cache_read_per_mtok?: number;
+  readonly cache_write_per_mtok?: number;
+}
+
+/** The settings' prices over those that come along. */
+function readPrices(own: Readonly<Record<string, PriceEntry>>): PriceTable {
+  const { models } = createRequire(import.meta.url)("../../data/model-prices.json") as {
+    readonly models: Readonly<Record<string, PriceEntry>>;
+  };
+  const entries = Object.entries({ ...models, ...own }).map(([name, price]): [string, ModelPrice] => [
+    name,
+    {
+      input: price.input_per_mtok,
+      output: price.output_per_mtok,
+      cacheRead: price.cache_read_per_mtok,
+      cacheWrite: price.cache_write_per_mtok,
+    },
+  ]);
+  return Object.fromEntries(entries);
+}

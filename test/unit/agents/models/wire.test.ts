@@ -1,0 +1,117 @@
+/** The wire forms of the providers, over real HTTP to a mock that checks them. */
+import { LLMock } from "@copilotkit/aimock";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { keepEnds, openModels, requestOf } from "../../../support/model-room.js";
+
+const mock = new LLMock({ port: 0, logLevel: "silent" });
+let url = "";
+beforeAll(async () => {
+  url = await mock.start();
+});
+afterAll(() => mock.stop());
+beforeEach(() => {
+  mock.clearFixtures();
+  mock.clearRequests();
+});
+
+const TOOL = {
+  name: "search",
+  description: "looks things up",
+  parameters: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+};
+const PRICE = { "*": { input: 2, output: 10 } };
+
+/** Each provider with its address and key, as the environment gives them. */
+const WIRES = [
+  {
+    provider: "openai",
+    path: "/v1/chat/completions",
+    environment: () => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "sk-a" }),
+  },
+  {
+    provider: "openai-responses",
+    path: "/v1/responses",
+    environment: () => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "sk-a" }),
+  },
+  {
+    provider: "anthropic",
+    path: "/v1/messages",
+    environment: () => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "sk-b" }),
+  },
+  {
+    provider: "ollama",
+    path: "/v1/chat/completions",
+    environment: () => ({ OLLAMA_HOST: url.replace("http://", "") }),
+  },
+] as const;
+
+describe.each(WIRES)("$provider", ({ provider, path, environment }) => {
+  const open = () => openModels({ environment: environment(), prices: PRICE })(provider);
+
+  it("streams its text and counts what it cost", async () => {
+    const usage = { prompt_tokens: 12, completion_tokens: 8, input_tokens: 12, output_tokens: 8 };
+    mock.onMessage("hello", { content: "Hello from far away, and good day to you.", usage });
+    const ends = keepEnds();
+    const answer = await open().call(requestOf({ systemPrompt: "be kind" }), ends);
+    expect(answer.say).toBe("Hello from far away, and good day to you.");
+    expect(answer.calls).toBeUndefined();
+    expect(ends.texts.length).toBeGreaterThan(1);
+    expect(ends.texts.at(-1)).toBe(answer.say);
+    expect(answer.usage).toEqual({ calls: 1, tokensIn: 12, tokensOut: 8, costMicroUsd: 104 });
+    expect(mock.getRequests().map((entry) => entry.path)).toEqual([path]);
+  });
+
+  it("asks for tools, and takes their results in the next turn", async () => {
+    mock.on(
+      { userMessage: "prices", hasToolResult: false },
+      { toolCalls: [{ name: "search", arguments: '{"query":"prices"}' }] },
+    );
+    mock.on({ hasToolResult: true }, { content: "They are 7." });
+    const model = open();
+    const user = { role: "user", text: "prices?" } as const;
+    const first = await model.call(requestOf({ messages: [user], tools: [TOOL] }), keepEnds());
+    expect(first.calls).toMatchObject([{ name: "search", input: { query: "prices" } }]);
+    const [call] = first.calls ?? [];
+    const messages = [
+      user,
+      { role: "assistant", text: "", calls: first.calls ?? [], kept: first.kept } as const,
+      { role: "tool", replies: [{ call: call!, text: "seven", isError: false }] } as const,
+    ];
+    const second = await model.call(requestOf({ messages, tools: [TOOL], turn: 1 }), keepEnds());
+    expect(second.say).toBe("They are 7.");
+    expect(JSON.stringify(mock.getRequests().at(-1)?.body)).toContain("seven");
+  });
+
+  it("gives a form of the answer to the provider where it can, else to the prompt", async () => {
+    mock.on({}, { content: '{"a": 1}' });
+    const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
+    const answer = await open().call(requestOf({ outputSchema: schema }), keepEnds());
+    expect(JSON.parse(answer.say as string)).toEqual({ a: 1 });
+    // The mock keeps requests of the responses interface without their form.
+    if (provider !== "openai-responses")
+      expect(JSON.stringify(mock.getRequests()[0]?.body)).toMatch(/json_schema|JSON Schema|"name":"json"/);
+  });
+
+  it.each([429, 529])("%i is a rate limit with the time it said", async (status) => {
+    mock.on({}, { error: { message: "slow down", type: "rate_limit_error" }, status, retryAfter: 7 });
+    const before = Date.now();
+    const failing = open().call(requestOf(), keepEnds());
+    await expect(failing).rejects.toMatchObject({ code: "MODEL_RATE_LIMITED", details: { status } });
+    const error = (await failing.catch((thrown: unknown) => thrown)) as { details: { retry_at_ms: number } };
+    expect(error.details.retry_at_ms).toBeGreaterThan(before);
+  });
+
+  it("500 may go well later, and 401 will not", async () => {
+    mock.nextRequestError(500, { message: "oops" });
+    await expect(open().call(requestOf(), keepEnds())).rejects.toMatchObject({
+      code: "MODEL_FAILED",
+      details: { status: 500, retryable: true },
+    });
+    mock.nextRequestError(401, { message: "no such key" });
+    await expect(open().call(requestOf(), keepEnds())).rejects.toMatchObject({
+      code: "MODEL_FAILED",
+      details: { status: 401, retryable: false },
+    });
+    expect(mock.getRequests()).toHaveLength(2);
+  });
+});
