@@ -57,3 +57,10 @@ export function loopOf(count, valueBytes = 16) {
     ],
   };
 }
+
+/** A chain that does not end by itself. */
+export function waitingChainOf(count) {
+  const { workflow, steps } = chainOf(count);
+  const later = { name: "later", type: "wait", duration: "2h", depends_on: [`s${count - 1}`] };
+  return { workflow, steps: [...steps, later] };
+}

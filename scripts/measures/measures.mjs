@@ -1,0 +1,329 @@
+// The measures of one machine and one process, each beside its bound. Source of the bounds: DESIGN section 11.
+import { execFileSync } from "node:child_process";
+import { constants, fdatasync, readdirSync, statSync, write, writeFileSync } from "node:fs";
+import { open as openFile } from "node:fs/promises";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { join } from "node:path";
+import { chainOf, fanOf, inPlace, loopOf, percentile, waitingChainOf } from "./place.mjs";
+
+const root = join(import.meta.dirname, "../..");
+
+function bytesBelow(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== ".ballast")
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
+
+/** Runs a workflow; the answer has the times between completions and the view. */
+async function runTimed(splashdown, workflow, options = {}) {
+  const ends = [];
+  const stop = splashdown.on("step_finished", () => ends.push(performance.now()));
+  const startedMs = performance.now();
+  const view = await splashdown.run({ workflow, task: "bench", ...options });
+  stop();
+  if (view.status !== "done") throw new Error(`${view.status}: ${view.reason}`);
+  return { view, ends, totalMs: performance.now() - startedMs };
+}
+
+/** The snapshots of a run, as its history tells of them. */
+async function listSnapshots(splashdown) {
+  const found = [];
+  for await (const { type, event } of splashdown.events("bench")) if (type === "snapshot_written") found.push(event);
+  return found;
+}
+
+const called = (start) => new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())));
+
+/** The same bytes through the platform's asynchronous calls and nothing else: one append and one fdatasync per step. */
+async function appendBare(folder, count, bytes) {
+  const handle = await openFile(
+    join(folder, "bare"),
+    constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND,
+    0o600,
+  );
+  const line = Buffer.alloc(bytes, 97);
+  const startedMs = performance.now();
+  for (let index = 0; index < count; index += 1) {
+    await called((done) => write(handle.fd, line, 0, bytes, null, done));
+    await called((done) => fdatasync(handle.fd, done));
+  }
+  const totalMs = performance.now() - startedMs;
+  await handle.close();
+  return totalMs / count;
+}
+
+async function timeChain(count) {
+  return inPlace(async ({ folder, open }) => {
+    const splashdown = await open();
+    const { ends } = await runTimed(splashdown, chainOf(count));
+    await splashdown.close();
+    const journal = bytesBelow(join(folder, "outputs/bench/checkpoints/journal"));
+    const bareMs = await appendBare(folder, count, Math.round(journal / count));
+    return { stepMs: (ends.at(-1) - ends[0]) / (ends.length - 1), bareMs };
+  });
+}
+
+/** Rounds of both in turn, so that a disk or a machine that is busy for a while is so for both; the first warm up. */
+export const durableStep = async (count) => {
+  const rounds = [];
+  for (let round = 0; round < 8; round += 1) rounds.push(await timeChain(count));
+  const warm = rounds.slice(3);
+  const middle = (values) => percentile(values, 0.5);
+  const stepMs = middle(warm.map((round) => round.stepMs));
+  const bareMs = middle(warm.map((round) => round.bareMs));
+  return {
+    name: "durable step, sealed",
+    value: `${stepMs.toFixed(3)} ms`,
+    beside: `bare append + fdatasync ${bareMs.toFixed(3)} ms`,
+    figure: stepMs,
+    ratio: middle(warm.map((round) => round.stepMs / round.bareMs)),
+    bound: 1.5,
+  };
+};
+
+/** The mean without the slowest twentieth, which is the disk's. */
+function steadyMean(gaps) {
+  const sorted = [...gaps].sort((a, b) => a - b).slice(0, Math.ceil(gaps.length * 0.95));
+  return sorted.reduce((sum, gap) => sum + gap, 0) / sorted.length;
+}
+
+const gapsOf = (ends) => ends.slice(1).map((end, index) => end - ends[index]);
+
+export const flatCost = (count) =>
+  inPlace(async ({ open }) => {
+    const splashdown = await open();
+    const { ends } = await runTimed(splashdown, chainOf(count));
+    await splashdown.close();
+    const gaps = gapsOf(ends);
+    const tenth = Math.floor(count / 10);
+    const early = steadyMean(gaps.slice(tenth, tenth * 2));
+    const late = steadyMean(gaps.slice(-tenth));
+    return {
+      name: `flat cost over ${count} steps`,
+      value: `last tenth ${late.toFixed(3)} ms a step, ${residentMiB()} MiB resident`,
+      beside: `second tenth ${early.toFixed(3)} ms a step`,
+      figure: late,
+      ratio: late / early,
+      bound: 1.2,
+    };
+  });
+
+const residentMiB = () => Math.round(process.memoryUsage.rss() / 2 ** 20);
+
+/** A phase of small steps, one that makes the state large, and small ones again while that is saved. */
+function growingOf(megabytes) {
+  const specialists = (prefix, count, what) =>
+    Array.from({ length: count }, (_item, index) => ({
+      name: `${prefix}${index}`,
+      ...what,
+      ...(index === 0 ? {} : { depends_on: [`${prefix}${index - 1}`] }),
+    }));
+  const small = { type: "set", value: "v" };
+  const phases = [
+    { name: "before", specialists: specialists("a", 500, small) },
+    {
+      name: "growth",
+      specialists: specialists("b", megabytes * 5, { function: () => "v".repeat(209_715), effects: "none" }),
+    },
+    { name: "after", specialists: specialists("c", 500, small) },
+  ];
+  return { workflow: { name: `growing-${megabytes}` }, phases };
+}
+
+/** Two measures of one run: the step at a large state, and what a snapshot that is being written holds up. */
+export const largeState = (megabytes) =>
+  inPlace(async ({ open }) => {
+    const splashdown = await open();
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    const ends = [];
+    const stop = splashdown.on("step_finished", ({ step }) => {
+      ends.push(performance.now());
+      if (step.includes("/c10@")) delay.enable();
+      if (step.includes("/c499@")) delay.disable();
+    });
+    const view = await splashdown.run({ workflow: growingOf(megabytes), task: "bench" });
+    stop();
+    await splashdown.close();
+    if (view.status !== "done") throw new Error(`${view.status}: ${view.reason}`);
+    const gaps = gapsOf(ends);
+    const small = steadyMean(gaps.slice(100, 499));
+    const large = steadyMean(gaps.slice(-400));
+    const heldMs = delay.max / 1e6;
+    return [
+      {
+        name: `a step at ${megabytes} MB of state`,
+        value: `${large.toFixed(3)} ms, ${residentMiB()} MiB resident`,
+        beside: `${small.toFixed(3)} ms at the beginning`,
+        figure: large,
+        ratio: large / small,
+        bound: 1.2,
+      },
+      {
+        name: `longest stop of the process while ${megabytes} MB are saved`,
+        value: `${heldMs.toFixed(1)} ms (p99 ${(delay.percentile(99) / 1e6).toFixed(1)})`,
+        beside: "bound 5 ms",
+        figure: heldMs,
+        ratio: heldMs / 5,
+        bound: 1,
+      },
+    ];
+  });
+
+/** Phases of set steps with a kilobyte each; the snapshots at their ends. */
+export const snapshotCost = (count) =>
+  inPlace(async ({ open }) => {
+    const splashdown = await open();
+    const phases = Array.from({ length: 20 }, (_phase, at) => ({
+      name: `p${at}`,
+      specialists: Array.from({ length: count / 20 }, (_item, index) => ({
+        name: `s${at}x${index}`,
+        type: "set",
+        value: "word ".repeat(205),
+      })),
+    }));
+    await runTimed(splashdown, { workflow: { name: "phases" }, phases });
+    const snapshots = await listSnapshots(splashdown);
+    await splashdown.close();
+    const p95 = percentile(
+      snapshots.map((snapshot) => snapshot.durationMs),
+      0.95,
+    );
+    const { sizeBytes, rawBytes } = snapshots.at(-1);
+    return [
+      {
+        name: `snapshot at ${count} steps, p95`,
+        value: `${p95.toFixed(0)} ms`,
+        beside: `bound 50 ms, ${snapshots.length} snapshots`,
+        figure: p95,
+        ratio: p95 / 50,
+        bound: 1,
+      },
+      {
+        name: "bytes of a snapshot per byte of state",
+        value: (sizeBytes / rawBytes).toFixed(3),
+        beside: `${sizeBytes} of ${rawBytes} bytes`,
+        figure: sizeBytes / rawBytes,
+        ratio: sizeBytes / rawBytes,
+        bound: 0.5,
+      },
+    ];
+  });
+
+export const bytesWritten = (count) =>
+  inPlace(async ({ folder, open }) => {
+    const splashdown = await open();
+    await runTimed(splashdown, chainOf(count, 1024));
+    const snapshots = await listSnapshots(splashdown);
+    await splashdown.close();
+    const onDisk = bytesBelow(join(folder, "outputs"));
+    const journal = bytesBelow(join(folder, "outputs/bench/checkpoints/journal"));
+    const written = journal + snapshots.reduce((sum, snapshot) => sum + snapshot.sizeBytes, 0);
+    return {
+      name: `bytes of ${count} steps × 1 KB`,
+      value: `${(onDisk / 2 ** 20).toFixed(2)} MiB on disk, ${(written / 2 ** 20).toFixed(2)} MiB written`,
+      beside: `journal ${(journal / 2 ** 20).toFixed(2)} MiB`,
+      figure: onDisk,
+      ratio: Math.max(written / (6 * journal + 2 ** 20), onDisk / 5e6),
+      bound: 1,
+    };
+  });
+
+async function timeResume(splashdown) {
+  let resumedMs = Infinity;
+  const stop = splashdown.on("event", (event) => {
+    if (event.type === "task_resumed") resumedMs = Math.min(resumedMs, performance.now());
+  });
+  const startedMs = performance.now();
+  await splashdown.resume({ task: "bench" });
+  stop();
+  await splashdown.close();
+  return resumedMs - startedMs;
+}
+
+/** From the call to the record that says the task goes on; the process is there already. */
+export const resumeTime = (count, boundMs, { enabled = true, inFile = false } = {}) =>
+  inPlace(async ({ folder, open }) => {
+    const file = join(folder, "workflow.json");
+    const workflow = inFile ? waitingChainOf(count) : loopOf(count);
+    writeFileSync(file, JSON.stringify({ ...workflow, checkpoint_config: { enabled } }));
+    const first = await open();
+    const ended = await first.run({ workflow: file, task: "bench" });
+    await first.close();
+    if (ended.exit_status !== 75) throw new Error(`${ended.status}: ${ended.reason}`);
+    const samples = [];
+    for (let times = 0; times < 5; times += 1) samples.push(await timeResume(await open()));
+    const tookMs = percentile(samples, 0.5);
+    const how = inFile ? "that all stand in the file" : enabled ? "with a snapshot" : "from the journal alone";
+    return {
+      name: `resume of ${count} steps ${how}`,
+      value: `${tookMs.toFixed(0)} ms`,
+      beside: `bound ${boundMs} ms; the first of five ${samples[0].toFixed(0)} ms`,
+      figure: tookMs,
+      ratio: tookMs / boundMs,
+      bound: 1,
+    };
+  });
+
+export const fan = (count) =>
+  inPlace(async ({ open }) => {
+    const splashdown = await open();
+    const { totalMs } = await runTimed(splashdown, fanOf(count, 64));
+    await splashdown.close();
+    const rate = (count / totalMs) * 1000;
+    return {
+      name: `${count} no-op steps, window 64`,
+      value: `${rate.toFixed(0)} steps/s, ${residentMiB()} MiB resident`,
+      beside: "bound 5,000 steps/s",
+      figure: rate,
+      ratio: 5000 / rate,
+      bound: 1,
+    };
+  });
+
+function timeCommand(args, options = { stdio: "ignore" }) {
+  const samples = [];
+  for (let index = 0; index < 5; index += 1) {
+    const startedMs = performance.now();
+    execFileSync(process.execPath, args, options);
+    samples.push(performance.now() - startedMs);
+  }
+  return percentile(samples, 0.5);
+}
+
+export const startUp = async () => {
+  const bareMs = timeCommand(["-e", "0"]);
+  const helpMs = timeCommand([join(root, "dist/cli/main.js"), "--help"]);
+  return {
+    name: "splashdown --help, over bare Node",
+    value: `${(helpMs - bareMs).toFixed(0)} ms`,
+    beside: `bare Node ${bareMs.toFixed(0)} ms`,
+    figure: helpMs - bareMs,
+    ratio: (helpMs - bareMs) / 150,
+    bound: 1,
+  };
+};
+
+/** A task of 500 phases has a thousand checkpoints; they are listed by the command. */
+export const listing = (phases) =>
+  inPlace(async ({ folder, open }) => {
+    const splashdown = await open();
+    const workflow = Array.from({ length: phases }, (_phase, at) => ({
+      name: `p${at}`,
+      specialists: [{ name: `s${at}`, type: "set", value: "v" }],
+    }));
+    await runTimed(splashdown, { workflow: { name: "phases" }, phases: workflow });
+    const { length } = await splashdown.checkpoints.list("bench");
+    await splashdown.close();
+    const bareMs = timeCommand(["-e", "0"]);
+    const env = { PATH: process.env.PATH, HOME: join(folder, "home") };
+    const options = { cwd: folder, env, stdio: "ignore" };
+    const listMs = timeCommand([join(root, "dist/cli/main.js"), "checkpoints", "list", "bench"], options);
+    return {
+      name: `list of ${length} checkpoints, over bare Node`,
+      value: `${(listMs - bareMs).toFixed(0)} ms`,
+      beside: `bare Node ${bareMs.toFixed(0)} ms`,
+      figure: listMs - bareMs,
+      ratio: (listMs - bareMs) / 300,
+      bound: 1,
+    };
+  });
