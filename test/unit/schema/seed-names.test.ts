@@ -93,7 +93,7 @@ async function createCheckers(): Promise<Readonly<Record<string, (place: string)
     program: (name) => typeof findCall(checkpoints, name) === "function",
     context: (member) => declares("src/agents/function-context.ts", member),
     event: (name) => declares("src/runtime/contract.ts", name),
-    journal: (type) => readSource("src/engine/events.ts").includes(`readonly type: "${type}"`),
+    journal: (type) => new RegExp(`^  ${type}: \\{`, "m").test(readSource("src/engine/event-codec.ts")),
     trigger: (name) => readSource("src/engine/events.ts").includes(`| "${name}"`),
     environment: (name) => readSource("src/definition/settings-sources.ts").includes(name),
     "setting-value": (value) => readSource("src/store/open-store.ts").includes(value),
