@@ -68,8 +68,34 @@ export async function readTask(options: ReadTaskOptions): Promise<FoldedTask> {
   return await foldHistory(history, options);
 }
 
-/** Folds a history that was read already. */
+/**
+ * Folds a history that was read already. A snapshot that is sound but not the one that the history says was written is
+ * put back from elsewhere: it is refused like a damaged one, and the one before is used (R3).
+ */
 export async function foldHistory(history: History, options: ReadTaskOptions): Promise<FoldedTask> {
+  const folded = await foldFromBase(history, options);
+  const { base, state } = folded;
+  const written = state.checkpoints.findLast(({ checkpointId }) => checkpointId === base?.checkpointId)?.snapshot;
+  if (base === undefined || written === undefined || written.sha256 === base.sha256) return folded;
+  const refused: RefusedSnapshot = {
+    file: base.file,
+    code: "CHECKPOINT_TAMPERED",
+    reason: "it is not the file that the journal says was written",
+    isBad: true,
+  };
+  const again = await foldHistory(history, { ...options, snapshots: without(options.snapshots, base.file) });
+  return { ...again, refused: [refused, ...again.refused] };
+}
+
+function without(snapshots: SnapshotSource, left: string): SnapshotSource {
+  return {
+    list: async () => (await snapshots.list()).filter(({ file }) => file !== left),
+    load: (file) => snapshots.load(file),
+    quarantine: (file, reason) => snapshots.quarantine(file, reason),
+  };
+}
+
+async function foldFromBase(history: History, options: ReadTaskOptions): Promise<FoldedTask> {
   const { snapshots, until = Infinity, checkTime } = options;
   const { snapshot, refused } = await selectBase({ history, snapshots, until, checkTime });
   const state = snapshot?.state ?? createState();

@@ -35,6 +35,24 @@ describe("readTask", () => {
     expect(folded.history.segments).toMatchObject([{ tail: "torn", droppedBytes: 14 }]);
   });
 
+  it("R3: refuses a sound snapshot that is not the one the journal says was written, and uses the one before", async () => {
+    const room = new RecoveryRoom();
+    const owner = await room.live(4, "intended", 4);
+    const options = await reading(room);
+    const [newest, before] = await options.snapshots.list();
+    const load: typeof options.snapshots.load = async (file) => {
+      const loaded = await options.snapshots.load(file);
+      return file === newest?.file ? { ...loaded, sha256: "0".repeat(64) } : loaded;
+    };
+    const folded = await readTask({
+      ...options,
+      snapshots: { ...options.snapshots, list: () => options.snapshots.list(), load },
+    });
+    expect(folded.base?.file).toBe(before?.file);
+    expect(folded.refused).toMatchObject([{ file: newest?.file, code: "CHECKPOINT_TAMPERED", isBad: true }]);
+    expect(textOfState(folded.state)).toBe(textOfState(owner.state));
+  });
+
   it("R5: goes on after a lost record, counting what no longer fits, and says from where on nothing is certain", async () => {
     const room = new RecoveryRoom();
     await room.live(3, "intended", 3);
