@@ -21,7 +21,7 @@ import {
 } from "yaml";
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import type { DefinitionFault, FaultPath, PlaceFinder, SourcePlace } from "./fault.js";
+import type { DefinitionFault, FaultPath, PlaceFinder, SourcePlace, TextPart } from "./fault.js";
 import { formatPath } from "./fault.js";
 
 /** A `!file` tag: the file it names, to be read by includes.ts. */
@@ -103,8 +103,44 @@ function finish(walk: Walk, value: JsonValue): SourceDocument {
       const span = of === "key" ? (walk.keys.get(key) ?? walk.values.get(key)) : walk.values.get(key);
       return span === undefined ? placeAbove(walk, path) : placeOfSpan(walk, span);
     },
+    placeInText: (path, part) => {
+      const span = walk.values.get(JSON.stringify(path));
+      const found = span === undefined ? undefined : findInSource(walk.text, span, part);
+      return found === undefined ? undefined : placeOfSpan(walk, found);
+    },
   };
   return { value, faults: walk.faults, includes: walk.includes, places, isBroken: walk.broken };
+}
+
+/**
+ * Where a part of a text is written: the same occurrence of the same characters, so that it holds for plain, quoted and
+ * block texts alike; `undefined` where they are written otherwise (escapes, folded lines, a variable that was filled in).
+ */
+function findInSource(source: string, span: Span, { text, offset, width }: TextPart): Span | undefined {
+  const [part = ""] = text.slice(offset, offset + Math.max(width, 1)).split("\n");
+  if (part.trim() === "") return undefined;
+  let at = span.start - 1;
+  for (let before = -1; before < offset;) {
+    before = text.indexOf(part, before + 1);
+    at = source.indexOf(part, at + 1);
+    if (before < 0 || at < 0 || at >= span.end) return undefined;
+  }
+  return { start: at, end: at + part.length };
+}
+
+/** The places of a file that is one text. */
+export function placesOfText(text: string, file: string): PlaceFinder {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines.addNewLine(at + 1);
+  const source = { text, file, lines };
+  return {
+    placeOf: () => placeOfSpan(source, { start: 0, end: 1 }),
+    placeInText: (_path, part) => {
+      const found = findInSource(text, { start: 0, end: text.length }, part);
+      return found === undefined ? undefined : placeOfSpan(source, found);
+    },
+  };
 }
 
 /** The place of the nearest part that exists: a missing key is shown at its map. */
@@ -117,7 +153,7 @@ function placeAbove(walk: Walk, path: FaultPath): SourcePlace | undefined {
   return undefined;
 }
 
-function placeOfSpan(walk: Walk, span: Span): SourcePlace {
+function placeOfSpan(walk: Pick<Walk, "text" | "file" | "lines">, span: Span): SourcePlace {
   const { line, col } = walk.lines.linePos(span.start);
   const lineStart = span.start - (col - 1);
   const end = walk.text.indexOf("\n", lineStart);

@@ -31,8 +31,17 @@ export interface SourcePlace {
   readonly width: number;
 }
 
+/** A part of a text value. Units: offset and width in UTF-16 units of the value. */
+export interface TextPart {
+  readonly text: string;
+  readonly offset: number;
+  readonly width: number;
+}
+
 /** Knows the place of keys and values; absent for objects of programs. */
 export interface PlaceFinder {
+  /** The place of a part of the text at a path, also inside block scalars; `undefined` where it is written otherwise. */
+  placeInText?(path: FaultPath, part: TextPart): SourcePlace | undefined;
   placeOf(path: FaultPath, of: "key" | "value"): SourcePlace | undefined;
 }
 
@@ -44,11 +53,14 @@ export interface FaultNote {
   readonly suggestion?: string;
   /** Points at the key, not at the value. */
   readonly atKey?: boolean;
+  /** Points at a part of the text there. */
+  readonly within?: TextPart;
 }
 
 /** Collects faults of one loading. */
 export class FaultList {
   readonly faults: DefinitionFault[] = [];
+  readonly warnings: string[] = [];
   readonly #places: PlaceFinder;
   readonly #seen = new Set<string>();
 
@@ -57,13 +69,21 @@ export class FaultList {
   }
 
   add(note: FaultNote): void {
-    const place = this.#places.placeOf(note.path, note.atKey === true ? "key" : "value");
-    this.addPlaced({
-      ...place,
-      path: formatPath(note.path),
-      message: note.message,
-      ...(note.suggestion === undefined ? {} : { suggestion: note.suggestion }),
-    });
+    this.addPlaced(this.#place(note));
+  }
+
+  /** A word that stops nothing: it is told with the notes of a workflow that loads. */
+  warn(note: FaultNote): void {
+    const warning = formatFault(this.#place(note));
+    if (!this.warnings.includes(warning) && this.warnings.length < LIMITS.workflowFaultsMax)
+      this.warnings.push(warning);
+  }
+
+  #place(note: FaultNote): DefinitionFault {
+    const { path, message, suggestion, within } = note;
+    const part = within === undefined ? undefined : this.#places.placeInText?.(path, within);
+    const place = part ?? this.#places.placeOf(path, note.atKey === true ? "key" : "value");
+    return { ...place, path: formatPath(path), message, ...(suggestion === undefined ? {} : { suggestion }) };
   }
 
   addPlaced(fault: DefinitionFault): void {

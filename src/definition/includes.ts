@@ -7,7 +7,7 @@
 import { dirname, resolve } from "node:path";
 import type { JsonValue } from "../base/json.js";
 import { errnoOf } from "../base/errors.js";
-import { readDocument } from "./document.js";
+import { placesOfText, readDocument } from "./document.js";
 import type { DefinitionFault, FaultPath, PlaceFinder, SourcePlace } from "./fault.js";
 
 export type ReadText = (path: string) => Promise<string>;
@@ -38,7 +38,15 @@ export async function readSourceFile(file: string, label: string, readText: Read
   const parts: Part[] = [];
   const state: Reading = { faults, parts, readText, count: 0, isBroken: false };
   const value = await readParts(state, await readText(file), { file, label, path: [], chain: [file] });
-  return { value, faults, isBroken: state.isBroken, places: { placeOf: (path, of) => findPlace(parts, path, of) } };
+  return {
+    value,
+    faults,
+    isBroken: state.isBroken,
+    places: {
+      placeOf: (path, of) => findPlace(parts, path, (places, own) => places.placeOf(own, of)),
+      placeInText: (path, part) => findPlace(parts, path, (places, own) => places.placeInText?.(own, part)),
+    },
+  };
 }
 
 interface Reading {
@@ -95,7 +103,10 @@ async function readInclude(reading: Reading, { name, origin, place }: IncludeSit
   } catch (error) {
     return refuse(`!file ${name} cannot be read (${errnoOf(error) ?? "unknown"})`);
   }
-  if (!/\.(ya?ml|json)$/i.test(file)) return text;
+  if (!/\.(ya?ml|json)$/i.test(file)) {
+    reading.parts.push({ path: origin.path, places: placesOfText(text, name) });
+    return text;
+  }
   const value = await readParts(reading, text, {
     file,
     label: name,
@@ -115,12 +126,16 @@ function replaceAt(value: JsonValue, path: FaultPath, part: JsonValue): JsonValu
 }
 
 /** The innermost part that holds the path. */
-function findPlace(parts: readonly Part[], path: FaultPath, of: "key" | "value"): SourcePlace | undefined {
+function findPlace(
+  parts: readonly Part[],
+  path: FaultPath,
+  look: (places: PlaceFinder, path: FaultPath) => SourcePlace | undefined,
+): SourcePlace | undefined {
   const holds = (part: Part): boolean =>
     part.path.length <= path.length && part.path.every((item, index) => item === path[index]);
   const holding = parts.filter(holds).sort((left, right) => right.path.length - left.path.length);
   for (const part of holding) {
-    const place = part.places.placeOf(path.slice(part.path.length), of);
+    const place = look(part.places, path.slice(part.path.length));
     if (place !== undefined) return place;
   }
   return undefined;

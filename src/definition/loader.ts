@@ -97,7 +97,7 @@ export async function loadWorkflow(source: WorkflowSource, deps: LoaderDeps): Pr
     ...(file === undefined ? {} : { file }),
     folder,
     functions,
-    notes: explainWorkflow(whole, definition),
+    notes: [...faults.warnings, ...explainWorkflow(whole, definition)],
   };
 }
 

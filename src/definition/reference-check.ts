@@ -6,10 +6,10 @@
  */
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { valueAt } from "./document.js";
-import type { FaultPath } from "./fault.js";
+import type { FaultPath, TextPart } from "./fault.js";
 import { findNearest } from "./nearest.js";
 import type { CheckContext } from "./order-check.js";
-import { findOrderProblem, isSpawned, type NodeSite, pickTarget } from "./reference-order.js";
+import { findOrderProblem, isSpawned, type NodeSite, type OrderProblem, pickTarget } from "./reference-order.js";
 import {
   findConditionFault,
   findTemplateFault,
@@ -18,7 +18,8 @@ import {
   type TemplateFault,
   type TemplateReference,
 } from "./templates.js";
-import type { InputDefinition, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
+import { checkStepMeaning } from "./step-check.js";
+import type { ContextRule, InputDefinition, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
 
 /** Names that are always there. */
 const ROOTS = ["workflow", "context", "channel", "secrets", "phase", "feedback", "outputs"];
@@ -35,6 +36,9 @@ const PLAIN_IN_SCRIPT = new Set(["env", "environment"]);
 interface Checking extends CheckContext {
   readonly raw: JsonValue;
   readonly inputs: Readonly<Record<string, InputDefinition>>;
+  readonly context: ContextRule;
+  /** Tools of the file. */
+  readonly tools: readonly string[] | undefined;
   /** Conductor's files need not declare their inputs; see `findUndeclared`. */
   readonly isRouted: boolean;
   /** Nodes by name, in order of the definition. */
@@ -46,6 +50,8 @@ interface Spot {
   readonly at: FaultPath;
   readonly site: NodeSite | undefined;
   readonly extra: readonly string[];
+  /** The part of the text. */
+  readonly within?: TextPart;
   readonly checking: Checking;
 }
 
@@ -64,7 +70,9 @@ export function checkReferences(
     else same.push(site);
   }
   const isRouted = isJsonObject(raw) && raw["agents"] !== undefined;
-  const checking: Checking = { ...context, raw, inputs: definition.inputs, isRouted, named };
+  const tools = isJsonObject(raw) && Array.isArray(raw["tools"]) ? raw["tools"].map(String) : undefined;
+  const { inputs, context: seen } = definition;
+  const checking: Checking = { ...context, raw, inputs, context: seen, tools, isRouted, named };
   for (const site of sites) checkNode(site, checking);
   const output = valueAt(raw, ["output"]);
   if (output !== undefined) checkValue(output, { at: ["output"], site: undefined, extra: [], checking });
@@ -89,7 +97,10 @@ function checkNode(site: NodeSite, checking: Checking): void {
   // Criteria that serve as a rubric stand in the file as a text alone.
   if (typeof raw === "string") checkValue(raw, spot);
   if (!isJsonObject(raw)) return;
-  if (site.node.node === "step") checkStep(raw, site.node.kind === "script", spot);
+  if (site.node.node === "step") {
+    checkStep(raw, site.node.kind === "script", spot);
+    checkStepMeaning(site.node, { ...checking, at, names: checking.named, inputs: Object.keys(checking.inputs) });
+  }
   site.node.routes.forEach((_route, index) => checkRoute({ ...spot, at: [...at, "routes", index] }));
 }
 
@@ -109,7 +120,7 @@ function checkRoute(spot: Spot): void {
   if (typeof when === "string") {
     const inner: Spot = { ...spot, at: [...at, "when"], extra };
     const fault = findConditionFault(when);
-    if (fault !== undefined) noteSyntax(fault, inner);
+    if (fault !== undefined) noteSyntax(fault, when, inner);
     else if (!isBareCondition(when)) checkValue(when, inner);
   }
   const output = valueAt(checking.raw, [...at, "output"]);
@@ -127,17 +138,26 @@ function checkValue(value: JsonValue, spot: Spot): void {
 
 function checkText(text: string, spot: Spot): void {
   const fault = findTemplateFault(text);
-  if (fault !== undefined) return noteSyntax(fault, spot);
-  for (const reference of listReferences(text)) checkReference(reference, spot);
+  if (fault !== undefined) return noteSyntax(fault, text, spot);
+  for (const reference of listReferences(text)) {
+    const { offset, width } = reference;
+    checkReference(reference, { ...spot, within: { text, offset, width } });
+  }
 }
 
-function noteSyntax({ message, line }: TemplateFault, { at, checking }: Spot): void {
-  checking.faults.add({ path: at, message: `template: ${message}${line > 1 ? ` (line ${line} of the text)` : ""}` });
+function noteSyntax({ message, line, offset }: TemplateFault, text: string, { at, checking }: Spot): void {
+  const [rest = ""] = text.slice(offset).split("\n");
+  const place = line > 1 ? ` (line ${line} of the text)` : "";
+  checking.faults.add({
+    path: at,
+    message: `template: ${message}${place}`,
+    within: { text, offset, width: Math.min(rest.trimEnd().length, 40) },
+  });
 }
 
 function checkReference(reference: TemplateReference, spot: Spot): void {
   const { root } = reference;
-  const { checking, site, extra, at } = spot;
+  const { checking, site, extra } = spot;
   if (extra.includes(root)) return;
   if (root === "workflow") return checkInput(reference, spot);
   if (root === "secrets") return checkSecret(reference, spot);
@@ -146,13 +166,21 @@ function checkReference(reference: TemplateReference, spot: Spot): void {
   if (target === undefined) return noteUnknown(root, spot);
   if (site === undefined || !checking.isComplete || reference.guarded) return;
   const problem = findOrderProblem(target, site, reference);
-  if (problem !== undefined) checking.faults.add({ path: at, ...problem });
+  if (problem !== undefined) noteOrder(problem, spot);
+}
+
+/** What goes wrong on some ways only is a warning in Conductor's files, as it is there. */
+function noteOrder({ message, suggestion, isPassing }: OrderProblem, { at, within, checking }: Spot): void {
+  const fault = { path: at, within, message, suggestion };
+  if (isPassing === true && checking.isRouted) checking.faults.warn(fault);
+  else checking.faults.add(fault);
 }
 
 function noteUnknown(root: string, spot: Spot): void {
   const suggestion = suggestName(root, spot);
   spot.checking.faults.add({
     path: spot.at,
+    within: spot.within,
     message: `a template names ${root}, which is no step`,
     ...(suggestion === undefined ? {} : { suggestion }),
   });
@@ -169,25 +197,25 @@ function suggestName(root: string, { checking, extra }: Spot): string | undefine
   return nearest === undefined ? undefined : `did you mean ${nearest}?`;
 }
 
-function checkInput({ path }: TemplateReference, { at, checking }: Spot): void {
+function checkInput({ path }: TemplateReference, { at, within, checking }: Spot): void {
   const { faults, inputs, isRouted } = checking;
   const [first, name] = path;
   if (first !== undefined && !WORKFLOW_PARTS.includes(first)) {
     const nearest = findNearest(first, WORKFLOW_PARTS);
     const known = `known: ${WORKFLOW_PARTS.join(", ")}`;
     const suggestion = nearest === undefined ? known : `did you mean workflow.${nearest}?`;
-    faults.add({ path: at, message: `workflow.${first} does not exist`, suggestion });
+    faults.add({ path: at, within, message: `workflow.${first} does not exist`, suggestion });
   }
   if (first !== "input" || name === undefined || Object.hasOwn(inputs, name) || isRouted) return;
   const nearest = findNearest(name, Object.keys(inputs));
   const suggestion = nearest === undefined ? "declare it under workflow.input" : `did you mean ${nearest}?`;
-  faults.add({ path: at, message: `the input ${name} is not declared`, suggestion });
+  faults.add({ path: at, within, message: `the input ${name} is not declared`, suggestion });
 }
 
-function checkSecret({ path }: TemplateReference, { at, site, checking }: Spot): void {
+function checkSecret({ path }: TemplateReference, { at, within, site, checking }: Spot): void {
   const secrets = site?.node.node === "step" ? site.node.secrets : [];
   const [name] = path;
   if (name === undefined || secrets.includes(name)) return;
   const message = `the secret ${name} is not named by this step`;
-  checking.faults.add({ path: at, message, suggestion: `add secrets: [${name}] to it` });
+  checking.faults.add({ path: at, within, message, suggestion: `add secrets: [${name}] to it` });
 }

@@ -13,6 +13,8 @@ export interface NodeSite {
 export interface OrderProblem {
   readonly message: string;
   readonly suggestion: string;
+  /** It goes wrong on some ways only: Conductor warns of it. */
+  readonly isPassing?: boolean;
 }
 
 /** The specialist that a phase adds, which is told more than the others. */
@@ -110,5 +112,6 @@ function compareOnRoutes(scope: MachineScope, siblings: Siblings, isCertain: boo
   return {
     message: `${theirs} may not have run before ${own}: there is a way past it`,
     suggestion: `write {{ ${theirs}.output | default('') }} or ask {% if ${theirs} is defined %}`,
+    isPassing: true,
   };
 }

@@ -5,6 +5,7 @@
  *   group.errors[.member]   group.count   workflow.input.name            a final `?`: it may be missing
  * Source: CONDUCTOR-YAML 1.2, 1.7.
  */
+import { isJsonObject } from "../base/json.js";
 import type { Context, Step } from "../schema/generated/workflow.js";
 import type { NodeSite } from "./build-context.js";
 import { optional } from "./plain-parts.js";
@@ -36,7 +37,10 @@ export function parseReference(text: string): StepReference | undefined {
 
 /** The references of a step's list; those that cannot be read are faults. */
 export function buildReferences(step: Step, site: NodeSite): readonly StepReference[] | undefined {
-  if (!Array.isArray(step.input)) return undefined;
+  if (!Array.isArray(step.input)) {
+    refuseFrom(step, site);
+    return undefined;
+  }
   return (step.input as readonly string[]).flatMap((text, index) => {
     const reference = parseReference(text);
     if (reference !== undefined) return reference;
@@ -47,6 +51,20 @@ export function buildReferences(step: Step, site: NodeSite): readonly StepRefere
     });
     return [];
   });
+}
+
+/** `input: {x: {from: a.output}}` stands in older documentation; nothing ever read it. */
+function refuseFrom(step: Step, site: NodeSite): void {
+  for (const [name, value] of Object.entries(step.input ?? {})) {
+    const from = isJsonObject(value) && Object.keys(value).length === 1 ? value["from"] : undefined;
+    if (typeof from !== "string") continue;
+    site.context.faults.add({
+      path: [...site.at, "input", name, "from"],
+      message: "an input is a template, not a map with from",
+      suggestion: `write ${name}: "{{ ${from} }}", or input: [${from}]`,
+      atKey: true,
+    });
+  }
 }
 
 function suggestReference(text: string): string {

@@ -64,7 +64,7 @@ function buildCommon(step: Step, kind: LeafKind, site: NodeSite): Common {
     routes: buildRoutes(step.routes),
     ...optional("onError", step.on_error),
     input: isMap ? (step.input as Readonly<Record<string, TemplateValue>>) : {},
-    ...optional("references", isMap ? undefined : buildReferences(step, site)),
+    ...optional("references", buildReferences(step, site)),
     ...buildPatience(step, kind),
     saveAs: buildSaveAs(step.save_as, [...site.at, "save_as"], site.context.faults),
     secrets: step.secrets ?? [],

@@ -141,7 +141,10 @@ export function findKind(question: KindQuestion): NodeKind | undefined {
     return undefined;
   }
   const kind = step.type === undefined ? findBySign(question) : findByType(question, step.type);
-  if (kind !== undefined) refuseForeignKeys(question, kind);
+  if (kind !== undefined) {
+    refuseForeignKeys(question, kind);
+    refuseOutput(question, kind);
+  }
   return kind;
 }
 
@@ -173,6 +176,30 @@ function findBySign({ step, path, isRouted, faults }: KindQuestion): NodeKind | 
     suggestion: "give it a command, function, prompt, value or duration",
   });
   return undefined;
+}
+
+/** Kinds whose result has one form. Source: CONDUCTOR-YAML 1.4, 1.9. */
+const FORMS: Readonly<Partial<Record<NodeKind, string>>> = {
+  wait: "waited_seconds",
+  questions: "answers, items and outcome",
+};
+
+function refuseOutput({ step, path, faults }: KindQuestion, kind: NodeKind): void {
+  const form = FORMS[kind];
+  if (step.output !== undefined && form !== undefined)
+    faults.add({
+      path: [...path, "output"],
+      message: `a ${kind} step declares no output: it gives ${form}`,
+      suggestion: "remove it",
+      atKey: true,
+    });
+  if (kind === "model" && step.output_mode === "raw" && step.output !== undefined)
+    faults.add({
+      path: [...path, "output_mode"],
+      message: "output_mode: raw takes the answer as it is, so it has no declared output",
+      suggestion: "remove one of them",
+      atKey: true,
+    });
 }
 
 function refuseForeignKeys({ step, path, faults }: KindQuestion, kind: NodeKind): void {

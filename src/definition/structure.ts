@@ -103,6 +103,8 @@ function noteUnknownKey(path: FaultPath, judging: Judging): void {
 
 function suggestKey(key: string, above: FaultPath, { schema, root }: Judging): string {
   const here = listKeysAt(schema, above);
+  const ofOption = suggestForOption(key, above);
+  if (ofOption !== undefined) return ofOption;
   const upper = findUpper(key, above, schema);
   if (upper !== undefined) return upper;
   const value = valueAt(root, above);
@@ -120,6 +122,13 @@ function listKnown(here: readonly string[]): string {
   return here.length === 0
     ? "remove it"
     : `known here: ${here.slice(0, 20).join(", ")}${here.length > 20 ? ", …" : ""}`;
+}
+
+/** Words of other versions for the parts of an option. */
+function suggestForOption(key: string, above: FaultPath): string | undefined {
+  if (above.at(-2) !== "options") return undefined;
+  if (key === "name") return "write value, and label for what a person reads";
+  return key === "description" ? "write it into label" : undefined;
 }
 
 /** The key is known further up: indented too deep. */

@@ -17,11 +17,14 @@ import { FILTERS, FUNCTIONS, NO_NAMES, type FilterCall } from "./template-filter
 /** What goes wrong in a rendering: the text of minijinja without its dump, and the line it names. */
 export class TemplateRunFault extends Error {
   readonly line: number | undefined;
+  /** Where in the template, when it is known. */
+  readonly offset: number | undefined;
   readonly isUndefined: boolean;
 
-  constructor(message: string, line?: number) {
+  constructor(message: string, place: { readonly line?: number; readonly offset?: number } = {}) {
     super(message);
-    this.line = line;
+    this.line = place.line;
+    this.offset = place.offset;
     this.isUndefined = message === UNDEFINED_MESSAGE;
   }
 }
@@ -193,5 +196,5 @@ function faultOf(error: unknown): TemplateRunFault {
   }
   const first = (messageOf(error).split("\n")[0] ?? "").replace(/^Error: /, "");
   const place = PLACE.exec(first);
-  return new TemplateRunFault(first.replace(PLACE, ""), place === null ? undefined : Number(place[1]));
+  return new TemplateRunFault(first.replace(PLACE, ""), place === null ? {} : { line: Number(place[1]) });
 }

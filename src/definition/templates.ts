@@ -54,7 +54,9 @@ export interface TemplateReference {
   readonly guarded: boolean;
   /** It is evaluated whenever the template is: it stands in no branch. */
   readonly certain: boolean;
+  /** Where it stands in its text. Units: UTF-16 units. */
   readonly offset: number;
+  readonly width: number;
 }
 
 /** A fault found without running: the message and the place inside the template, counted from 1. */
@@ -62,6 +64,7 @@ export interface TemplateFault {
   readonly message: string;
   readonly line: number;
   readonly column: number;
+  readonly offset: number;
 }
 
 const CACHE_MAX = 5_000;
@@ -182,7 +185,7 @@ function resolve(chain: Chain, scope: TemplateScope): JsonValue | undefined {
 
 function requireChain(chain: Chain, scope: TemplateScope): JsonValue {
   const value = resolve(chain, scope);
-  if (value === undefined) throw new TemplateRunFault(`${nameOf(chain)} is not defined`);
+  if (value === undefined) throw new TemplateRunFault(`${nameOf(chain)} is not defined`, { offset: chain.start });
   return value;
 }
 
@@ -211,7 +214,7 @@ function runWith<T>(compiled: Named, scope: TemplateScope, call: (context: Recor
   }
   // minijinja compares an undefined value without complaint; Jinja's strict mode does not.
   const certain = missing.find((chain) => chain.certain && !compiled.rebound.has(chain.root));
-  if (certain !== undefined) throw new TemplateRunFault(`${nameOf(certain)} is not defined`);
+  if (certain !== undefined) throw new TemplateRunFault(`${nameOf(certain)} is not defined`, { offset: certain.start });
   for (const name of compiled.rebound) {
     const value = lookUp(scope, name);
     if (value !== undefined) context[name] = value;
@@ -221,7 +224,7 @@ function runWith<T>(compiled: Named, scope: TemplateScope, call: (context: Recor
   } catch (error) {
     const first = missing[0];
     if (error instanceof TemplateRunFault && error.isUndefined && first !== undefined) {
-      throw new TemplateRunFault(`${missing.map(nameOf).join(" or ")} is not defined`, error.line);
+      throw new TemplateRunFault(`${missing.map(nameOf).join(" or ")} is not defined`, { offset: first.start });
     }
     throw error;
   }
@@ -260,6 +263,7 @@ function guarded<T>(template: string, options: TemplatePlace, render: () => T): 
       details: {
         template: template.slice(0, 500),
         line: fault.line,
+        column: fault.column,
         ...(options.place === undefined ? {} : { place: options.place }),
       },
       cause: error,
@@ -268,11 +272,23 @@ function guarded<T>(template: string, options: TemplatePlace, render: () => T): 
 }
 
 function toFault(template: string, error: unknown): TemplateFault | undefined {
-  if (error instanceof TemplateRunFault) return { message: error.message, line: error.line ?? 1, column: 1 };
-  if (error instanceof SplashdownError) return { message: error.message, line: 1, column: 1 };
-  if (!(error instanceof TemplateSyntaxFault)) return undefined;
-  const before = template.slice(0, error.offset);
-  return { message: error.message, line: before.split("\n").length, column: error.offset - before.lastIndexOf("\n") };
+  if (error instanceof TemplateSyntaxFault) return placeFault(template, error.message, error.offset);
+  if (error instanceof TemplateRunFault) return placeFault(template, error.message, offsetOf(template, error));
+  return error instanceof SplashdownError ? placeFault(template, error.message, 0) : undefined;
+}
+
+function placeFault(template: string, message: string, offset: number): TemplateFault {
+  const before = template.slice(0, offset);
+  return { message, line: before.split("\n").length, column: offset - before.lastIndexOf("\n"), offset };
+}
+
+/** The chain that is missing, else the first tag in the line that minijinja names. */
+function offsetOf(template: string, { offset, line = 1 }: TemplateRunFault): number {
+  if (offset !== undefined) return offset;
+  let start = 0;
+  for (let count = 1; count < line; count += 1) start = template.indexOf("\n", start) + 1;
+  const tag = template.slice(start).search(/\{[{%]/);
+  return tag < 0 ? start : start + tag;
 }
 
 /** The names a value's templates use. Errors: TEMPLATE_FAILED on faulty syntax. */
@@ -295,12 +311,13 @@ export function listConditionReferences(text: Condition): readonly TemplateRefer
 
 function referencesOf(chains: readonly Chain[]): readonly TemplateReference[] {
   const tested = new Set(chains.filter((chain) => chain.guarded).map((chain) => chain.root));
-  return chains.map(({ root, path, guarded: own, certain, start }) => ({
+  return chains.map(({ root, path, guarded: own, certain, start, end }) => ({
     root,
     path,
     certain,
     guarded: own || tested.has(root),
     offset: start,
+    width: end - start,
   }));
 }
 
@@ -336,6 +353,6 @@ export function isBareCondition(text: Condition): boolean {
 /** The syntax fault of a condition, found without running it. */
 export function findConditionFault(text: Condition): TemplateFault | undefined {
   if (!isBareCondition(text)) return findTemplateFault(text);
-  if (text.trim() === "") return { message: "the condition is empty", line: 1, column: 1 };
+  if (text.trim() === "") return { message: "the condition is empty", line: 1, column: 1, offset: 0 };
   return findTemplateFault(`{{ ${text} }}`);
 }

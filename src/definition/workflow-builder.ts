@@ -197,10 +197,13 @@ function listForEach(file: WorkflowFile): Set<string> {
   );
 }
 
+/** A use that asks for the input: not one that may be missing. */
+const UNDECLARED = /\bworkflow\.input\.([A-Za-z_]\w*)(?![\w?]|\s*\|\s*d(?:efault)?\b|\s+is\s+(?:not\s+)?defined)/g;
+
 /** Inputs that Conductor's files use without declaring them: texts that must be given. */
 function findUndeclared(file: WorkflowFile): Record<string, InputDefinition> {
   const inputs: Record<string, InputDefinition> = {};
-  for (const [, name] of JSON.stringify(file.agents).matchAll(/\bworkflow\.input\.([A-Za-z_]\w*)/g)) {
+  for (const [, name] of JSON.stringify(file.agents).matchAll(UNDECLARED)) {
     const isDeclared = name === undefined || Object.hasOwn(file.workflow.input ?? {}, name);
     if (!isDeclared) inputs[name] = { type: "string", required: true };
   }

@@ -22,10 +22,6 @@ const FAULTS: Readonly<Record<string, readonly string[]>> = {
   "plugin-sources.yaml": ["agents[0].prompt: a template names changes, which is no step"],
   "questions.yaml": ["agents[1].type: a step of type questions is not in this version"],
   "subworkflow-foreach-inline.yaml": ["for_each: for_each is not in this version"],
-  "terminate.yaml": [
-    "agents[1].type: a step of type terminate is not in this version",
-    "agents[2].type: a step of type terminate is not in this version",
-  ],
 };
 
 /** Keys of the notes on some of them. */

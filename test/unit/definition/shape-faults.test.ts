@@ -182,14 +182,14 @@ const CASES: readonly {
     title: "a comment of a template without an end",
     text: "workflow: {name: t}\nsteps: [{name: a, value: 1, description: x}, {name: b, value: '{{ 1 }}{# open'}]\n",
     line: 2,
-    column: 63,
+    column: 71,
     message: "template: a comment {# has no end #}",
   },
   {
     title: "a raw block without an end",
     text: "workflow: {name: t}\nsteps: [{name: b, value: '{% raw %}x'}]\n",
     line: 2,
-    column: 26,
+    column: 27,
     message: "template: a block {% raw %} has no {% endraw %}",
   },
   {

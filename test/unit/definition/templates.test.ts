@@ -268,7 +268,12 @@ describe("faults found ahead", () => {
   it("finds faulty syntax with its line", async () => {
     await initTemplates();
     expect(findTemplateFault("a\n{% if x %}")).toMatchObject({ line: 2 });
-    expect(findTemplateFault("a\n {{ b")).toEqual({ message: "a tag has no end }}", line: 2, column: 2 });
+    expect(findTemplateFault("a\n {{ b")).toEqual({
+      message: "a tag has no end }}",
+      line: 2,
+      column: 2,
+      offset: 3,
+    });
     expect(findTemplateFault("{{ x | nofilter }}")).toMatchObject({
       message: "there is no filter nofilter",
       column: 8,

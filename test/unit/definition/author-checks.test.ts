@@ -1,0 +1,204 @@
+/** What an author is told before anything runs: static checks, words for what other documentation says, and places. */
+import { describe, expect, it } from "vitest";
+import { faultsOf, loadText } from "../../support/workflow-files.js";
+
+const ROUTED = "workflow: {name: w, entry_point: a, input: {goal: {type: string}}}\nagents:\n";
+const EXPLICIT =
+  "workflow: {name: w, entry_point: a, context: {mode: explicit}, input: {goal: {type: string}}}\nagents:\n";
+
+interface Case {
+  readonly title: string;
+  readonly text: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly suggestion: string;
+}
+
+const CASES: readonly Case[] = [
+  {
+    title: "a reference to no step",
+    text: `${ROUTED}  - {name: a, prompt: x, input: [b.output], routes: [{to: bb}]}\n  - {name: bb, prompt: x}\n`,
+    line: 3,
+    column: 34,
+    message: "a reference names b, which is no step",
+    suggestion: "did you mean a?",
+  },
+  {
+    title: "a mistyped reference",
+    text: `${ROUTED}  - {name: a, prompt: x, routes: [{to: review}]}\n  - {name: review, prompt: x, input: [reveiw.output?]}\n`,
+    line: 4,
+    column: 39,
+    message: "a reference names reveiw, which is no step",
+    suggestion: "did you mean review?",
+  },
+  {
+    title: "a prompt that names what explicit mode hides",
+    text: `${EXPLICIT}  - {name: a, prompt: x, routes: [{to: b}]}\n  - name: b\n    prompt: |\n      Look at this:\n        {{ a.output.text }}\n`,
+    line: 7,
+    column: 12,
+    message: "context.mode is explicit, and input does not name a.output",
+    suggestion: "add a.output to input",
+  },
+  {
+    title: "an input that explicit mode hides",
+    text: `${EXPLICIT}  - {name: a, prompt: "Do {{ workflow.input.goal }}"}\n`,
+    line: 3,
+    column: 30,
+    message: "context.mode is explicit, and input does not name workflow.input.goal",
+    suggestion: "add workflow.input.goal to input",
+  },
+  {
+    title: "a tool that the file does not list",
+    text: `tools: [search]\n${ROUTED}  - {name: a, prompt: x, tools: [serach]}\n`,
+    line: 4,
+    column: 34,
+    message: "there is no tool serach",
+    suggestion: "did you mean search?",
+  },
+  {
+    title: "an output of a wait",
+    text: `${ROUTED}  - {name: a, type: wait, duration: 1s, output: {x: {type: string}}}\n`,
+    line: 3,
+    column: 41,
+    message: "a wait step declares no output: it gives waited_seconds",
+    suggestion: "remove it",
+  },
+  {
+    title: "a raw answer with fields",
+    text: `${ROUTED}  - {name: a, prompt: x, output_mode: raw, output: {x: {type: string}}}\n`,
+    line: 3,
+    column: 26,
+    message: "output_mode: raw takes the answer as it is, so it has no declared output",
+    suggestion: "remove one of them",
+  },
+  {
+    title: "an empty session key",
+    text: `${ROUTED}  - {name: a, prompt: x, session_key: " "}\n`,
+    line: 3,
+    column: 39,
+    message: 'session_key " " does not fit',
+    suggestion: "Steps of one key continue one conversation.",
+  },
+  // What Conductor's documentation says and its schema refuses (CONDUCTOR-YAML 1.11).
+  {
+    title: "context_mode",
+    text: "workflow: {name: w, entry_point: a, context_mode: accumulate}\nagents: [{name: a, prompt: x}]\n",
+    line: 1,
+    column: 37,
+    message: 'unknown key "context_mode" in workflow',
+    suggestion: "write context: {mode: accumulate} in workflow",
+  },
+  {
+    title: "an input map with from",
+    text: `${ROUTED}  - {name: a, prompt: x, input: {text: {from: b.output}}}\n`,
+    line: 3,
+    column: 41,
+    message: "an input is a template, not a map with from",
+    suggestion: 'write text: "{{ b.output }}", or input: [b.output]',
+  },
+  {
+    title: "a gate's option with a name",
+    text: `${ROUTED}  - {name: a, type: human_gate, prompt: x, options: [{name: Yes, value: "yes", route: $end}]}\n`,
+    line: 3,
+    column: 55,
+    message: 'unknown key "name" in agents[0].options[0]',
+    suggestion: "write value, and label for what a person reads",
+  },
+  {
+    title: "inputs at the top of the file",
+    text: "workflow: {name: w, entry_point: a}\ninput: {x: {type: string}}\nagents: [{name: a, prompt: x}]\n",
+    line: 2,
+    column: 1,
+    message: 'unknown key "input" in the file',
+    suggestion: "it belongs one level down, into workflow",
+  },
+  {
+    title: "agents twice",
+    text: "workflow: {name: w, entry_point: a}\nagents: [{name: a, prompt: x}]\nagents: [{name: b, prompt: x}]\n",
+    line: 3,
+    column: 1,
+    message: 'the key "agents" is there twice',
+    suggestion: "it stands in line 2 already",
+  },
+  {
+    title: "a route to self",
+    text: `${ROUTED}  - {name: a, prompt: x, routes: [{to: self, when: "{{ output.again }}"}, {to: $end}]}\n`,
+    line: 3,
+    column: 40,
+    message: "there is no step self to go to",
+    suggestion: "write a",
+  },
+  {
+    title: "workflow.execution_time",
+    text: `${ROUTED}  - {name: a, prompt: "took {{ workflow.execution_time }}"}\n`,
+    line: 3,
+    column: 32,
+    message: "workflow.execution_time does not exist",
+    suggestion: "known: input, dir, file, name",
+  },
+];
+
+describe("an author is told", () => {
+  it.each(CASES)("of $title, at its line and column", async ({ text, line, column, message, suggestion }) => {
+    const faults = await faultsOf(text);
+    expect(faults[0]).toMatchObject({ message, suggestion, line, column });
+    expect(faults).toHaveLength(1);
+  });
+
+  it("in a warning, of what goes wrong on some ways only: Conductor runs such a file", async () => {
+    const { notes } = await loadText(
+      `${ROUTED}  - {name: a, prompt: x, routes: [{to: b, when: "{{ output.x }}"}, {to: c}]}\n  - {name: b, prompt: y, routes: [{to: c}]}\n  - {name: c, prompt: "{{ b.output.x }}"}\n`,
+    );
+    expect(notes).toEqual([
+      "/work/flow.yaml:5:27 agents[2].prompt: b may not have run before c: there is a way past it (write {{ b.output | default('') }} or ask {% if b is defined %})",
+    ]);
+  });
+
+  it("in a warning, of a system prompt that asks nothing", async () => {
+    const { notes } = await loadText(`${ROUTED}  - {name: a, system_prompt: "Be kind."}\n`);
+    expect(notes).toEqual([
+      "/work/flow.yaml:3:15 agents[0].system_prompt: a system prompt without a prompt asks nothing (write prompt)",
+    ]);
+  });
+});
+
+describe("the place of a fault inside a text", () => {
+  const within = (value: string): string => `workflow: {name: w}\nsteps:\n  - name: a\n    value: ${value}\n`;
+  const TABLE: readonly (readonly [string, string, number, number])[] = [
+    ["a plain text", "x {{ nobody }} y", 4, 17],
+    ["double quotes", '"x {{ nobody }}"', 4, 18],
+    ["single quotes", "'x {{ nobody }}'", 4, 18],
+    ["a block text", "|\n      one\n        {{ nobody }}\n", 6, 12],
+    ["a block text without its last line end", "|-\n      one\n\n      two {{ nobody }}\n", 7, 14],
+    ["a folded text", ">\n      one\n      two {{ nobody }}\n", 6, 14],
+    ["a second use of one word", "|\n      {# nobody #}\n      {{ nobody }}\n", 6, 10],
+  ];
+  it.each(TABLE)("is found in %s", async (_title, value, line, column) => {
+    const [fault] = await faultsOf(within(value));
+    expect(fault).toMatchObject({ message: "a template names nobody, which is no step", line, column, width: 6 });
+  });
+
+  it("is that of faulty syntax", async () => {
+    const [fault] = await faultsOf(within("|\n      fine {{ workflow.name }}\n      bad {{ 1 +* 2 }}\n"));
+    expect(fault).toMatchObject({ line: 6, column: 11 });
+    expect(fault?.message).toMatch(/^template: .*line 2 of the text/);
+  });
+
+  it("is that of the file a text comes from", async () => {
+    const [fault] = await faultsOf(within("!file ask.md"), {
+      files: { "/work/ask.md": "# Ask\n\nSay {{ nobody }}.\n" },
+    });
+    expect(fault).toMatchObject({
+      file: "ask.md",
+      line: 3,
+      column: 8,
+      message: "a template names nobody, which is no step",
+    });
+  });
+
+  it("is the whole value where it is written otherwise", async () => {
+    const [fault] = await faultsOf(within('"{{ nob\\u006fdy }}"'));
+    expect(fault).toMatchObject({ line: 4, column: 12 });
+  });
+});
