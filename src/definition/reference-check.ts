@@ -37,8 +37,6 @@ interface Checking extends CheckContext {
   readonly raw: JsonValue;
   readonly inputs: Readonly<Record<string, InputDefinition>>;
   readonly context: ContextRule;
-  /** Tools of the file. */
-  readonly tools: readonly string[] | undefined;
   /** Conductor's files need not declare their inputs; see `findUndeclared`. */
   readonly isRouted: boolean;
   /** Nodes by name, in order of the definition. */
@@ -70,9 +68,8 @@ export function checkReferences(
     else same.push(site);
   }
   const isRouted = isJsonObject(raw) && raw["agents"] !== undefined;
-  const tools = isJsonObject(raw) && Array.isArray(raw["tools"]) ? raw["tools"].map(String) : undefined;
   const { inputs, context: seen } = definition;
-  const checking: Checking = { ...context, raw, inputs, context: seen, tools, isRouted, named };
+  const checking: Checking = { ...context, raw, inputs, context: seen, isRouted, named };
   for (const site of sites) checkNode(site, checking);
   const output = valueAt(raw, ["output"]);
   if (output !== undefined) checkValue(output, { at: ["output"], site: undefined, extra: [], checking });

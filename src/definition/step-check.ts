@@ -1,5 +1,5 @@
 /**
- * Checks of one step that a schema cannot make: its references, its tools, and what it names in explicit mode.
+ * Checks of one step that a schema cannot make: its references, and what it names in explicit mode.
  *
  * Source: CONDUCTOR-YAML 1.10.
  */
@@ -17,15 +17,12 @@ export interface StepChecking {
   readonly absent: ReadonlySet<string>;
   readonly inputs: readonly string[];
   readonly context: ContextRule;
-  /** Tools of the whole file; `undefined` when it lists none. */
-  readonly tools: readonly string[] | undefined;
 }
 
 /** Adds what is wrong with a step. */
 export function checkStepMeaning(node: StepDefinition, checking: StepChecking): void {
   node.references?.forEach((reference, index) => checkReference(reference, index, checking));
   if (node.kind !== "model") return;
-  checkTools(node, checking);
   if (checking.context.mode === "explicit") checkNamed(node, checking);
   if (node.systemPrompt !== undefined && node.prompt.trim() === "")
     checking.faults.warn({
@@ -51,15 +48,6 @@ function checkReference({ root, path, isOptional }: StepReference, index: number
   const nearest = findNearest(name, inputs);
   const suggestion = nearest === undefined ? "declare it under workflow.input" : `did you mean ${nearest}?`;
   faults.add({ path: at, message: `the input ${name} is not declared`, suggestion });
-}
-
-function checkTools({ tools = [] }: ModelStep, { faults, at, tools: known }: StepChecking): void {
-  tools.forEach((tool, index) => {
-    if (known === undefined || known.includes(tool)) return;
-    const nearest = findNearest(tool, known);
-    const suggestion = nearest === undefined ? "add it to the tools of the file" : `did you mean ${nearest}?`;
-    faults.add({ path: [...at, "tools", index], message: `there is no tool ${tool}`, suggestion });
-  });
 }
 
 /** In explicit mode a prompt sees only what `input` names: what it names besides would be missing at the run. */

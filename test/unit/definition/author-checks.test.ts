@@ -53,7 +53,7 @@ const CASES: readonly Case[] = [
     text: `tools: [search]\n${ROUTED}  - {name: a, prompt: x, tools: [serach]}\n`,
     line: 4,
     column: 34,
-    message: "there is no tool serach",
+    message: "there is no tool serach in the tools of the workflow",
     suggestion: "did you mean search?",
   },
   {

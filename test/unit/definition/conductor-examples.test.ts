@@ -20,13 +20,12 @@ const FAULTS: Readonly<Record<string, readonly string[]>> = {
   "hermes-toolsets.yaml": ["for_each: for_each is not in this version"],
   // Inputs are reached through workflow.input only, in Conductor too: there this prompt fails when it is rendered.
   "plugin-sources.yaml": ["agents[0].prompt: a template names changes, which is no step"],
-  "questions.yaml": ["agents[1].type: a step of type questions is not in this version"],
   "subworkflow-foreach-inline.yaml": ["for_each: for_each is not in this version"],
 };
 
 /** Keys of the notes on some of them. */
 const NOTED: Readonly<Record<string, readonly string[]>> = {
-  "simple-qa.yaml": ["workflow.runtime.temperature", "workflow.runtime.mcp_servers"],
+  "simple-qa.yaml": ["workflow.runtime.mcp_servers"],
   "set-step.yaml": [],
   "script-step.yaml": [],
   "copilot-existing-runtime.yaml": ["workflow.runtime.provider"],
