@@ -67,6 +67,7 @@ function createKillingFileSystem() {
   const wrapped = pick(real, [
     "mkdir",
     "readdir",
+    "look",
     "lstat",
     "link",
     "rename",
