@@ -39,6 +39,8 @@ export const LIMITS = {
   workflowNodesMax: 200_000,
   /** Lexical parts of a workflow or settings file; more would take longer than a second to read. */
   workflowTokensMax: 300_000,
+  /** Workflows within each other. Source: CONDUCTOR-YAML 1.4. */
+  workflowNestingMax: 10,
   /** Faults told of one file; the rest would only repeat. */
   workflowFaultsMax: 100,
   settingsFileBytesMax: 1024 * 1024,

@@ -2,7 +2,7 @@
 import type { Runtime } from "../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "./fault.js";
 import type { ToolDefinition } from "./tool-definition.js";
-import type { NodeDefinition } from "./workflow.js";
+import type { LoadedWorkflow, NodeDefinition } from "./workflow.js";
 
 export interface BuildContext {
   readonly faults: FaultList;
@@ -17,6 +17,8 @@ export interface BuildContext {
   readonly codeDigests: ReadonlyMap<string, string>;
   /** Tools of the workflow that are functions, by name; those that are only named are `undefined`. */
   readonly tools: ReadonlyMap<string, ToolDefinition | undefined>;
+  /** Workflows that steps name, by the text that names them. */
+  readonly nested: ReadonlyMap<string, LoadedWorkflow>;
   /** Where each node stands in the file, filled by the builders. */
   readonly places: Map<NodeDefinition, FaultPath>;
   /** Names of steps of kinds that do not run here: told once, not at every place that names them. */

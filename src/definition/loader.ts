@@ -19,6 +19,7 @@ import {
 } from "./environment.js";
 import { FaultList, type FaultPath, type PlaceFinder } from "./fault.js";
 import { readSourceFile, type ReadText } from "./includes.js";
+import { loadNested, type Surroundings } from "./nested-files.js";
 import { readScript } from "./scripted-answers.js";
 import { dropEmptyKeys, noteDefects } from "./structure.js";
 import type { LoadedWorkflow, WorkflowFunctions } from "./workflow.js";
@@ -58,7 +59,11 @@ const DATA = new Set([".yaml", ".yml", ".json"]);
  * Shape: `file` is made absolute against the folder the process was told to work in by the caller; give it absolute.
  * Errors: WORKFLOW_NOT_FOUND; WORKFLOW_INVALID with every fault in `details.faults`.
  */
-export async function loadWorkflow(source: WorkflowSource, deps: LoaderDeps): Promise<LoadedWorkflow> {
+export async function loadWorkflow(
+  source: WorkflowSource,
+  deps: LoaderDeps,
+  around: Surroundings = OUTERMOST,
+): Promise<LoadedWorkflow> {
   const opened = await openSource(source, deps);
   const { faults, file } = opened;
   const value = opened.isProgram ? opened.value : substituteEnvironment(opened.value, substitution(opened, deps));
@@ -72,23 +77,17 @@ export async function loadWorkflow(source: WorkflowSource, deps: LoaderDeps): Pr
     faults.raise("WORKFLOW_INVALID", file);
   }
   const isReadable = faults.faults.length === 0;
-  const first = validateWorkflowFile(value);
-  const tidy = isJsonObject(value) && value["agents"] !== undefined ? dropEmptyKeys(value, first) : value;
-  const mended = noteDefects(tidy === value ? first : validateWorkflowFile(tidy), {
-    root: tidy,
-    schema: "workflow",
-    faults,
-  });
-  const checked = mended === undefined ? tidy : validateWorkflowFile(mended).ok ? mended : undefined;
-  if (checked === undefined) faults.raise("WORKFLOW_INVALID", file);
-  const whole = checked as JsonObject;
+  const { whole, isMended } = requireShape(value as JsonObject, opened);
   const digests = await digestCode(whole, opened, deps);
   const scriptedAnswers = await readAnswers(whole, opened, deps);
+  const nested = await loadNestedOf(whole, opened, { deps, around });
   const definition = buildWorkflow(whole as unknown as WorkflowFile, {
     faults,
     codeDigests: digests,
     scriptedAnswers,
-    isComplete: isReadable && mended === undefined,
+    nested,
+    instructions: around.instructions,
+    isComplete: isReadable && !isMended,
   });
   faults.raise("WORKFLOW_INVALID", file);
   const { folder, functions } = opened;
@@ -97,8 +96,44 @@ export async function loadWorkflow(source: WorkflowSource, deps: LoaderDeps): Pr
     ...(file === undefined ? {} : { file }),
     folder,
     functions,
-    notes: [...faults.warnings, ...explainWorkflow(whole, definition)],
+    notes: [...faults.warnings, ...explainWorkflow(whole, definition), ...notesOf(nested)],
   };
+}
+
+/** The value in the form the schema wants, mended where that is needed to find more faults. Errors: WORKFLOW_INVALID. */
+function requireShape(value: JsonObject, { faults, file }: Source): { whole: JsonObject; isMended: boolean } {
+  const first = validateWorkflowFile(value);
+  const tidy = value["agents"] === undefined ? value : dropEmptyKeys(value, first);
+  const mended = noteDefects(tidy === value ? first : validateWorkflowFile(tidy), {
+    root: tidy,
+    schema: "workflow",
+    faults,
+  });
+  if (mended !== undefined && !validateWorkflowFile(mended).ok) faults.raise("WORKFLOW_INVALID", file);
+  return { whole: (mended ?? tidy) as JsonObject, isMended: mended !== undefined };
+}
+
+const OUTERMOST: Surroundings = { trail: [], instructions: [] };
+
+interface Nesting {
+  readonly deps: LoaderDeps;
+  readonly around: Surroundings;
+}
+
+function loadNestedOf(value: JsonObject, source: Source, { deps, around }: Nesting) {
+  const { folder, file, faults } = source;
+  const own = valueAt(value, ["workflow", "instructions"]);
+  const instructions = Array.isArray(own) ? [...around.instructions, ...own.map(String)] : around.instructions;
+  return loadNested(value, {
+    folder,
+    faults,
+    around: { trail: [...around.trail, file ?? folder], instructions },
+    load: (named, inner) => loadWorkflow({ file: named }, deps, inner),
+  });
+}
+
+function notesOf(nested: ReadonlyMap<string, LoadedWorkflow>): string[] {
+  return [...nested].flatMap(([text, { notes }]) => notes.map((note) => `${text}: ${note}`));
 }
 
 function substitution(source: Source, deps: LoaderDeps): SubstitutionOptions {
@@ -219,7 +254,7 @@ async function digestCode(value: JsonObject, source: Source, deps: LoaderDeps): 
 }
 
 /** Keys below which steps stand. */
-const HOLDERS = new Set(["phases", "specialists", "spawn", "steps", "agents", "parallel", "tools"]);
+const HOLDERS = new Set("phases specialists spawn steps agents parallel tools for_each step agent".split(" "));
 
 function findFunctions(value: JsonValue | undefined, path: FaultPath): { text: string; path: FaultPath }[] {
   if (Array.isArray(value)) return value.flatMap((item: JsonValue, index) => findFunctions(item, [...path, index]));

@@ -20,7 +20,7 @@ import { fingerprintStep } from "./fingerprint.js";
 import { findNearest } from "./nearest.js";
 import { buildRetry, listCommand, optional, optionalMs, textMap } from "./plain-parts.js";
 import { buildStep } from "./step-builder.js";
-import { findKind } from "./step-kinds.js";
+import { findKind, isGroupKind } from "./step-kinds.js";
 import type { ConfidenceRule, EvaluationDefinition, PhaseScope, ScorerStep, StepDefinition } from "./workflow.js";
 
 /** Builds a phase. Units: `number` from 1. */
@@ -63,7 +63,7 @@ function buildSpecialist(step: Step, site: NodeSite): StepDefinition | undefined
     if (step.name !== undefined) site.context.absent.add(step.name);
     return undefined;
   }
-  if (kind === "dag" || kind === "machine" || kind === "parallel" || kind === "phases") {
+  if (isGroupKind(kind)) {
     site.context.faults.add({
       path: site.at,
       message: "a specialist is one step, not a group",

@@ -19,7 +19,7 @@ import {
   type TemplateReference,
 } from "./templates.js";
 import { checkStepMeaning } from "./step-check.js";
-import type { ContextRule, InputDefinition, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
+import type { ContextRule, InputDefinition, NodeDefinition, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
 
 /** Names that are always there. */
 const ROOTS = ["workflow", "context", "channel", "secrets", "phase", "feedback", "outputs"];
@@ -79,7 +79,8 @@ function collectSites(scope: ScopeDefinition, trail: readonly ScopeDefinition[],
   const inner = [...trail, scope];
   for (const node of scope.children) {
     sites.push({ node, trail: inner });
-    if (node.node === "scope") collectSites(node, inner, sites);
+    // A nested workflow is checked as the file that it is.
+    if (node.node === "scope" && node.scope !== "workflow") collectSites(node, inner, sites);
   }
   if (scope.scope !== "phase") return;
   if (scope.spawn !== undefined) sites.push({ node: scope.spawn, trail: inner });
@@ -90,15 +91,33 @@ function checkNode(site: NodeSite, checking: Checking): void {
   const at = checking.places.get(site.node);
   if (at === undefined) return;
   const raw = valueAt(checking.raw, at);
-  const spot: Spot = { at, site, extra: isSpawned(site) ? ["uncertainties", "specialist"] : [], checking };
+  const extra = [...(isSpawned(site) ? ["uncertainties", "specialist"] : []), ...loopNames(site)];
+  const spot: Spot = { at, site, extra, checking };
   // Criteria that serve as a rubric stand in the file as a text alone.
   if (typeof raw === "string") checkValue(raw, spot);
   if (!isJsonObject(raw)) return;
+  checkScope(site.node, raw, spot);
   if (site.node.node === "step") {
     checkStep(raw, site.node.kind === "script", spot);
     checkStepMeaning(site.node, { ...checking, at, names: checking.named, inputs: Object.keys(checking.inputs) });
   }
   site.node.routes.forEach((_route, index) => checkRoute({ ...spot, at: [...at, "routes", index] }));
+}
+
+/** What items are called in the for_each groups around a node. */
+function loopNames({ trail }: NodeSite): readonly string[] {
+  return trail.flatMap((scope) =>
+    scope.scope === "for_each" ? [scope.as, "_index", ...(scope.keyBy === undefined ? [] : ["_key"])] : [],
+  );
+}
+
+/** Where items come from, and what a nested workflow is given. */
+function checkScope(node: NodeDefinition, raw: Readonly<Record<string, JsonValue | undefined>>, spot: Spot): void {
+  if (node.node !== "scope") return;
+  const key = raw["for_each"] === undefined ? "source" : "for_each";
+  if (node.scope === "for_each") checkValue(node.source, { ...spot, at: [...spot.at, key] });
+  if (node.scope === "workflow" && node.inputMapping !== undefined)
+    checkValue(node.inputMapping, { ...spot, at: [...spot.at, "input_mapping"] });
 }
 
 function checkStep(raw: Readonly<Record<string, JsonValue | undefined>>, isScript: boolean, spot: Spot): void {
@@ -112,7 +131,7 @@ function checkStep(raw: Readonly<Record<string, JsonValue | undefined>>, isScrip
 /** In a route the step itself has just run, and its output is `output`. */
 function checkRoute(spot: Spot): void {
   const { at, site, checking } = spot;
-  const extra = ["output", site?.node.name ?? ""];
+  const extra = [...spot.extra, "output", site?.node.name ?? ""];
   const when = valueAt(checking.raw, [...at, "when"]);
   if (typeof when === "string") {
     const inner: Spot = { ...spot, at: [...at, "when"], extra };

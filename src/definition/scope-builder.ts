@@ -1,19 +1,22 @@
 /** Builds scopes: phases in order, steps with depends_on, agents with routes, groups side by side; nested as written. */
-import type { ParallelGroup, Phase, Step } from "../schema/generated/workflow.js";
+import type { ForEachGroup, ParallelGroup, Phase, Step } from "../schema/generated/workflow.js";
 import type { NodeSite } from "./build-context.js";
 import { MAX_CONCURRENT } from "./defaults.js";
 import { findNearest } from "./nearest.js";
+import { buildNested } from "./nested-builder.js";
 import { buildPhase } from "./phase-builder.js";
 import { optional } from "./plain-parts.js";
 import { buildRoutes, buildStep, listNames } from "./step-builder.js";
-import { findKind, type GroupKind } from "./step-kinds.js";
+import { findKind, isGroupKind, type GroupKind } from "./step-kinds.js";
 import type {
   DagScope,
+  ForEachScope,
   MachineScope,
   NodeDefinition,
   ParallelScope,
   PhasesScope,
   ScopeDefinition,
+  TemplateValue,
 } from "./workflow.js";
 
 /** What a scope is called and where it goes on. */
@@ -45,29 +48,19 @@ export function buildNode(step: Step, site: NodeSite): NodeDefinition | undefine
     if (step.name !== undefined) site.context.absent.add(step.name);
     return undefined;
   }
-  switch (kind) {
-    case "dag":
-    case "machine":
-    case "parallel":
-    case "phases":
-      return buildGroup(step, kind, site);
-    default:
-      return buildStep(step, kind, site);
-  }
+  return isGroupKind(kind) ? buildGroup(step, kind, site) : buildStep(step, kind, site);
 }
 
-function buildGroup(step: Step, kind: GroupKind, site: NodeSite): ScopeDefinition {
+function buildGroup(step: Step, kind: GroupKind, site: NodeSite): ScopeDefinition | undefined {
   const built = buildScope(step, kind, site);
-  site.context.places.set(built, site.at);
+  if (built !== undefined) site.context.places.set(built, site.at);
+  else if (step.name !== undefined) site.context.absent.add(step.name);
   return built;
 }
 
-function buildScope(step: Step, kind: GroupKind, site: NodeSite): ScopeDefinition {
+function buildScope(step: Step, kind: GroupKind, site: NodeSite): ScopeDefinition | undefined {
   const frame = frameOf(step, `${site.parent}/${step.name ?? ""}`);
-  const size = {
-    failureMode: step.failure_mode ?? "fail_fast",
-    maxConcurrent: step.max_concurrent ?? MAX_CONCURRENT,
-  } as const;
+  const size = sizeOf(step);
   const inner = (key: string, isRouted = false): NodeSite => ({
     at: [...site.at, key],
     parent: frame.path,
@@ -79,10 +72,14 @@ function buildScope(step: Step, kind: GroupKind, site: NodeSite): ScopeDefinitio
       return buildPhases(step.phases ?? [], frame, inner("phases"));
     case "machine":
       return buildMachine(
-        { agents: step.agents ?? [], groups: [], entry: step.entry_point },
+        { agents: step.agents ?? [], groups: [], loops: [], entry: step.entry_point },
         frame,
         inner("agents", true),
       );
+    case "for_each":
+      return buildForEach(step, frame, site);
+    case "workflow":
+      return buildNested(step, frame, site);
     case "dag":
       return {
         ...frame,
@@ -100,6 +97,69 @@ function buildScope(step: Step, kind: GroupKind, site: NodeSite): ScopeDefinitio
   }
 }
 
+/** A for_each, as a step or as one of Conductor's groups. */
+type Loop = Pick<Step, "name" | "for_each" | "as" | "key_by" | "step" | "agent" | "failure_mode" | "max_concurrent"> & {
+  readonly source?: string | readonly unknown[];
+};
+
+const ITEM_NAME = "item";
+/** Names that a loop variable would hide. Source: CONDUCTOR-YAML 1.6. */
+const TAKEN = new Set(["workflow", "context", "output", "_index", "_key", "channel", "secrets", "phase", "feedback"]);
+
+/** `undefined` with a fault when it has no body that runs here. */
+function buildForEach(loop: Loop, frame: ScopeFrame, site: NodeSite): ForEachScope | undefined {
+  checkLoop(loop, frame, site);
+  const body = buildBody(loop, frame, site);
+  const source = loop.for_each ?? loop.source;
+  if (body === undefined || source === undefined) return undefined;
+  return {
+    ...frame,
+    scope: "for_each",
+    source: typeof source === "string" ? referenceOf(source) : (source as TemplateValue),
+    as: loop.as ?? ITEM_NAME,
+    ...optional("keyBy", loop.key_by),
+    ...sizeOf(loop),
+    children: [body],
+  };
+}
+
+function checkLoop(loop: Loop, { name }: ScopeFrame, { at, context: { faults } }: NodeSite): void {
+  const { as = ITEM_NAME, step, agent, for_each: own, source } = loop;
+  if (step === undefined && agent === undefined)
+    faults.add({ path: at, message: `the for_each ${name} has no step`, suggestion: "add step: {…}" });
+  if (own === undefined && source === undefined)
+    faults.add({ path: at, message: `the for_each ${name} has no source`, suggestion: "add source" });
+  if (step !== undefined && agent !== undefined)
+    faults.add({
+      path: [...at, "agent"],
+      message: "step and agent mean the same",
+      suggestion: "keep one",
+      atKey: true,
+    });
+  if (TAKEN.has(as))
+    faults.add({ path: [...at, "as"], message: `${as} is taken`, suggestion: "call the item otherwise" });
+}
+
+function buildBody(loop: Loop, { path }: ScopeFrame, site: NodeSite): NodeDefinition | undefined {
+  const key = loop.step === undefined ? "agent" : "step";
+  const written = loop[key];
+  if (written === undefined) return undefined;
+  const isRouted = site.isRouted || key === "agent";
+  return buildNode(
+    { ...written, name: written.name ?? ITEM_NAME },
+    { ...site, at: [...site.at, key], parent: path, isRouted },
+  );
+}
+
+function sizeOf({ failure_mode: mode, max_concurrent: max }: Pick<Step, "failure_mode" | "max_concurrent">) {
+  return { failureMode: mode ?? "fail_fast", maxConcurrent: max ?? MAX_CONCURRENT } as const;
+}
+
+/** A source without braces is a reference. */
+function referenceOf(source: string): string {
+  return source.includes("{{") ? source : `{{ ${source.trim()} }}`;
+}
+
 /** Builds siblings, those left out that cannot run here. */
 export function buildAll(steps: readonly Step[], site: NodeSite): NodeDefinition[] {
   return steps.flatMap((step, index) => buildNode(step, { ...site, at: [...site.at, index] }) ?? []);
@@ -113,6 +173,7 @@ export function buildPhases(phases: readonly Phase[], frame: ScopeFrame, site: N
 export interface MachineParts {
   readonly agents: readonly Step[];
   readonly groups: readonly ParallelGroup[];
+  readonly loops: readonly ForEachGroup[];
   readonly entry: string | undefined;
 }
 
@@ -133,6 +194,13 @@ export function buildMachine(parts: MachineParts, frame: ScopeFrame, site: NodeS
     children.push(
       buildParallelGroup(group, parts.agents, { ...site, at: [...site.at.slice(0, -1), "parallel", index] }),
     );
+  });
+  parts.loops.forEach((loop, index) => {
+    const own: NodeSite = { ...site, at: [...site.at.slice(0, -1), "for_each", index] };
+    const built = buildForEach(loop, frameOf(loop, `${site.parent}/${loop.name}`), own);
+    if (built === undefined) return void site.context.absent.add(loop.name);
+    site.context.places.set(built, own.at);
+    children.push(built);
   });
   const first = parts.agents[0]?.name ?? children[0]?.name ?? "";
   return { ...frame, scope: "machine", entry: parts.entry ?? first, children };

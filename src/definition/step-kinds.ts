@@ -9,9 +9,23 @@ import type { FaultList, FaultPath } from "./fault.js";
 import { findNearest } from "./nearest.js";
 import type { StepKind } from "./workflow.js";
 
-export type GroupKind = "dag" | "machine" | "parallel" | "phases";
+export type GroupKind = "dag" | "machine" | "parallel" | "phases" | "for_each" | "workflow";
 export type NodeKind = Exclude<StepKind, "scorer"> | GroupKind;
 type StepKey = keyof Step;
+
+const GROUPS: ReadonlySet<string> = new Set<GroupKind>([
+  "dag",
+  "machine",
+  "parallel",
+  "phases",
+  "for_each",
+  "workflow",
+]);
+
+/** True for kinds that hold other steps. */
+export function isGroupKind(kind: NodeKind): kind is GroupKind {
+  return GROUPS.has(kind);
+}
 
 /** Keys that only some kinds may have; all other keys of a step are for every kind. */
 const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
@@ -57,6 +71,8 @@ const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
   machine: ["agents", "entry_point"],
   parallel: ["parallel", "failure_mode", "max_concurrent"],
   phases: ["phases"],
+  for_each: ["for_each", "source", "as", "key_by", "step", "agent", "failure_mode", "max_concurrent"],
+  workflow: ["workflow", "input_mapping", "max_depth"],
 };
 
 const OWNED = new Set<string>(Object.values(KEYS).flat());
@@ -78,10 +94,14 @@ const TYPES: Readonly<Record<string, NodeKind>> = {
   machine: "machine",
   parallel: "parallel",
   phases: "phases",
+  for_each: "for_each",
+  workflow: "workflow",
 };
 
 /** Without `type`, the first key that is there tells the kind. */
 const SIGNS: readonly (readonly [StepKey, NodeKind])[] = [
+  ["for_each", "for_each"],
+  ["workflow", "workflow"],
   ["steps", "dag"],
   ["agents", "machine"],
   ["parallel", "parallel"],
@@ -109,8 +129,6 @@ interface LaterKind {
 
 /** Kinds of the language that this version does not run. */
 const LATER: Readonly<Record<string, LaterKind>> = {
-  workflow: { keys: ["workflow", "input_mapping", "max_depth"], instead: "write its steps into this file, as a group" },
-  for_each: { keys: ["for_each"], instead: "list the steps, or go over the items in one command or function" },
   mcp: { keys: ["server", "tool"], instead: "call it from a command or function step" },
 };
 

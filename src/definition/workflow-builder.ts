@@ -1,5 +1,5 @@
 /** Builds the normalised definition from a file whose shape has been checked, and checks what a schema cannot. */
-import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Limits, WorkflowFile, WorkflowHeader } from "../schema/generated/workflow.js";
 import type { BuildContext, NodeSite } from "./build-context.js";
 import {
@@ -22,7 +22,15 @@ import { optional, parseDurationMs } from "./plain-parts.js";
 import { checkReferences } from "./reference-check.js";
 import { buildAll, buildMachine, buildPhases, frameOf } from "./scope-builder.js";
 import { describeLater } from "./step-kinds.js";
-import type { InputDefinition, LimitsDefinition, OnFailure, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
+import { mergeAnswers } from "./nested-builder.js";
+import type {
+  InputDefinition,
+  LimitsDefinition,
+  LoadedWorkflow,
+  OnFailure,
+  ScopeDefinition,
+  WorkflowDefinition,
+} from "./workflow.js";
 import { findNearest } from "./nearest.js";
 import { collectSettings } from "./workflow-settings.js";
 
@@ -30,6 +38,10 @@ export interface BuildOptions {
   readonly faults: FaultList;
   readonly codeDigests: ReadonlyMap<string, string>;
   readonly scriptedAnswers: JsonObject | undefined;
+  /** Workflows that its steps name, by the text that names them. */
+  readonly nested: ReadonlyMap<string, LoadedWorkflow>;
+  /** Of the workflows around it. */
+  readonly instructions: readonly string[];
   /** False when the file was mended: what seems unreachable may only be mistyped. */
   readonly isComplete: boolean;
 }
@@ -44,11 +56,12 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
     provider: providerOf(header, isRouted),
     model: header.runtime?.default_model,
     runtime: header.runtime ?? {},
-    instructions: header.instructions ?? [],
+    instructions: [...options.instructions, ...(header.instructions ?? [])],
+    nested: options.nested,
     codeDigests: options.codeDigests,
     tools: buildTools(file.tools ?? [], options.codeDigests, faults),
     places: new Map(),
-    absent: listForEach(file),
+    absent: new Set(),
   };
   checkForm(file, faults);
   checkRuntime(header, isRouted, faults);
@@ -65,7 +78,7 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
     onFailure: onFailureOf(header, faults),
     ...optional("onUnknown", header.on_unknown),
     atlas: { mode: file.atlas?.mode ?? "rules" },
-    ...optional("scriptedAnswers", options.scriptedAnswers),
+    ...optional("scriptedAnswers", mergeAnswers(options.nested, options.scriptedAnswers)),
     settings: collectSettings(file, faults),
   };
   const isComplete = options.isComplete && context.absent.size === 0;
@@ -109,8 +122,9 @@ function checkForm(file: WorkflowFile, faults: FaultList): void {
       atKey: true,
     });
   }
+  const isLooping = (file.for_each ?? []).length > 0;
   for (const form of forms) {
-    if (file[form]?.length === 0)
+    if (file[form]?.length === 0 && !(form === "agents" && isLooping))
       faults.add({ path: [form], message: `${form} is empty`, suggestion: "add at least one", atKey: true });
   }
   noteLater(file, faults);
@@ -118,14 +132,8 @@ function checkForm(file: WorkflowFile, faults: FaultList): void {
 }
 
 function noteLater(file: WorkflowFile, faults: FaultList): void {
-  const isLooping = file.for_each !== undefined && (!Array.isArray(file.for_each) || file.for_each.length > 0);
   const later = [
     { path: ["goal"], isThere: file.goal !== undefined, suggestion: "write phases" },
-    {
-      path: ["for_each"],
-      isThere: isLooping,
-      suggestion: "list the steps, or go over the items in one command or function",
-    },
     { path: ["atlas", "mode"], isThere: file.atlas?.mode === "model", suggestion: "write rules" },
   ];
   for (const { path, isThere, suggestion } of later) {
@@ -134,6 +142,10 @@ function noteLater(file: WorkflowFile, faults: FaultList): void {
 }
 
 function noteRoutedOnly(file: WorkflowFile, faults: FaultList): void {
+  if (file.for_each !== undefined) {
+    const suggestion = "write a step {name, for_each: SOURCE, step: {…}}";
+    faults.add({ path: ["for_each"], message: "for_each groups go with agents", suggestion, atKey: true });
+  }
   if (file.parallel !== undefined) {
     const suggestion = "write a step {name, parallel: […]}";
     faults.add({ path: ["parallel"], message: "parallel groups agents, and there are none", suggestion, atKey: true });
@@ -164,7 +176,12 @@ function buildRoot(file: WorkflowFile, context: BuildContext): ScopeDefinition {
   const frame = frameOf({ name: ROOT_NAME }, ROOT_NAME);
   const site = (key: string, isRouted = false): NodeSite => ({ at: [key], parent: ROOT_NAME, isRouted, context });
   if (file.agents !== undefined) {
-    const parts = { agents: file.agents, groups: file.parallel ?? [], entry: file.workflow.entry_point };
+    const parts = {
+      agents: file.agents,
+      groups: file.parallel ?? [],
+      loops: file.for_each ?? [],
+      entry: file.workflow.entry_point,
+    };
     return buildMachine(parts, frame, site("agents", true));
   }
   if (file.steps !== undefined) {
@@ -189,21 +206,13 @@ function buildInputs(header: WorkflowHeader, faults: FaultList): Record<string, 
   return inputs;
 }
 
-/** Names of for_each groups, which do not run here. */
-function listForEach(file: WorkflowFile): Set<string> {
-  const groups = Array.isArray(file.for_each) ? (file.for_each as readonly JsonValue[]) : [];
-  return new Set(
-    groups.flatMap((group) => (isJsonObject(group) && typeof group["name"] === "string" ? [group["name"]] : [])),
-  );
-}
-
 /** A use that asks for the input: not one that may be missing. */
 const UNDECLARED = /\bworkflow\.input\.([A-Za-z_]\w*)(?![\w?]|\s*\|\s*d(?:efault)?\b|\s+is\s+(?:not\s+)?defined)/g;
 
 /** Inputs that Conductor's files use without declaring them: texts that must be given. */
 function findUndeclared(file: WorkflowFile): Record<string, InputDefinition> {
   const inputs: Record<string, InputDefinition> = {};
-  for (const [, name] of JSON.stringify(file.agents).matchAll(UNDECLARED)) {
+  for (const [, name] of JSON.stringify([file.agents, file.for_each ?? []]).matchAll(UNDECLARED)) {
     const isDeclared = name === undefined || Object.hasOwn(file.workflow.input ?? {}, name);
     if (!isDeclared) inputs[name] = { type: "string", required: true };
   }

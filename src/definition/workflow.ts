@@ -312,6 +312,7 @@ export interface WorkflowScope extends NodeBase {
   /** Absent: the inputs of the workflow around it are passed on. */
   readonly inputMapping?: Readonly<Record<string, TemplateValue>>;
   readonly inputs: Readonly<Record<string, InputDefinition>>;
+  readonly context: ContextRule;
   /** Its output: name → template; empty means that of its last step. */
   readonly output: Readonly<Record<string, TemplateValue>>;
   readonly onFailure: OnFailure;

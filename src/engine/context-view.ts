@@ -16,7 +16,7 @@ import type { ContextRule, StepDefinition, StepReference } from "../definition/w
 import { loadValue, type Choice } from "./choice.js";
 import type { ValueRef } from "./events.js";
 import { parentPathOf } from "./identity.js";
-import { findPlace, requireTask } from "./lookup.js";
+import { findPlace, findWorkflow, requireTask } from "./lookup.js";
 
 export interface ContextView {
   /** Only what the step names is seen. */
@@ -34,7 +34,7 @@ const UNLIMITED = new Set(["human_gate", "questions", "terminate", "scorer"]);
 
 /** The view of a step; `undefined` when it sees everything. Errors: TEMPLATE_FAILED when a reference leads nowhere. */
 export function createContextView(choice: Choice, path: string, node: StepDefinition): ContextView | undefined {
-  const rule = requireTask(choice.state).definition.context;
+  const rule = findWorkflow(choice.state, path)?.node.context ?? requireTask(choice.state).definition.context;
   if (UNLIMITED.has(node.kind) || (rule.mode === "accumulate" && rule.tokensMax === undefined)) return undefined;
   const hidden = new Map<string, string>();
   const fit = rule.tokensMax === undefined ? undefined : fitOutputs(choice, path, rule);

@@ -183,6 +183,7 @@ export function nested(name: string, root: ScopeDefinition, options: Options<Wor
     workflow: name,
     folder: "/work/nested",
     inputs: {},
+    context: { mode: "accumulate", trim: "drop_oldest" },
     output: {},
     onFailure: "pause",
     children: [root],

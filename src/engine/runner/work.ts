@@ -5,7 +5,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { StepDefinition } from "../../definition/workflow.js";
 import type { StepWork } from "../ports.js";
-import { findPhase, requireTask } from "../lookup.js";
+import { findPhase, findWorkflow, requireTask } from "../lookup.js";
 import type { StepEntry, TaskState } from "../state.js";
 import type { LargeValues } from "./values.js";
 
@@ -28,9 +28,8 @@ export async function assembleWork(
     task: { id: task.id, name: task.name },
     step,
     definition,
-    workflowFolder: task.folder,
+    ...(await describeWorkflow({ state, values }, step)),
     phase: { name: phase?.name ?? "", number: step.phase, iteration: phase?.iteration ?? 1 },
-    inputs: task.inputs,
     input: objectOf(rendered["input"]),
     rendered,
     outputs: await loadOutputs(state, listOf(rendered["uses"]), values),
@@ -42,6 +41,15 @@ export async function assembleWork(
       : { milestone: { name: step.milestone.name, state: await values.resolve(step.milestone.state) } }),
     ...(await loadHistory(state, step, values)),
   };
+}
+
+/** Folder and inputs of the workflow that the step is part of. */
+async function describeWorkflow({ state, values }: WorkSources, { path }: StepEntry) {
+  const { folder, inputs } = requireTask(state);
+  const nested = findWorkflow(state, path);
+  const data = nested === undefined ? undefined : state.scopes.get(nested.path)?.data;
+  if (nested === undefined || data?.scope !== "workflow") return { workflowFolder: folder, inputs };
+  return { workflowFolder: nested.node.folder, inputs: objectOf(await values.resolve(data.inputs)) };
 }
 
 /** Outputs by name; where two paths end in the same name the later path of the list wins. */

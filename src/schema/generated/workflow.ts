@@ -17,8 +17,8 @@ export interface WorkflowFile {
   readonly agents?: readonly Step[];
   /** Groups of agents that run side by side. */
   readonly parallel?: readonly ParallelGroup[];
-  /** One step per item of a list (not in this version). */
-  readonly for_each?: unknown;
+  /** Groups that do one agent per item of a list. */
+  readonly for_each?: readonly ForEachGroup[];
   /** What is wanted; the orchestrator plans the phases (not in this version). */
   readonly goal?: string;
   /** The final output: name to template. */
@@ -333,6 +333,31 @@ export interface ParallelGroup {
   readonly depends_on?: Names;
 }
 
+/** One agent per item of a list, several at a time. */
+export interface ForEachGroup {
+  readonly name: NodeName;
+  readonly description?: string;
+  readonly type: "for_each";
+  readonly source: ItemsSource;
+  readonly as: LoopVariable;
+  /** What is done for each item. */
+  readonly agent: Step;
+  readonly key_by?: KeyBy;
+  readonly failure_mode?: FailureMode;
+  readonly max_concurrent?: MaxConcurrent;
+  readonly routes?: readonly Route[];
+  readonly on_error?: string;
+}
+
+/** Where the items are: step.output.field, workflow.input.name, a template, or the list itself. */
+export type ItemsSource = string | readonly unknown[];
+
+/** What templates call the item. */
+export type LoopVariable = string;
+
+/** Path within an item of the key that its result is known by, e.g. id; otherwise it is its index. */
+export type KeyBy = string;
+
 /** What one failure does to its siblings. */
 export type FailureMode = "fail_fast" | "continue_on_error" | "all_or_nothing";
 
@@ -453,10 +478,10 @@ export interface Step {
   readonly allow_abort?: boolean;
   /** Where control goes when the wizard was left. */
   readonly abort_route?: string;
-  /** A nested workflow (not in this version). */
-  readonly workflow?: unknown;
-  /** Not in this version. */
-  readonly input_mapping?: unknown;
+  /** File of a workflow that runs as one step, relative to this one. */
+  readonly workflow?: string;
+  /** Inputs of the nested workflow: name to template. Without it the inputs of this one are passed on. */
+  readonly input_mapping?: { readonly [key: string]: unknown };
   readonly max_depth?: number;
   /** How a terminate step ends the workflow. */
   readonly status?: "success" | "failed";
@@ -470,8 +495,13 @@ export interface Step {
   readonly server?: unknown;
   /** Not in this version. */
   readonly tool?: unknown;
-  /** Not in this version. */
-  readonly for_each?: unknown;
+  readonly for_each?: ItemsSource;
+  readonly as?: LoopVariable;
+  readonly key_by?: KeyBy;
+  /** What is done for each item. */
+  readonly step?: Step;
+  /** The same as step. */
+  readonly agent?: Step;
   /** Value of the option that --skip-gates takes. */
   readonly default?: (string | number | boolean);
   /** What a gate or wizard answers itself when its timeout is over: an option, or skip_all or abort. */
@@ -677,10 +707,10 @@ export type Tool = string | {
   readonly timeout?: Duration;
 };
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"$ref":"#/$defs/tool"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"atlas":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"type":"string"},"on_complete":{"type":"string"},"on_error":{"type":"string"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"evaluation":{"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{},"input_mapping":{},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}},"tool":{"type":["string","object"],"additionalProperties":false,"required":["name","function"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"}}}}};
-const schema102 = {"enum":["plain","sealed"]};
-const schema109 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
-const schema110 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"$ref":"#/$defs/tool"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{"type":"array","items":{"$ref":"#/$defs/for_each_group"}},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"atlas":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"type":"string"},"on_complete":{"type":"string"},"on_error":{"type":"string"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"evaluation":{"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"for_each_group":{"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}},"items_source":{"type":["string","array"],"minLength":1},"loop_variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"key_by":{"type":"string","minLength":1},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}},"tool":{"type":["string","object"],"additionalProperties":false,"required":["name","function"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"}}}}};
+const schema113 = {"enum":["plain","sealed"]};
+const schema120 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
+const schema121 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
 const func1 = Object.prototype.hasOwnProperty;
 const schema32 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"type":"string"},"on_complete":{"type":"string"},"on_error":{"type":"string"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}};
 const schema42 = {"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true};
@@ -3568,7 +3598,7 @@ const schema54 = {"type":"object","additionalProperties":false,"required":["name
 const schema55 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"};
 const schema71 = {"type":"integer","minimum":1,"maximum":1000};
 const pattern8 = new RegExp("^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$", "u");
-const schema56 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{},"input_mapping":{},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}};
+const schema56 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}};
 const schema58 = {"type":["array","string"],"items":{"type":"string"}};
 const schema59 = {"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}};
 const schema62 = {"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}};
@@ -3577,7 +3607,11 @@ const schema70 = {"enum":["fail_fast","continue_on_error","all_or_nothing"]};
 const schema73 = {"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}};
 const schema75 = {"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}};
 const schema76 = {"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}};
+const schema77 = {"type":["string","array"],"minLength":1};
+const schema78 = {"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"};
+const schema79 = {"type":"string","minLength":1};
 const pattern13 = new RegExp("\\S", "u");
+const pattern14 = new RegExp("^[A-Za-z_][A-Za-z0-9_]*$", "u");
 const wrapper2 = {validate: validate38};
 const wrapper5 = {validate: validate37};
 
@@ -5793,10 +5827,11 @@ vErrors.push(err171);
 errors++;
 }
 }
-if(data.max_depth !== undefined){
-let data118 = data.max_depth;
-if(!(((typeof data118 == "number") && (!(data118 % 1) && !isNaN(data118))) && (isFinite(data118)))){
-const err172 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.workflow !== undefined){
+let data118 = data.workflow;
+if(typeof data118 === "string"){
+if(func3(data118) < 1){
+const err172 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -5805,9 +5840,9 @@ vErrors.push(err172);
 }
 errors++;
 }
-if((typeof data118 == "number") && (isFinite(data118))){
-if(data118 > 10 || isNaN(data118)){
-const err173 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
+}
+else {
+const err173 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -5816,8 +5851,13 @@ vErrors.push(err173);
 }
 errors++;
 }
-if(data118 < 1 || isNaN(data118)){
-const err174 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data.input_mapping !== undefined){
+let data119 = data.input_mapping;
+if(data119 && typeof data119 == "object" && !Array.isArray(data119)){
+}
+else {
+const err174 = {instancePath:instancePath+"/input_mapping",schemaPath:"#/properties/input_mapping/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -5827,11 +5867,10 @@ vErrors.push(err174);
 errors++;
 }
 }
-}
-if(data.status !== undefined){
-let data119 = data.status;
-if(!((data119 === "success") || (data119 === "failed"))){
-const err175 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema56.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(data.max_depth !== undefined){
+let data120 = data.max_depth;
+if(!(((typeof data120 == "number") && (!(data120 % 1) && !isNaN(data120))) && (isFinite(data120)))){
+const err175 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -5840,11 +5879,9 @@ vErrors.push(err175);
 }
 errors++;
 }
-}
-if(data.output_template !== undefined){
-let data120 = data.output_template;
-if((typeof data120 !== "string") && (!(data120 && typeof data120 == "object" && !Array.isArray(data120)))){
-const err176 = {instancePath:instancePath+"/output_template",schemaPath:"#/properties/output_template/type",keyword:"type",params:{type: schema56.properties.output_template.type},message:"must be string,object"};
+if((typeof data120 == "number") && (isFinite(data120))){
+if(data120 > 10 || isNaN(data120)){
+const err176 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -5853,10 +5890,8 @@ vErrors.push(err176);
 }
 errors++;
 }
-}
-if(data.url !== undefined){
-if(typeof data.url !== "string"){
-const err177 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data120 < 1 || isNaN(data120)){
+const err177 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -5866,10 +5901,11 @@ vErrors.push(err177);
 errors++;
 }
 }
-if(data.method !== undefined){
-let data122 = data.method;
-if(!(((((((data122 === "GET") || (data122 === "HEAD")) || (data122 === "POST")) || (data122 === "PUT")) || (data122 === "PATCH")) || (data122 === "DELETE")) || (data122 === "OPTIONS"))){
-const err178 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema56.properties.method.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.status !== undefined){
+let data121 = data.status;
+if(!((data121 === "success") || (data121 === "failed"))){
+const err178 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema56.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -5879,10 +5915,10 @@ vErrors.push(err178);
 errors++;
 }
 }
-if(data.default !== undefined){
-let data123 = data.default;
-if(((typeof data123 !== "string") && (!((typeof data123 == "number") && (isFinite(data123))))) && (typeof data123 !== "boolean")){
-const err179 = {instancePath:instancePath+"/default",schemaPath:"#/properties/default/type",keyword:"type",params:{type: schema56.properties.default.type},message:"must be string,number,boolean"};
+if(data.output_template !== undefined){
+let data122 = data.output_template;
+if((typeof data122 !== "string") && (!(data122 && typeof data122 == "object" && !Array.isArray(data122)))){
+const err179 = {instancePath:instancePath+"/output_template",schemaPath:"#/properties/output_template/type",keyword:"type",params:{type: schema56.properties.output_template.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -5892,10 +5928,9 @@ vErrors.push(err179);
 errors++;
 }
 }
-if(data.on_timeout !== undefined){
-let data124 = data.on_timeout;
-if(((typeof data124 !== "string") && (!((typeof data124 == "number") && (isFinite(data124))))) && (typeof data124 !== "boolean")){
-const err180 = {instancePath:instancePath+"/on_timeout",schemaPath:"#/properties/on_timeout/type",keyword:"type",params:{type: schema56.properties.on_timeout.type},message:"must be string,number,boolean"};
+if(data.url !== undefined){
+if(typeof data.url !== "string"){
+const err180 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -5905,13 +5940,10 @@ vErrors.push(err180);
 errors++;
 }
 }
-if(data.headers !== undefined){
-let data125 = data.headers;
-if(data125 && typeof data125 == "object" && !Array.isArray(data125)){
-for(const key13 in data125){
-let data126 = data125[key13];
-if(((typeof data126 !== "string") && (!((typeof data126 == "number") && (isFinite(data126))))) && (typeof data126 !== "boolean")){
-const err181 = {instancePath:instancePath+"/headers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+if(data.method !== undefined){
+let data124 = data.method;
+if(!(((((((data124 === "GET") || (data124 === "HEAD")) || (data124 === "POST")) || (data124 === "PUT")) || (data124 === "PATCH")) || (data124 === "DELETE")) || (data124 === "OPTIONS"))){
+const err181 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema56.properties.method.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -5921,9 +5953,10 @@ vErrors.push(err181);
 errors++;
 }
 }
-}
-else {
-const err182 = {instancePath:instancePath+"/headers",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.for_each !== undefined){
+let data125 = data.for_each;
+if((typeof data125 !== "string") && (!(Array.isArray(data125)))){
+const err182 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema77.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -5932,14 +5965,9 @@ vErrors.push(err182);
 }
 errors++;
 }
-}
-if(data.query !== undefined){
-let data127 = data.query;
-if(data127 && typeof data127 == "object" && !Array.isArray(data127)){
-for(const key14 in data127){
-let data128 = data127[key14];
-if(((typeof data128 !== "string") && (!((typeof data128 == "number") && (isFinite(data128))))) && (typeof data128 !== "boolean")){
-const err183 = {instancePath:instancePath+"/query/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+if(typeof data125 === "string"){
+if(func3(data125) < 1){
+const err183 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -5950,8 +5978,11 @@ errors++;
 }
 }
 }
-else {
-const err184 = {instancePath:instancePath+"/query",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.as !== undefined){
+let data126 = data.as;
+if(typeof data126 === "string"){
+if(!pattern14.test(data126)){
+const err184 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -5961,9 +5992,8 @@ vErrors.push(err184);
 errors++;
 }
 }
-if(data.fail_on_status !== undefined){
-if(typeof data.fail_on_status !== "boolean"){
-const err185 = {instancePath:instancePath+"/fail_on_status",schemaPath:"#/properties/fail_on_status/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err185 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -5973,14 +6003,11 @@ vErrors.push(err185);
 errors++;
 }
 }
-if(data.fallback !== undefined){
-let data130 = data.fallback;
-if(Array.isArray(data130)){
-const len18 = data130.length;
-for(let i18=0; i18<len18; i18++){
-let data131 = data130[i18];
-if((typeof data131 !== "string") && (!(data131 && typeof data131 == "object" && !Array.isArray(data131)))){
-const err186 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/type",keyword:"type",params:{type: schema56.properties.fallback.items.type},message:"must be string,object"};
+if(data.key_by !== undefined){
+let data127 = data.key_by;
+if(typeof data127 === "string"){
+if(func3(data127) < 1){
+const err186 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -5989,9 +6016,9 @@ vErrors.push(err186);
 }
 errors++;
 }
-if(data131 && typeof data131 == "object" && !Array.isArray(data131)){
-if(data131.provider === undefined){
-const err187 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/required",keyword:"required",params:{missingProperty: "provider"},message:"must have required property '"+"provider"+"'"};
+}
+else {
+const err187 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -6000,9 +6027,23 @@ vErrors.push(err187);
 }
 errors++;
 }
-for(const key15 in data131){
-if(!((key15 === "provider") || (key15 === "model"))){
-const err188 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+}
+if(data.step !== undefined){
+if(!(wrapper2.validate(data.step, {instancePath:instancePath+"/step",parentData:data,parentDataProperty:"step",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.agent !== undefined){
+if(!(wrapper2.validate(data.agent, {instancePath:instancePath+"/agent",parentData:data,parentDataProperty:"agent",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.default !== undefined){
+let data130 = data.default;
+if(((typeof data130 !== "string") && (!((typeof data130 == "number") && (isFinite(data130))))) && (typeof data130 !== "boolean")){
+const err188 = {instancePath:instancePath+"/default",schemaPath:"#/properties/default/type",keyword:"type",params:{type: schema56.properties.default.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -6012,11 +6053,10 @@ vErrors.push(err188);
 errors++;
 }
 }
-if(data131.provider !== undefined){
-let data132 = data131.provider;
-if(typeof data132 === "string"){
-if(func3(data132) < 1){
-const err189 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data.on_timeout !== undefined){
+let data131 = data.on_timeout;
+if(((typeof data131 !== "string") && (!((typeof data131 == "number") && (isFinite(data131))))) && (typeof data131 !== "boolean")){
+const err189 = {instancePath:instancePath+"/on_timeout",schemaPath:"#/properties/on_timeout/type",keyword:"type",params:{type: schema56.properties.on_timeout.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -6026,8 +6066,13 @@ vErrors.push(err189);
 errors++;
 }
 }
-else {
-const err190 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.headers !== undefined){
+let data132 = data.headers;
+if(data132 && typeof data132 == "object" && !Array.isArray(data132)){
+for(const key13 in data132){
+let data133 = data132[key13];
+if(((typeof data133 !== "string") && (!((typeof data133 == "number") && (isFinite(data133))))) && (typeof data133 !== "boolean")){
+const err190 = {instancePath:instancePath+"/headers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -6037,11 +6082,9 @@ vErrors.push(err190);
 errors++;
 }
 }
-if(data131.model !== undefined){
-let data133 = data131.model;
-if(typeof data133 === "string"){
-if(func3(data133) < 1){
-const err191 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err191 = {instancePath:instancePath+"/headers",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -6051,8 +6094,13 @@ vErrors.push(err191);
 errors++;
 }
 }
-else {
-const err192 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.query !== undefined){
+let data134 = data.query;
+if(data134 && typeof data134 == "object" && !Array.isArray(data134)){
+for(const key14 in data134){
+let data135 = data134[key14];
+if(((typeof data135 !== "string") && (!((typeof data135 == "number") && (isFinite(data135))))) && (typeof data135 !== "boolean")){
+const err192 = {instancePath:instancePath+"/query/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -6063,10 +6111,8 @@ errors++;
 }
 }
 }
-}
-}
 else {
-const err193 = {instancePath:instancePath+"/fallback",schemaPath:"#/properties/fallback/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err193 = {instancePath:instancePath+"/query",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -6076,11 +6122,9 @@ vErrors.push(err193);
 errors++;
 }
 }
-if(data.temperature !== undefined){
-let data134 = data.temperature;
-if((typeof data134 == "number") && (isFinite(data134))){
-if(data134 > 2 || isNaN(data134)){
-const err194 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(data.fail_on_status !== undefined){
+if(typeof data.fail_on_status !== "boolean"){
+const err194 = {instancePath:instancePath+"/fail_on_status",schemaPath:"#/properties/fail_on_status/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -6089,8 +6133,15 @@ vErrors.push(err194);
 }
 errors++;
 }
-if(data134 < 0 || isNaN(data134)){
-const err195 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data.fallback !== undefined){
+let data137 = data.fallback;
+if(Array.isArray(data137)){
+const len18 = data137.length;
+for(let i18=0; i18<len18; i18++){
+let data138 = data137[i18];
+if((typeof data138 !== "string") && (!(data138 && typeof data138 == "object" && !Array.isArray(data138)))){
+const err195 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/type",keyword:"type",params:{type: schema56.properties.fallback.items.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -6099,9 +6150,9 @@ vErrors.push(err195);
 }
 errors++;
 }
-}
-else {
-const err196 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data138 && typeof data138 == "object" && !Array.isArray(data138)){
+if(data138.provider === undefined){
+const err196 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/required",keyword:"required",params:{missingProperty: "provider"},message:"must have required property '"+"provider"+"'"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -6110,11 +6161,9 @@ vErrors.push(err196);
 }
 errors++;
 }
-}
-if(data.max_tokens !== undefined){
-let data135 = data.max_tokens;
-if(!(((typeof data135 == "number") && (!(data135 % 1) && !isNaN(data135))) && (isFinite(data135)))){
-const err197 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+for(const key15 in data138){
+if(!((key15 === "provider") || (key15 === "model"))){
+const err197 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -6123,9 +6172,12 @@ vErrors.push(err197);
 }
 errors++;
 }
-if((typeof data135 == "number") && (isFinite(data135))){
-if(data135 > 200000 || isNaN(data135)){
-const err198 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"};
+}
+if(data138.provider !== undefined){
+let data139 = data138.provider;
+if(typeof data139 === "string"){
+if(func3(data139) < 1){
+const err198 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -6134,8 +6186,9 @@ vErrors.push(err198);
 }
 errors++;
 }
-if(data135 < 1 || isNaN(data135)){
-const err199 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+else {
+const err199 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -6145,10 +6198,11 @@ vErrors.push(err199);
 errors++;
 }
 }
-}
-}
-else {
-const err200 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data138.model !== undefined){
+let data140 = data138.model;
+if(typeof data140 === "string"){
+if(func3(data140) < 1){
+const err200 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -6157,13 +6211,120 @@ vErrors.push(err200);
 }
 errors++;
 }
+}
+else {
+const err201 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err201];
+}
+else {
+vErrors.push(err201);
+}
+errors++;
+}
+}
+}
+}
+}
+else {
+const err202 = {instancePath:instancePath+"/fallback",schemaPath:"#/properties/fallback/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err202];
+}
+else {
+vErrors.push(err202);
+}
+errors++;
+}
+}
+if(data.temperature !== undefined){
+let data141 = data.temperature;
+if((typeof data141 == "number") && (isFinite(data141))){
+if(data141 > 2 || isNaN(data141)){
+const err203 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(vErrors === null){
+vErrors = [err203];
+}
+else {
+vErrors.push(err203);
+}
+errors++;
+}
+if(data141 < 0 || isNaN(data141)){
+const err204 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err204];
+}
+else {
+vErrors.push(err204);
+}
+errors++;
+}
+}
+else {
+const err205 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err205];
+}
+else {
+vErrors.push(err205);
+}
+errors++;
+}
+}
+if(data.max_tokens !== undefined){
+let data142 = data.max_tokens;
+if(!(((typeof data142 == "number") && (!(data142 % 1) && !isNaN(data142))) && (isFinite(data142)))){
+const err206 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err206];
+}
+else {
+vErrors.push(err206);
+}
+errors++;
+}
+if((typeof data142 == "number") && (isFinite(data142))){
+if(data142 > 200000 || isNaN(data142)){
+const err207 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"};
+if(vErrors === null){
+vErrors = [err207];
+}
+else {
+vErrors.push(err207);
+}
+errors++;
+}
+if(data142 < 1 || isNaN(data142)){
+const err208 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err208];
+}
+else {
+vErrors.push(err208);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err209 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err209];
+}
+else {
+vErrors.push(err209);
+}
+errors++;
+}
 validate38.errors = vErrors;
 return errors === 0;
 }
 validate38.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema79 = {"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}};
-const schema80 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}};
+const schema82 = {"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}};
+const schema83 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6177,7 +6338,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema80.properties, key0))){
+if(!(func1.call(schema83.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -6270,7 +6431,7 @@ const len1 = data5.length;
 for(let i1=0; i1<len1; i1++){
 let data6 = data5[i1];
 if(((typeof data6 !== "string") && (!((typeof data6 == "number") && (isFinite(data6))))) && (typeof data6 !== "boolean")){
-const err7 = {instancePath:instancePath+"/args/" + i1,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema80.properties.args.items.type},message:"must be string,number,boolean"};
+const err7 = {instancePath:instancePath+"/args/" + i1,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema83.properties.args.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6351,7 +6512,7 @@ errors++;
 if(data.schema !== undefined){
 let data11 = data.schema;
 if((!(data11 && typeof data11 == "object" && !Array.isArray(data11))) && (typeof data11 !== "boolean")){
-const err13 = {instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema80.properties.schema.type},message:"must be object,boolean"};
+const err13 = {instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema83.properties.schema.type},message:"must be object,boolean"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6376,7 +6537,7 @@ errors++;
 if(data.expression !== undefined){
 let data13 = data.expression;
 if((typeof data13 !== "string") && (!((typeof data13 == "number") && (isFinite(data13))))){
-const err15 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: schema80.properties.expression.type},message:"must be string,number"};
+const err15 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: schema83.properties.expression.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6994,7 +7155,7 @@ errors++;
 if(data.scorers !== undefined){
 let data6 = data.scorers;
 if(!data6 || typeof data6 != "object"){
-const err14 = {instancePath:instancePath+"/scorers",schemaPath:"#/properties/scorers/type",keyword:"type",params:{type: schema79.properties.scorers.type},message:"must be object,array"};
+const err14 = {instancePath:instancePath+"/scorers",schemaPath:"#/properties/scorers/type",keyword:"type",params:{type: schema82.properties.scorers.type},message:"must be object,array"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7037,8 +7198,8 @@ return errors === 0;
 }
 validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema88 = {"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}};
-const schema89 = {"type":"number","minimum":0,"maximum":1};
+const schema91 = {"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}};
+const schema92 = {"type":"number","minimum":0,"maximum":1};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7051,7 +7212,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!((typeof data == "number") && (isFinite(data)))) && (!(data && typeof data == "object" && !Array.isArray(data)))){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema88.type},message:"must be number,object"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema91.type},message:"must be number,object"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7615,7 +7776,7 @@ return errors === 0;
 }
 validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema95 = {"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}};
+const schema98 = {"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7965,14 +8126,420 @@ return errors === 0;
 }
 validate52.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema103 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
-const schema104 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command"]},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
-const pattern16 = new RegExp("^[A-Za-z_][A-Za-z0-9_]*$", "u");
+const schema104 = {"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate63.evaluated;
+const evaluated0 = validate54.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.type === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.source === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "source"},message:"must have required property '"+"source"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.as === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "as"},message:"must have required property '"+"as"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.agent === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema104.properties, key0))){
+const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(func3(data0) > 100){
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/node_name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(func3(data0) < 1){
+const err7 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/node_name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(!pattern8.test(data0)){
+const err8 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/node_name/pattern",keyword:"pattern",params:{pattern: "^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},message:"must match pattern \""+"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/node_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.description !== undefined){
+if(typeof data.description !== "string"){
+const err10 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.type !== undefined){
+if("for_each" !== data.type){
+const err11 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "for_each"},message:"must be equal to constant"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.source !== undefined){
+let data3 = data.source;
+if((typeof data3 !== "string") && (!(Array.isArray(data3)))){
+const err12 = {instancePath:instancePath+"/source",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema77.type},message:"must be string,array"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(typeof data3 === "string"){
+if(func3(data3) < 1){
+const err13 = {instancePath:instancePath+"/source",schemaPath:"#/$defs/items_source/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+if(data.as !== undefined){
+let data4 = data.as;
+if(typeof data4 === "string"){
+if(!pattern14.test(data4)){
+const err14 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.agent !== undefined){
+if(!(validate38(data.agent, {instancePath:instancePath+"/agent",parentData:data,parentDataProperty:"agent",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
+errors = vErrors.length;
+}
+}
+if(data.key_by !== undefined){
+let data6 = data.key_by;
+if(typeof data6 === "string"){
+if(func3(data6) < 1){
+const err16 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.failure_mode !== undefined){
+let data7 = data.failure_mode;
+if(!(((data7 === "fail_fast") || (data7 === "continue_on_error")) || (data7 === "all_or_nothing"))){
+const err18 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.max_concurrent !== undefined){
+let data8 = data.max_concurrent;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+const err19 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 1000 || isNaN(data8)){
+const err20 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data8 < 1 || isNaN(data8)){
+const err21 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+if(data.routes !== undefined){
+let data9 = data.routes;
+if(Array.isArray(data9)){
+const len0 = data9.length;
+for(let i0=0; i0<len0; i0++){
+let data10 = data9[i0];
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.to === undefined){
+const err22 = {instancePath:instancePath+"/routes/" + i0,schemaPath:"#/$defs/route/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+for(const key1 in data10){
+if(!(((key1 === "to") || (key1 === "when")) || (key1 === "output"))){
+const err23 = {instancePath:instancePath+"/routes/" + i0,schemaPath:"#/$defs/route/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data10.to !== undefined){
+let data11 = data10.to;
+if(typeof data11 === "string"){
+if(func3(data11) < 1){
+const err24 = {instancePath:instancePath+"/routes/" + i0+"/to",schemaPath:"#/$defs/route/properties/to/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/routes/" + i0+"/to",schemaPath:"#/$defs/route/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data10.when !== undefined){
+let data12 = data10.when;
+if((typeof data12 !== "string") && (typeof data12 !== "boolean")){
+const err26 = {instancePath:instancePath+"/routes/" + i0+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema59.properties.when.type},message:"must be string,boolean"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data10.output !== undefined){
+let data13 = data10.output;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+}
+else {
+const err27 = {instancePath:instancePath+"/routes/" + i0+"/output",schemaPath:"#/$defs/route/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/routes/" + i0,schemaPath:"#/$defs/route/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/routes",schemaPath:"#/properties/routes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.on_error !== undefined){
+if(typeof data.on_error !== "string"){
+const err30 = {instancePath:instancePath+"/on_error",schemaPath:"#/properties/on_error/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+validate54.errors = vErrors;
+return errors === 0;
+}
+validate54.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema114 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
+const schema115 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command"]},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
+
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate66.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8019,7 +8586,7 @@ errors++;
 if(data0.type !== undefined){
 let data1 = data0.type;
 if(!((((data1 === "keyfile") || (data1 === "passphrase")) || (data1 === "env")) || (data1 === "command"))){
-const err3 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/$defs/key_source/properties/type/enum",keyword:"enum",params:{allowedValues: schema104.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/$defs/key_source/properties/type/enum",keyword:"enum",params:{allowedValues: schema115.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8044,7 +8611,7 @@ errors++;
 if(data0.variable !== undefined){
 let data3 = data0.variable;
 if(typeof data3 === "string"){
-if(!pattern16.test(data3)){
+if(!pattern14.test(data3)){
 const err5 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -8139,20 +8706,20 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
-validate63.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate66.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema105 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
-const schema106 = {"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]};
-const schema107 = {"enum":["user_requested","debug_breakpoint","before_risky_operation"]};
-const schema108 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}};
+const schema116 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
+const schema117 = {"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]};
+const schema118 = {"enum":["user_requested","debug_breakpoint","before_risky_operation"]};
+const schema119 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}};
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate65.evaluated;
+const evaluated0 = validate68.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8161,7 +8728,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema105.properties, key0))){
+if(!(func1.call(schema116.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -8348,7 +8915,7 @@ errors++;
 if(data.metadata !== undefined){
 let data9 = data.metadata;
 if(!((data9 === "full") || (data9 === "minimal"))){
-const err15 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema105.properties.metadata.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema116.properties.metadata.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8415,7 +8982,7 @@ const len0 = data12.length;
 for(let i0=0; i0<len0; i0++){
 let data13 = data12[i0];
 if(!((((((((((data13 === "phase_started") || (data13 === "phase_completed")) || (data13 === "specialist_finished")) || (data13 === "evaluation_completed")) || (data13 === "confidence_threshold_crossed")) || (data13 === "error_encountered")) || (data13 === "memory_pressure_high")) || (data13 === "question_opened")) || (data13 === "interval")) || (data13 === "shutdown"))){
-const err20 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema106.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema117.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8444,7 +9011,7 @@ const len1 = data14.length;
 for(let i1=0; i1<len1; i1++){
 let data15 = data14[i1];
 if(!(((data15 === "user_requested") || (data15 === "debug_breakpoint")) || (data15 === "before_risky_operation"))){
-const err22 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema107.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema118.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -8568,10 +9135,10 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate65.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
-validate65.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate68.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -8724,9 +9291,19 @@ vErrors.push(err6);
 errors++;
 }
 }
-if(data.goal !== undefined){
-if(typeof data.goal !== "string"){
-const err7 = {instancePath:instancePath+"/goal",schemaPath:"#/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.for_each !== undefined){
+let data11 = data.for_each;
+if(Array.isArray(data11)){
+const len5 = data11.length;
+for(let i5=0; i5<len5; i5++){
+if(!(validate54(data11[i5], {instancePath:instancePath+"/for_each/" + i5,parentData:data11,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/for_each",schemaPath:"#/properties/for_each/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -8736,12 +9313,9 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data.output !== undefined){
-let data12 = data.output;
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-}
-else {
-const err8 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.goal !== undefined){
+if(typeof data.goal !== "string"){
+const err8 = {instancePath:instancePath+"/goal",schemaPath:"#/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -8751,12 +9325,12 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data.atlas !== undefined){
-let data13 = data.atlas;
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-for(const key1 in data13){
-if(!(key1 === "mode")){
-const err9 = {instancePath:instancePath+"/atlas",schemaPath:"#/properties/atlas/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(data.output !== undefined){
+let data14 = data.output;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+}
+else {
+const err9 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -8766,10 +9340,12 @@ vErrors.push(err9);
 errors++;
 }
 }
-if(data13.mode !== undefined){
-let data14 = data13.mode;
-if(!((data14 === "rules") || (data14 === "model"))){
-const err10 = {instancePath:instancePath+"/atlas/mode",schemaPath:"#/properties/atlas/properties/mode/enum",keyword:"enum",params:{allowedValues: schema31.properties.atlas.properties.mode.enum},message:"must be equal to one of the allowed values"};
+if(data.atlas !== undefined){
+let data15 = data.atlas;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+for(const key1 in data15){
+if(!(key1 === "mode")){
+const err10 = {instancePath:instancePath+"/atlas",schemaPath:"#/properties/atlas/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -8779,9 +9355,10 @@ vErrors.push(err10);
 errors++;
 }
 }
-}
-else {
-const err11 = {instancePath:instancePath+"/atlas",schemaPath:"#/properties/atlas/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data15.mode !== undefined){
+let data16 = data15.mode;
+if(!((data16 === "rules") || (data16 === "model"))){
+const err11 = {instancePath:instancePath+"/atlas/mode",schemaPath:"#/properties/atlas/properties/mode/enum",keyword:"enum",params:{allowedValues: schema31.properties.atlas.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -8791,9 +9368,9 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data.store !== undefined){
-if(typeof data.store !== "string"){
-const err12 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err12 = {instancePath:instancePath+"/atlas",schemaPath:"#/properties/atlas/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -8803,16 +9380,9 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data.keys !== undefined){
-if(!(validate63(data.keys, {instancePath:instancePath+"/keys",parentData:data,parentDataProperty:"keys",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
-errors = vErrors.length;
-}
-}
-if(data.deliverables !== undefined){
-let data17 = data.deliverables;
-if(!((data17 === "plain") || (data17 === "sealed"))){
-const err13 = {instancePath:instancePath+"/deliverables",schemaPath:"settings.schema.json#/$defs/deliverables/enum",keyword:"enum",params:{allowedValues: schema102.enum},message:"must be equal to one of the allowed values"};
+if(data.store !== undefined){
+if(typeof data.store !== "string"){
+const err13 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -8822,18 +9392,16 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data.checkpoint_config !== undefined){
-if(!(validate65(data.checkpoint_config, {instancePath:instancePath+"/checkpoint_config",parentData:data,parentDataProperty:"checkpoint_config",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+if(data.keys !== undefined){
+if(!(validate66(data.keys, {instancePath:instancePath+"/keys",parentData:data,parentDataProperty:"keys",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
 errors = vErrors.length;
 }
 }
-if(data.recovery_config !== undefined){
-let data19 = data.recovery_config;
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-for(const key2 in data19){
-if(!((((((key2 === "auto_recovery") || (key2 === "max_recovery_attempts")) || (key2 === "recovery_timeout_seconds")) || (key2 === "fallback_to_previous")) || (key2 === "on_unknown")) || (key2 === "take_up_within"))){
-const err14 = {instancePath:instancePath+"/recovery_config",schemaPath:"settings.schema.json#/$defs/recovery_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(data.deliverables !== undefined){
+let data19 = data.deliverables;
+if(!((data19 === "plain") || (data19 === "sealed"))){
+const err14 = {instancePath:instancePath+"/deliverables",schemaPath:"settings.schema.json#/$defs/deliverables/enum",keyword:"enum",params:{allowedValues: schema113.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8843,9 +9411,18 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data19.auto_recovery !== undefined){
-if(typeof data19.auto_recovery !== "boolean"){
-const err15 = {instancePath:instancePath+"/recovery_config/auto_recovery",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/auto_recovery/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.checkpoint_config !== undefined){
+if(!(validate68(data.checkpoint_config, {instancePath:instancePath+"/checkpoint_config",parentData:data,parentDataProperty:"checkpoint_config",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+errors = vErrors.length;
+}
+}
+if(data.recovery_config !== undefined){
+let data21 = data.recovery_config;
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+for(const key2 in data21){
+if(!((((((key2 === "auto_recovery") || (key2 === "max_recovery_attempts")) || (key2 === "recovery_timeout_seconds")) || (key2 === "fallback_to_previous")) || (key2 === "on_unknown")) || (key2 === "take_up_within"))){
+const err15 = {instancePath:instancePath+"/recovery_config",schemaPath:"settings.schema.json#/$defs/recovery_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8855,10 +9432,9 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data19.max_recovery_attempts !== undefined){
-let data21 = data19.max_recovery_attempts;
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-const err16 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/max_recovery_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data21.auto_recovery !== undefined){
+if(typeof data21.auto_recovery !== "boolean"){
+const err16 = {instancePath:instancePath+"/recovery_config/auto_recovery",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/auto_recovery/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8867,9 +9443,11 @@ vErrors.push(err16);
 }
 errors++;
 }
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 > 100 || isNaN(data21)){
-const err17 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/max_recovery_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+if(data21.max_recovery_attempts !== undefined){
+let data23 = data21.max_recovery_attempts;
+if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
+const err17 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/max_recovery_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8878,8 +9456,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(data21 < 1 || isNaN(data21)){
-const err18 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/max_recovery_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 > 100 || isNaN(data23)){
+const err18 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/max_recovery_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8888,13 +9467,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-}
-if(data19.recovery_timeout_seconds !== undefined){
-let data22 = data19.recovery_timeout_seconds;
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 <= 0 || isNaN(data22)){
-const err19 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/recovery_timeout_seconds/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data23 < 1 || isNaN(data23)){
+const err19 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/max_recovery_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8904,8 +9478,12 @@ vErrors.push(err19);
 errors++;
 }
 }
-else {
-const err20 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/recovery_timeout_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data21.recovery_timeout_seconds !== undefined){
+let data24 = data21.recovery_timeout_seconds;
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 <= 0 || isNaN(data24)){
+const err20 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/recovery_timeout_seconds/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8915,9 +9493,8 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data19.fallback_to_previous !== undefined){
-if(typeof data19.fallback_to_previous !== "boolean"){
-const err21 = {instancePath:instancePath+"/recovery_config/fallback_to_previous",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/fallback_to_previous/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err21 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/recovery_timeout_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8927,10 +9504,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data19.on_unknown !== undefined){
-let data24 = data19.on_unknown;
-if(!((((data24 === "ask") || (data24 === "rerun")) || (data24 === "skip")) || (data24 === "fail"))){
-const err22 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema109.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
+if(data21.fallback_to_previous !== undefined){
+if(typeof data21.fallback_to_previous !== "boolean"){
+const err22 = {instancePath:instancePath+"/recovery_config/fallback_to_previous",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/fallback_to_previous/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -8940,10 +9516,10 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data19.take_up_within !== undefined){
-let data25 = data19.take_up_within;
-if((typeof data25 !== "string") && (!((typeof data25 == "number") && (isFinite(data25))))){
-const err23 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema109.properties.take_up_within.type},message:"must be string,number"};
+if(data21.on_unknown !== undefined){
+let data26 = data21.on_unknown;
+if(!((((data26 === "ask") || (data26 === "rerun")) || (data26 === "skip")) || (data26 === "fail"))){
+const err23 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema120.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -8952,9 +9528,11 @@ vErrors.push(err23);
 }
 errors++;
 }
-if((typeof data25 == "number") && (isFinite(data25))){
-if(data25 < 0 || isNaN(data25)){
-const err24 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data21.take_up_within !== undefined){
+let data27 = data21.take_up_within;
+if((typeof data27 !== "string") && (!((typeof data27 == "number") && (isFinite(data27))))){
+const err24 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema120.properties.take_up_within.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8963,10 +9541,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-if(typeof data25 === "string"){
-if(!pattern5.test(data25)){
-const err25 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
+if((typeof data27 == "number") && (isFinite(data27))){
+if(data27 < 0 || isNaN(data27)){
+const err25 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -8976,10 +9553,9 @@ vErrors.push(err25);
 errors++;
 }
 }
-}
-}
-else {
-const err26 = {instancePath:instancePath+"/recovery_config",schemaPath:"settings.schema.json#/$defs/recovery_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data27 === "string"){
+if(!pattern5.test(data27)){
+const err26 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -8989,12 +9565,10 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.performance_config !== undefined){
-let data26 = data.performance_config;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-for(const key3 in data26){
-if(!((((key3 === "async_writes") || (key3 === "batch_decisions")) || (key3 === "compression_level")) || (key3 === "memory_mapped_threshold_mb"))){
-const err27 = {instancePath:instancePath+"/performance_config",schemaPath:"settings.schema.json#/$defs/performance_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/recovery_config",schemaPath:"settings.schema.json#/$defs/recovery_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -9004,9 +9578,12 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data26.async_writes !== undefined){
-if(typeof data26.async_writes !== "boolean"){
-const err28 = {instancePath:instancePath+"/performance_config/async_writes",schemaPath:"settings.schema.json#/$defs/performance_config/properties/async_writes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.performance_config !== undefined){
+let data28 = data.performance_config;
+if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
+for(const key3 in data28){
+if(!((((key3 === "async_writes") || (key3 === "batch_decisions")) || (key3 === "compression_level")) || (key3 === "memory_mapped_threshold_mb"))){
+const err28 = {instancePath:instancePath+"/performance_config",schemaPath:"settings.schema.json#/$defs/performance_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -9016,9 +9593,9 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data26.batch_decisions !== undefined){
-if(typeof data26.batch_decisions !== "boolean"){
-const err29 = {instancePath:instancePath+"/performance_config/batch_decisions",schemaPath:"settings.schema.json#/$defs/performance_config/properties/batch_decisions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data28.async_writes !== undefined){
+if(typeof data28.async_writes !== "boolean"){
+const err29 = {instancePath:instancePath+"/performance_config/async_writes",schemaPath:"settings.schema.json#/$defs/performance_config/properties/async_writes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -9028,10 +9605,9 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data26.compression_level !== undefined){
-let data29 = data26.compression_level;
-if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
-const err30 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data28.batch_decisions !== undefined){
+if(typeof data28.batch_decisions !== "boolean"){
+const err30 = {instancePath:instancePath+"/performance_config/batch_decisions",schemaPath:"settings.schema.json#/$defs/performance_config/properties/batch_decisions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -9040,9 +9616,11 @@ vErrors.push(err30);
 }
 errors++;
 }
-if((typeof data29 == "number") && (isFinite(data29))){
-if(data29 > 9 || isNaN(data29)){
-const err31 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9},message:"must be <= 9"};
+}
+if(data28.compression_level !== undefined){
+let data31 = data28.compression_level;
+if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
+const err31 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -9051,8 +9629,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-if(data29 < 0 || isNaN(data29)){
-const err32 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data31 == "number") && (isFinite(data31))){
+if(data31 > 9 || isNaN(data31)){
+const err32 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9},message:"must be <= 9"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -9061,13 +9640,8 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-}
-if(data26.memory_mapped_threshold_mb !== undefined){
-let data30 = data26.memory_mapped_threshold_mb;
-if((typeof data30 == "number") && (isFinite(data30))){
-if(data30 <= 0 || isNaN(data30)){
-const err33 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"settings.schema.json#/$defs/performance_config/properties/memory_mapped_threshold_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data31 < 0 || isNaN(data31)){
+const err33 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -9077,8 +9651,12 @@ vErrors.push(err33);
 errors++;
 }
 }
-else {
-const err34 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"settings.schema.json#/$defs/performance_config/properties/memory_mapped_threshold_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data28.memory_mapped_threshold_mb !== undefined){
+let data32 = data28.memory_mapped_threshold_mb;
+if((typeof data32 == "number") && (isFinite(data32))){
+if(data32 <= 0 || isNaN(data32)){
+const err34 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"settings.schema.json#/$defs/performance_config/properties/memory_mapped_threshold_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -9088,9 +9666,8 @@ vErrors.push(err34);
 errors++;
 }
 }
-}
 else {
-const err35 = {instancePath:instancePath+"/performance_config",schemaPath:"settings.schema.json#/$defs/performance_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err35 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"settings.schema.json#/$defs/performance_config/properties/memory_mapped_threshold_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -9102,12 +9679,24 @@ errors++;
 }
 }
 else {
-const err36 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err36 = {instancePath:instancePath+"/performance_config",schemaPath:"settings.schema.json#/$defs/performance_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err36];
 }
 else {
 vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+else {
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
 }
 errors++;
 }
