@@ -24,6 +24,7 @@ const SHOWN = new Set([
   "question_answered",
   "question_moved",
   "question_reminded",
+  "hook_told",
   "evaluation_completed",
   "snapshot_written",
   "snapshot_failed",

@@ -51,5 +51,7 @@ export const READING_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPT
 
 /** Name of the root scope: constant, so that paths survive a renamed workflow. */
 export const ROOT_NAME = "main";
+/** Where hooks stand below the root. */
+export const HOOKS_NAME = "$hooks";
 /** Where the scorers of a phase stand below it. */
 export const EVALUATE_NAME = "$evaluate";

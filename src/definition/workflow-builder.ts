@@ -13,6 +13,7 @@ import {
 import type { FaultList } from "./fault.js";
 import { buildTools } from "./tool-builder.js";
 import { fingerprintWorkflow } from "./fingerprint.js";
+import { buildHooks } from "./hook-builder.js";
 import { checkInputDefault } from "./inputs.js";
 import { listKeysAt } from "./schema-map.js";
 import { checkOrder } from "./order-check.js";
@@ -77,6 +78,7 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
     limits: buildLimits(header.limits, isRouted),
     onFailure: onFailureOf(header, faults),
     ...optional("onUnknown", header.on_unknown),
+    ...optional("hooks", buildHooks(header.hooks, context)),
     atlas: { mode: file.atlas?.mode ?? "rules" },
     ...optional("scriptedAnswers", mergeAnswers(options.nested, options.scriptedAnswers)),
     settings: collectSettings(file, faults),

@@ -45,10 +45,6 @@ const FILE_RULES: readonly NoteRule[] = [
     path: ["workflow", "cost"],
     text: "prices are not known in this version; tokens are counted, limits.max_tokens_total bounds them",
   },
-  {
-    path: ["workflow", "hooks"],
-    text: "hooks are not run in this version; make the work a first or last step, or follow the task with splashdown events",
-  },
   { path: ["workflow", "checkpoint", "storage"], asks: (value) => value !== "file", text: STORE_IS_OPEN },
   { path: ["workflow", "checkpoint", "path"], text: STORE_IS_OPEN },
   {
@@ -127,7 +123,7 @@ const STEP_RULES: readonly NoteRule[] = [
 /**
  * What has no effect, one sentence each.
  *
- * Shape: `workflow.hooks: hooks are not run in this version; …`: dotted key, what it does not do, what to do instead.
+ * Shape: `workflow.cost: prices are not known in this version; …`: dotted key, what it does not do, what to do instead.
  * Keys of the file first, then steps in the order of the file, each key of steps once with the number of places.
  */
 export function explainWorkflow(file: JsonObject, definition: Pick<WorkflowDefinition, "name" | "settings">): string[] {

@@ -10,6 +10,7 @@
  * Source: DESIGN sections 2–4.
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
+import type { HooksDefinition } from "./hooks.js";
 import type { ToolDefinition } from "./tool-definition.js";
 
 /** Jinja text; a value that is one whole `{{ expression }}` keeps its type. */
@@ -373,6 +374,7 @@ export interface WorkflowDefinition {
   readonly limits: LimitsDefinition;
   readonly onFailure: OnFailure;
   readonly onUnknown?: OnUnknown;
+  readonly hooks?: HooksDefinition;
   readonly atlas: { readonly mode: "rules" | "model" };
   /** Answers of the scripted model, by step name or path; loaded from `runtime.scripted_answers`. */
   readonly scriptedAnswers?: JsonObject;

@@ -14,6 +14,7 @@ import { decideThat, type Choice } from "./choice.js";
 import { enterScope } from "./entering.js";
 import type { EngineEvent } from "./events.js";
 import type { QuestionKind } from "./question.js";
+import { reachHook } from "./hooks.js";
 import { isLimitOpen } from "./limits.js";
 import { findScopeDefinition, findStepDefinition, isHalted } from "./lookup.js";
 import { completeWith } from "./outcome.js";
@@ -33,8 +34,12 @@ export function decideAdvance(choice: Choice): readonly EngineEvent[] {
   if (task?.status !== "running" || task.request !== undefined) return [];
   const budget = createBudget();
   const answered = followAnswers(choice, budget);
-  if (answered.length > 0 || task.root !== undefined) return answered;
+  if (answered.length > 0) return answered;
+  // The workflow has ended: only a hook may be waiting for its next attempt.
+  if (task.root !== undefined) return startDue(choice, budget);
   if (isHeld(choice)) return [];
+  const hook = reachHook(choice, "on_start");
+  if (hook.length > 0) return hook;
   if (state.scopes.size === 0) return [enterScope(choice, task.definition.root.path)];
   const due = startDue(choice, budget);
   return due.length > 0 ? due : advanceScopes(choice, budget);

@@ -7,7 +7,9 @@
  * questions, parked, failure, time.
  */
 import { EXIT_STATUS } from "../base/error-table.js";
-import type { Choice } from "./choice.js";
+import type { JsonObject } from "../base/json.js";
+import { loadValue, type Choice } from "./choice.js";
+import { reachHook } from "./hooks.js";
 import { earliest, earliestWaitAtMs } from "./due.js";
 import type { EngineEvent, EventOf } from "./events.js";
 import { renderWorkflowOutput } from "./final-output.js";
@@ -38,9 +40,12 @@ const QUESTION_STATUS: readonly (readonly [QuestionKind, number])[] = [
 export function decideQuiescent(choice: Choice): readonly EngineEvent[] {
   const { task } = choice.state;
   if (task?.status !== "running" || hasRunning(choice)) return [];
-  if (task.root !== undefined && !isAnyStepInQuestion(choice)) return closeEnded(choice);
   if (task.request === undefined && isWorthWaiting(choice)) return [];
+  if (task.root !== undefined && !isAnyStepInQuestion(choice)) return closeEnded(choice);
   const closing = close(choice, closingOf(choice, earliestWaitAtMs(choice.state)));
+  const hook =
+    closing.end === "failed" ? reachHook(choice, "on_error", { error: describeFailure(choice, closing) }) : [];
+  if (hook.length > 0) return hook;
   return closing.end === "failed" && isRollingBack(choice) ? [discardNote(choice), closing] : [closing];
 }
 
@@ -203,9 +208,34 @@ function closeEnded(choice: Choice): readonly EngineEvent[] {
   if (picture !== undefined && choice.state.deliverables.get(picture.file)?.sha256 !== picture.sha256)
     return [{ type: "delivered", atMs: choice.nowMs, saved: [picture] }];
   const rendered = chooseFinalOutput(choice);
-  if ("output" in rendered) return [close(choice, { ...describeEnd(choice), output: rendered.output })];
-  const reason = `the final output failed: ${rendered.error}`;
-  return [close(choice, { end: "failed", reason, exitStatus: EXIT_STATUS.failed, resumable: true })];
+  const closing: Closing =
+    "output" in rendered
+      ? { ...describeEnd(choice), output: rendered.output }
+      : {
+          end: "failed",
+          reason: `the final output failed: ${rendered.error}`,
+          exitStatus: EXIT_STATUS.failed,
+          resumable: true,
+        };
+  const hook = reachEnd(choice, closing);
+  return hook.length > 0 ? hook : [close(choice, closing)];
+}
+
+function reachEnd(choice: Choice, closing: Closing): readonly EngineEvent[] {
+  if (closing.end === "failed") return reachHook(choice, "on_error", { error: describeFailure(choice, closing) });
+  if (requireTask(choice.state).definition.hooks?.on_complete === undefined) return [];
+  const result = closing.output === undefined ? null : loadValue(choice, closing.output);
+  return reachHook(choice, "on_complete", { result });
+}
+
+/** What a hook is told of a failure. Source: CONDUCTOR-YAML 1.2. */
+function describeFailure(choice: Choice, { reason }: Closing): JsonObject {
+  for (const id of choice.state.blocked) {
+    const error = choice.state.steps.get(id)?.error;
+    if (error !== undefined)
+      return { type: error.code, message: error.message, suggestion: "mend it, then resume the task" };
+  }
+  return { type: "STEP_FAILED", message: reason, suggestion: null };
 }
 
 function describeEnd(choice: Choice): Closing {

@@ -9,6 +9,7 @@
 import type { CheckpointId, QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../definition/workflow.js";
+import type { HookName } from "../definition/hooks.js";
 import type { Decision } from "./decision.js";
 import type { SavedFile } from "./deliverables.js";
 import type { ForkOrigin } from "./fork-origin.js";
@@ -279,6 +280,8 @@ export type EngineEvent = { readonly atMs: number } & (
     }
   | { readonly type: "decision_made"; readonly decision: Decision }
   | QuestionEvent
+  /** A text that the workflow wanted told. */
+  | { readonly type: "hook_told"; readonly hook: HookName; readonly text: string }
   | {
       readonly type: "channel_changed";
       readonly op: "set" | "append" | "add";

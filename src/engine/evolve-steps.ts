@@ -12,7 +12,7 @@ import type { EventOf, FailureDisposition, Usage } from "./events.js";
 import type { Question, QuestionKind } from "./question.js";
 import { moveChild, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "./identity.js";
-import { currentStepId, findPlace, isPerformed } from "./lookup.js";
+import { currentStepId, findPlace, isPerformed, isHook, requireTask } from "./lookup.js";
 import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState, Totals } from "./state.js";
 
 /** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
@@ -32,6 +32,7 @@ export function intendStep(state: TaskState, event: EventOf<"step_intended">): v
     state.visits.set(event.path, event.visit);
     state.rounds.delete(event.path);
     addTotals(state, { iterations: state.totals.iterations + 1 });
+    if (isHook(event.path)) markHook(state, nameOfPath(event.path));
   }
   if (event.permittedBy !== undefined) {
     consumeQuestion(state, event.permittedBy);
@@ -181,6 +182,13 @@ const STATUS_IN_QUESTION: Partial<Record<QuestionKind, StepStatus>> = {
   gate: "asked",
   questions: "asked",
 };
+
+/** A hook was reached: it is not reached again on the same occasion. */
+export function markHook(state: TaskState, hook: string): void {
+  const task = requireTask(state);
+  const hooks = Object.freeze({ ...task.hooks, [hook]: hook === "on_error" ? state.epoch : state.round });
+  state.task = Object.freeze({ ...task, hooks });
+}
 
 /** A question about a step takes it aside until it is answered. */
 export function askAboutStep(state: TaskState, question: Question): void {

@@ -8,7 +8,7 @@
 import type { RetryPolicy, StepDefinition } from "../definition/workflow.js";
 import { decideOnce, drawFraction, type Choice } from "./choice.js";
 import type { EngineEvent, FailureDisposition, StepError } from "./events.js";
-import { findPlace, findScopeDefinition, onFailureOf, requirePlace, requireTask } from "./lookup.js";
+import { findPlace, findScopeDefinition, onFailureOf, isHook, requirePlace, requireTask } from "./lookup.js";
 import { chooseRouteWithout } from "./routes.js";
 import type { StepEntry } from "./state.js";
 
@@ -52,7 +52,7 @@ export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: St
   if (scope?.scope === "phase" && attempt.restarts < scope.restart.maxAttempts && !DETERMINISTIC.has(error.code)) {
     return { action: "restart", attempt: attempt.restarts + 1 };
   }
-  return disposeOfLast(choice, attempt.path);
+  return isHook(attempt.path) ? { action: "continue" } : disposeOfLast(choice, attempt.path);
 }
 
 /** The decision on a failed step that starts once more beyond its retries; nothing for every other start. */

@@ -34,6 +34,8 @@ export interface IntentRequest {
   readonly node: StepDefinition;
   /** The answer that permits it. */
   readonly permittedBy?: QuestionId;
+  /** Names that its templates see besides. */
+  readonly names?: JsonObject;
 }
 
 /** An intent, and the reason it cannot be carried out when its templates fail. */
@@ -99,9 +101,10 @@ function identifyNext(state: TaskState, path: string, before: StepEntry | undefi
   return { step: stepIdOf({ path, round: state.round, visit }), round: state.round, visit, attempt: 1 };
 }
 
-function keepOrRender(choice: Choice, { path, node }: IntentRequest, before: StepEntry | undefined): Rendered {
+function keepOrRender(choice: Choice, request: IntentRequest, before: StepEntry | undefined): Rendered {
+  const { node } = request;
   const isKept = before !== undefined && (before.fingerprint === undefined || before.fingerprint === node.fingerprint);
-  return isKept ? { work: before.work, inputHash: before.inputHash } : renderWork(choice, path, node);
+  return isKept ? { work: before.work, inputHash: before.inputHash } : renderWork(choice, request);
 }
 
 /** A specialist that the orchestrator added is in no file. */
@@ -129,8 +132,8 @@ interface Rendered {
   readonly error?: StepError;
 }
 
-function renderWork(choice: Choice, path: string, node: StepDefinition): Rendered {
-  const extra = extraNames(choice, path, node);
+function renderWork(choice: Choice, { path, node, names }: IntentRequest): Rendered {
+  const extra = { ...extraNames(choice, path, node), ...names };
   const uses = usedPaths(choice, path, node);
   const { scope, explain, requireReferences } = describeStepScope(choice, { path, node }, extra);
   try {

@@ -8,6 +8,7 @@
 import { assert, SplashdownError } from "../base/errors.js";
 import type { StepId } from "../base/ids.js";
 import type { JsonObject } from "../base/json.js";
+import { HOOKS_NAME } from "../definition/defaults.js";
 import type {
   NodeDefinition,
   OnFailure,
@@ -74,6 +75,9 @@ export function indexDefinition(definition: WorkflowDefinition): DefinitionIndex
     for (const child of childrenOf(node)) add(placeOfChild(node, child), borderBelow(node, border));
   };
   add({ node: definition.root, name: definition.root.name, isScorer: false }, definition.root.path);
+  for (const hook of Object.values(definition.hooks ?? {})) {
+    if ("step" in hook) places.set(hook.step.path, { node: hook.step, name: hook.step.name, isScorer: false });
+  }
   const index = { places, dependants, byName };
   indexes.set(definition, index);
   return index;
@@ -151,6 +155,11 @@ export function findStepDefinition(state: TaskState, step: StepEntry): StepDefin
   const { node } = requirePlace(state, step.path);
   assert(node.node === "step", `${step.path} is a scope`);
   return node;
+}
+
+/** True for the place of a hook, which stands beside the workflow. */
+export function isHook(path: string): boolean {
+  return path.includes(`/${HOOKS_NAME}/`);
 }
 
 /** Kinds that are nobody's work: a time, a person or the engine itself ends them. */

@@ -11,7 +11,7 @@ import { decideRestart } from "./failure.js";
 import { itemKeyOf } from "./identity.js";
 import { createIntent, findEarlierRound, findUnfinished, type IntentRequest } from "./intent.js";
 import { callsModel, findReachedLimit, isRoomTaken, noteBudget, openLimitQuestion } from "./limits.js";
-import { findOpenTool, phaseNumberOf, requirePlace } from "./lookup.js";
+import { isHook, findOpenTool, phaseNumberOf, requirePlace } from "./lookup.js";
 import { failAttempt } from "./outcome.js";
 import { askOutcome, askRepeat } from "./outcome-question.js";
 import type { StepEntry } from "./state.js";
@@ -45,8 +45,7 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
     return stopBefore(choice, request.path);
   }
   const before = findUnfinished(choice.state, request.path);
-  const isItem = itemKeyOf(request.path) !== undefined;
-  const limit = findReachedLimit(choice, before !== undefined ? 0 : isItem ? "item" : budget.planned + 1);
+  const limit = findLimit(choice, request.path, before === undefined ? budget.planned + 1 : 0);
   if (limit !== undefined) {
     budget.isExhausted = true;
     return openLimitQuestion(choice, limit);
@@ -66,6 +65,12 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
     recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase }),
     event,
   ];
+}
+
+/** Hooks are no part of what is limited; items count, and are not stopped by the number of iterations. */
+function findLimit(choice: Choice, path: string, count: number): ReturnType<typeof findReachedLimit> {
+  if (isHook(path)) return undefined;
+  return findReachedLimit(choice, count > 0 && itemKeyOf(path) !== undefined ? "item" : count);
 }
 
 /** False while the calls under way may take what is left: their end asks again. */

@@ -57,6 +57,8 @@ export interface TaskEntry {
   readonly forkedFrom?: ForkOrigin;
   /** First record that `prune --history` left; checkpoints before the oldest file after it cannot be reached any more. */
   readonly historyFrom?: number;
+  /** Hooks that were reached: in which round, `on_error` under which owner. */
+  readonly hooks?: Readonly<Record<string, number>>;
   /** What people added to the limits, by name of the limit. */
   readonly extended: Readonly<Record<string, number>>;
 }

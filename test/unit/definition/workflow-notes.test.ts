@@ -37,15 +37,14 @@ phases:
   });
 
   it("D7: name the key, what it does not do, and what to do instead", async () => {
-    expect(await notesOf(`workflow: {name: t, hooks: {on_start: hi}}\n${STEP}`)).toEqual([
-      "workflow.hooks: hooks are not run in this version; make the work a first or last step, or follow the task with splashdown events",
+    expect(await notesOf(`workflow: {name: t, cost: {show_summary: true}}\n${STEP}`)).toEqual([
+      "workflow.cost: prices are not known in this version; tokens are counted, limits.max_tokens_total bounds them",
     ]);
   });
 
   it.each([
     ["context: {trim_strategy: summarize}", "workflow.context.trim_strategy"],
     ["cost: {show_summary: true}", "workflow.cost"],
-    ["hooks: {on_error: x}", "workflow.hooks"],
     ["limits: {budget_usd: 1, budget_mode: audit}", "workflow.limits.budget_mode"],
     ["checkpoint: {storage: memory}", "workflow.checkpoint.storage"],
     ["runtime: {mcp_servers: {a: {command: x}}}", "workflow.runtime.mcp_servers"],
