@@ -6,6 +6,7 @@ import { askOn } from "./ask.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { announceStart, CHILD_FLAG, runDetached } from "./detach.js";
 import { collectPairs, collectTexts, readAnswers, parseOnUnknown, readInputsFile } from "./flags.js";
+import { cleanForTerminal } from "./output.js";
 import { watchProgress } from "./progress.js";
 import { formatRun } from "./run-text.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
@@ -36,6 +37,7 @@ interface RunFlags {
   readonly breakAt?: readonly string[];
   readonly wait?: boolean;
   readonly detach?: boolean;
+  readonly dryRun?: boolean;
   readonly detachedChild?: boolean;
   readonly provider?: string;
   readonly model?: string;
@@ -56,6 +58,7 @@ export function registerRun(program: Command, deps: CliDeps): void {
     .option("--break-at <step>", "stop before this step, by path or name, with a checkpoint (repeatable)", collectTexts)
     .option("--new", "start afresh even if a crashed task of the same inputs could go on")
     .option("--wait", "sleep through long waits instead of ending with status 75")
+    .option("--dry-run", "check the file, inputs and settings, print the plan, and make nothing")
     .option("--detach", "run in the background: print the task's name as soon as it has started, and leave")
     .addOption(new Option(CHILD_FLAG).hideHelp())
     .option("--provider <name>", "model provider for steps that name none")
@@ -80,6 +83,7 @@ async function runRun(
   if (flags.input !== undefined && flags.inputs !== undefined) {
     throw new SplashdownError("USAGE_INVALID", "give --input or --inputs, not both");
   }
+  if (flags.dryRun === true) return runDry(file, flags, { command, deps });
   if (flags.detach === true) return runDetached(deps, command.optsWithGlobals<GlobalOptions>());
   const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs);
   const ask = deps.streams.interactive ? { ask: askOn(deps.streams) } : {};
@@ -120,6 +124,15 @@ function requireNamed(texts: readonly string[] = []): Readonly<Record<string, st
   const { bare, answers } = readAnswers(texts);
   if (bare === undefined) return answers;
   throw new SplashdownError("USAGE_INVALID", `--answer ${bare} names no gate; write --answer GATE=${bare}`);
+}
+
+async function runDry(file: string, flags: RunFlags, verb: { command: Command; deps: CliDeps }): Promise<void> {
+  const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs);
+  const { provider, model, input: inputTexts } = flags;
+  await withSplashdown(verb, async ({ splashdown, print }) => {
+    const view = await splashdown.dryRun({ workflow: file, inputs, inputTexts, provider, model });
+    print(view, ({ text }) => cleanForTerminal(text));
+  });
 }
 
 /** Durable by the time it is told: the task has a record of this process. */

@@ -266,6 +266,8 @@ export interface Splashdown {
     ): Promise<KeyChangeView>;
   };
   validate(file: string): Promise<ValidateView>;
+  /** What `run` would do with the same options. Nothing is made. */
+  dryRun(options: RunOptions): Promise<Faces.DryRunView>;
   /** A workflow file as a drawing. */
   graph(file: string, format?: Faces.GraphFormat): Promise<Faces.GraphView>;
   /** The figures of seed 003, of one task or over all. */

@@ -161,3 +161,26 @@ export interface RunningStepView {
   readonly message?: string;
   readonly confidence?: number;
 }
+
+/** What a run would do; nothing was made for it. */
+export interface DryRunView {
+  readonly dry_run: true;
+  readonly workflow: string;
+  readonly fingerprint: string;
+  readonly inputs: JsonObject;
+  readonly steps: readonly DryRunStepView[];
+  /** Steps that wait for a person. */
+  readonly gates: readonly string[];
+  readonly limits: JsonObject;
+  readonly notes: readonly string[];
+  readonly text: string;
+}
+
+export interface DryRunStepView {
+  readonly step: string;
+  readonly kind: string;
+  readonly effects: string;
+  readonly after?: readonly string[];
+  readonly provider?: string;
+  readonly model?: string;
+}

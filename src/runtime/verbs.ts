@@ -6,6 +6,7 @@ import { runDoctor } from "./doctor.js";
 import { streamEvents } from "./event-stream.js";
 import { findTask } from "./finding.js";
 import { forkTask } from "./fork-verb.js";
+import { planRun } from "./dry-run.js";
 import { diffTwoCheckpoints, listTaskCheckpoints, showCheckpoint, validateCheckpointFile } from "./inspection.js";
 import { graphWorkflow } from "./graph-verb.js";
 import { acknowledgeKeys, initKeys, showKeys, verifyKeys, type KeysDeps } from "./keys-verbs.js";
@@ -74,6 +75,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
       rotate: (target, options = {}) => rotateKeys(services, target, options),
     },
     validate: (file) => validateWorkflow(services, file),
+    dryRun: (options) => planRun(services, options),
     graph: (file, format = "mermaid") => graphWorkflow(services, file, format),
     metrics: (task) => reportMetrics(services, task),
     timeline: (task) => readTimeline(services, task),

@@ -1,0 +1,42 @@
+/** `run --dry-run` prints the plan and makes nothing. */
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { openPlace } from "../../support/command-place.js";
+import { expectView } from "../../support/view-schemas.js";
+
+const FLOW = `workflow: {name: plan, input: {topic: {type: string}}, limits: {max_calls: 5}}
+steps:
+  - {name: draft, prompt: "Write of {{ workflow.input.topic }}", provider: copilot, model: big}
+  - {name: send, command: [node, send.mjs], depends_on: [draft]}
+`;
+
+describe("run --dry-run", () => {
+  it("prints steps, effects, providers after the map and limits, and makes nothing", async () => {
+    const place = openPlace();
+    const file = place.write("flow.yaml", FLOW);
+    place.write("splashdown.config.yaml", "provider_map: {copilot: {provider: openai, model: small}}\n");
+    const before = readdirSync(place.folder).sort();
+    const { stdout, code: exitCode } = await place.run(["run", file, "--dry-run", "--input", "topic=seas"]);
+    expect(exitCode).toBe(0);
+    expect(stdout.split("\n")).toEqual([
+      "plan: 2 steps would run, in this order where nothing chooses otherwise; nothing was made",
+      "   1  main/draft  model by openai small",
+      "   2  main/send  command, effects: external, after draft",
+      'inputs: topic "seas"',
+      "limits: iterations 100000, calls 5",
+      "",
+    ]);
+    const view = (await place.run(["run", file, "--dry-run", "--json", "--input", "topic=seas"])).json<object>();
+    expectView("dry-run", view);
+    expect(view).toMatchObject({ dry_run: true, workflow: "plan", inputs: { topic: "seas" }, gates: [] });
+    expect(readdirSync(place.folder).sort()).toEqual(before);
+  });
+
+  it("refuses what a run would refuse", async () => {
+    const place = openPlace();
+    const file = place.write("flow.yaml", FLOW);
+    const { stderr, code: exitCode } = await place.run(["run", file, "--dry-run"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("the input topic (string) is missing");
+  });
+});
