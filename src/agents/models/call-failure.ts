@@ -44,7 +44,10 @@ function describeAnswer(error: unknown, fields: JsonObject, place: CallPlace): S
   const headers = lowerCased(fields["responseHeaders"]);
   const body = typeof fields["responseBody"] === "string" ? fields["responseBody"] : "";
   const message = `${nameOf(place)} answered ${status}: ${cutText(messageOf(error), TEXT_BYTES_MAX)}`;
-  if (status < 300) return fail(place, `${nameOf(place)} gave an answer that cannot be read: ${messageOf(error)}`, {});
+  if (status < 300)
+    return fail(place, `${nameOf(place)} gave an answer that cannot be read: ${describeCause(error)}`, {
+      called: true,
+    });
   const details = { status, ...(body === "" ? {} : { body: cutText(body, BODY_BYTES_MAX) }) };
   if (BALANCE_WORDS.test(body) && status < 500)
     return fail(place, `${message}; see to the balance of the account`, { ...details, retryable: false });
@@ -70,14 +73,18 @@ function describeSaid(said: JsonObject, place: CallPlace): SplashdownError {
 
 /** No answer, half an answer, or one in no known form. */
 function describeBroken(error: unknown, place: CallPlace): SplashdownError {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const errno = errnoOf(error) ?? errnoOf(cause);
-  const why = cause instanceof Error ? `${messageOf(error)}: ${cause.message}` : messageOf(error);
+  const errno = errnoOf(error) ?? errnoOf(error instanceof Error ? error.cause : undefined);
+  const why = describeCause(error);
   const advice = errno === REFUSED_PORT ? "; nothing listens there: is it running?" : "";
   return fail(place, `the call of ${nameOf(place)} broke: ${cutText(why, TEXT_BYTES_MAX)}${advice}`, {
     called: errno !== REFUSED_PORT,
     ...(errno === undefined ? {} : { errno }),
   });
+}
+
+function describeCause(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error ? `${messageOf(error)}: ${cause.message}` : messageOf(error);
 }
 
 function nameOf({ provider, model }: CallPlace): string {

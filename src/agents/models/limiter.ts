@@ -32,13 +32,11 @@ export class CallLimiter {
    * Errors: MODEL_RATE_LIMITED with a time, whether the provider said one or not; CANCELLED; those of the call.
    */
   async run<T>(key: string, signal: AbortSignal, call: (accepted: () => void) => Promise<T>): Promise<T> {
-    await this.#admit(key, signal);
     let resolve = (): void => undefined;
     const promise = new Promise<void>((settle) => {
       resolve = settle;
     });
-    const hold = this.#holds.get(key);
-    if (hold !== undefined) hold.ahead = promise;
+    const hold = await this.#admit(key, signal, promise);
     const accepted = (): void => {
       if (this.#holds.get(key) === hold) this.#holds.delete(key);
       resolve();
@@ -55,16 +53,21 @@ export class CallLimiter {
     }
   }
 
-  async #admit(key: string, signal: AbortSignal): Promise<void> {
+  /** The hold that the caller goes ahead of, with what it promises the others. */
+  async #admit(key: string, signal: AbortSignal, ahead: Promise<void>): Promise<Hold | undefined> {
     for (let hold = this.#holds.get(key); hold !== undefined; hold = this.#holds.get(key)) {
       if (this.deps.clock.nowMs() < hold.untilMs) {
         throw new SplashdownError("MODEL_RATE_LIMITED", `calls of ${key} are held back after a refusal`, {
           details: { retry_at_ms: hold.untilMs, held_back: true },
         });
       }
-      if (hold.ahead === undefined) return;
+      if (hold.ahead === undefined) {
+        hold.ahead = ahead;
+        return hold;
+      }
       await orAborted(hold.ahead, signal);
     }
+    return undefined;
   }
 
   #hold(key: string, error: SplashdownError): SplashdownError {
