@@ -43,7 +43,7 @@ const FILE_RULES: readonly NoteRule[] = [
   },
   {
     path: ["workflow", "cost"],
-    text: "prices are not known in this version; tokens are counted, limits.max_tokens_total bounds them",
+    text: "its prices are not read; put them under pricing in splashdown.config.yaml, with the same keys",
   },
   { path: ["workflow", "checkpoint", "storage"], asks: (value) => value !== "file", text: STORE_IS_OPEN },
   { path: ["workflow", "checkpoint", "path"], text: STORE_IS_OPEN },
