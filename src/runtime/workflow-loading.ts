@@ -121,8 +121,20 @@ function createLoaderDeps({ environment }: Services): LoaderDeps {
   };
 }
 
+/** Errors: WORKFLOW_INVALID: another encoding would change the meaning of a file without a word. */
+function decodeUtf8(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw new SplashdownError("WORKFLOW_INVALID", `${path} is not UTF-8; save it in that encoding`, {
+      details: { file: path, faults: [] },
+      cause: error,
+    });
+  }
+}
+
 async function readText(path: string): Promise<string> {
-  const text = await readFile(path, "utf8");
+  const text = decodeUtf8(path, await readFile(path));
   if (text.length <= LIMITS.workflowFileBytesMax) return text;
   throw new SplashdownError("WORKFLOW_INVALID", `${path} is larger than ${LIMITS.workflowFileBytesMax} bytes`, {
     details: { file: path },

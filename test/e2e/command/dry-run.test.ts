@@ -1,5 +1,6 @@
 /** `run --dry-run` prints the plan and makes nothing. */
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openPlace } from "../../support/command-place.js";
 import { expectView } from "../../support/view-schemas.js";
@@ -30,6 +31,17 @@ describe("run --dry-run", () => {
     expectView("dry-run", view);
     expect(view).toMatchObject({ dry_run: true, workflow: "plan", inputs: { topic: "seas" }, gates: [] });
     expect(readdirSync(place.folder).sort()).toEqual(before);
+  });
+
+  it("refuses a file that is not UTF-8, and one it includes", async () => {
+    const place = openPlace();
+    const file = place.write("flow.yaml", "workflow: {name: t}\nsteps: [{name: a, value: !file text.md}]\n");
+    writeFileSync(join(place.folder, "text.md"), Buffer.from([0x61, 0xff, 0xfe]));
+    expect(await place.run(["validate", file])).toMatchObject({ code: 2 });
+    writeFileSync(file, Buffer.from([0x77, 0xc3, 0x28]));
+    const { stderr, stdout, code } = await place.run(["validate", file]);
+    expect(code).toBe(2);
+    expect(stdout + stderr).toContain("is not UTF-8; save it in that encoding");
   });
 
   it("refuses what a run would refuse", async () => {

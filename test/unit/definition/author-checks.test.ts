@@ -80,6 +80,15 @@ const CASES: readonly Case[] = [
     message: 'session_key " " does not fit',
     suggestion: "Steps of one key continue one conversation.",
   },
+  // FAULTS 49: a misplaced key that is ignored, so that the gate never happens.
+  {
+    title: "a gate's options at the place of its neighbours",
+    text: `${ROUTED}  - name: a\n    type: human_gate\n    prompt: x\n    options: [{value: ok, route: $end}]\noptions: [{value: ok}]\n`,
+    line: 7,
+    column: 1,
+    message: 'unknown key "options" in the file',
+    suggestion: "it belongs one level down, into an item of agents",
+  },
   // What Conductor's documentation says and its schema refuses (CONDUCTOR-YAML 1.11).
   {
     title: "context_mode",
