@@ -16,11 +16,8 @@ const UNSET = "set SPLASHDOWN_CONDUCTOR_EXAMPLES to the folder of Conductor's ex
 
 /** Path and message of every fault, by file; all other files load. */
 const FAULTS: Readonly<Record<string, readonly string[]>> = {
-  "for-each-simple.yaml": ["for_each: for_each is not in this version"],
-  "hermes-toolsets.yaml": ["for_each: for_each is not in this version"],
   // Inputs are reached through workflow.input only, in Conductor too: there this prompt fails when it is rendered.
   "plugin-sources.yaml": ["agents[0].prompt: a template names changes, which is no step"],
-  "subworkflow-foreach-inline.yaml": ["for_each: for_each is not in this version"],
 };
 
 /** Keys of the notes on some of them. */

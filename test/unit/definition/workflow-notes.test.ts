@@ -38,7 +38,7 @@ phases:
 
   it("D7: name the key, what it does not do, and what to do instead", async () => {
     expect(await notesOf(`workflow: {name: t, cost: {show_summary: true}}\n${STEP}`)).toEqual([
-      "workflow.cost: prices are not known in this version; tokens are counted, limits.max_tokens_total bounds them",
+      "workflow.cost: its prices are not read; put them under pricing in splashdown.config.yaml, with the same keys",
     ]);
   });
 
