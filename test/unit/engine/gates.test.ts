@@ -2,7 +2,17 @@ import { describe, expect, it } from "vitest";
 import type { StepDefinition } from "../../../src/definition/workflow.js";
 import { BY_TIMEOUT } from "../../../src/engine/questions.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
-import { dag, gate, machine, model, parallel, terminateStep, workflow } from "../../support/workflow-builder.js";
+import {
+  dag,
+  forEach,
+  gate,
+  machine,
+  model,
+  nested,
+  parallel,
+  terminateStep,
+  workflow,
+} from "../../support/workflow-builder.js";
 
 const OPTIONS = [
   { value: "approve", route: "publish" },
@@ -204,6 +214,50 @@ describe("a gate", () => {
     });
     const closed = harness.run();
     expect([closed.end, closed.exitStatus, closed.resumeAtMs]).toEqual(["waiting", 20, ask(harness).expiresAtMs]);
+  });
+});
+
+describe("gates of items and nested workflows", () => {
+  it("ask once per item, hold up that item only, and keep each answer with its item", () => {
+    const body = nested(
+      "each",
+      machine("root", [
+        gate("ok", [
+          { value: "yes", route: "work" },
+          { value: "no", route: "$end" },
+        ]),
+        model("work"),
+      ]),
+    );
+    const flow = workflow(machine("main", [forEach("all", body)]), {
+      inputs: { items: { type: "array", required: true } },
+    });
+    const harness = new EngineHarness(flow, { inputs: { items: ["a", "b", "c"] } });
+    expect(harness.run().exitStatus).toBe(20);
+    expect(new Set(harness.openQuestions.map(({ id }) => id)).size).toBe(3);
+    const next = harness.crash();
+    next.resume();
+    const [first, second, third] = next.openQuestions;
+    next.answer(second!, "yes");
+    next.performOne();
+    expect(next.performed).toEqual(["work#1"]);
+    expect(next.openQuestions).toHaveLength(2);
+    next.answer(first!, "no");
+    next.answer(third!, "yes");
+    expect(next.finish().exitStatus).toBe(0);
+    expect(next.performed).toEqual(["work#1", "work#1"]);
+  });
+
+  it("are not asked again when a later step of the nested workflow is taken up after a crash", () => {
+    const inner = machine("root", [gate("ok", [{ value: "yes", route: "work" }]), model("work")]);
+    const flow = workflow(machine("main", [nested("deep", machine("root", [nested("sub", inner)]))]));
+    const harness = new EngineHarness(flow);
+    harness.start();
+    harness.answer(ask(harness), "yes");
+    const next = harness.crash();
+    next.resume();
+    expect(next.finish().exitStatus).toBe(0);
+    expect([next.performed, next.of("question_opened").length]).toEqual([["work#2"], 1]);
   });
 });
 
