@@ -282,6 +282,8 @@ export const SCENARIOS: readonly Scenario[] = [
     ...createRecovery(0.7),
     name: "recovery that finds its newest checkpoint file rotten",
     hasRot: true,
+    // A file that could not even be read is passed over, stays where it is, and is named until somebody sets it aside.
+    picture: async (place) => ({ ...(await pictureOfTasks(place)), t: (await place.verbs.show("t")).status }),
     spoil: (disk) => rot(disk.imageAt(Math.floor(disk.operationCount * 0.7), { kind: "power", seed: 3 })),
   },
 ];
