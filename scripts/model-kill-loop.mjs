@@ -52,8 +52,11 @@ function makePlace(name) {
   writeFileSync(join(place, "work", "flow.yaml"), FLOW);
   writeFileSync(join(place, "work", "tools.mjs"), TOOLS);
   writeFileSync(join(place, "work", "ledger.jsonl"), "");
-  const provider = `providers: {local: {type: openai-compatible, base_url: "${server.url}"}}\n`;
-  writeFileSync(join(place, "work", "splashdown.config.yaml"), provider);
+  // Kills before any turn would park a step after three of them, which is right and not asked about here.
+  const settings = `providers: {local: {type: openai-compatible, base_url: "${server.url}"}}
+recovery_config: {max_recovery_attempts: 100}
+`;
+  writeFileSync(join(place, "work", "splashdown.config.yaml"), settings);
   return place;
 }
 

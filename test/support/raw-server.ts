@@ -11,7 +11,6 @@ export interface RawServer {
   readonly requests: readonly string[];
   /** Replies to come; the last one repeats. */
   replies: RawReply[];
-  readonly open: () => number;
   close(): Promise<void>;
 }
 
@@ -78,7 +77,6 @@ export async function openRawServer(...replies: RawReply[]): Promise<RawServer> 
     set replies(next) {
       room.replies = next;
     },
-    open: () => sockets.size,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
