@@ -41,6 +41,8 @@ export interface EffectiveSettings {
   readonly performance_config: Required<PerformanceSettings>;
   /** What is used for a provider that a workflow names. */
   readonly provider_map: ProviderMap;
+  /** What the scripted provider says in workflows that have no answers of their own; asked at the moment of a call. */
+  readonly scripted_answers: JsonObject;
 }
 
 /** One source of settings. Shape: `origin` for people: `splashdown.config.yaml`, `environment SPLASHDOWN_STORE`, `flag --store`. */

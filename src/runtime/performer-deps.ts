@@ -8,7 +8,7 @@ import { childEnvironmentOf } from "./environment.js";
 import type { Services } from "./services.js";
 
 export function createPerformerDeps(services: Services, workflow: LoadedWorkflow): PerformerDeps {
-  const { clock, log, environment, keys } = services;
+  const { clock, log, environment, keys, settings } = services;
   return {
     clock,
     log,
@@ -16,10 +16,10 @@ export function createPerformerDeps(services: Services, workflow: LoadedWorkflow
     environment: childEnvironmentOf(environment, keys.secretVariables),
     functions: workflow.functions,
     checkSchema,
-    modelOf: createModelSource(workflow.definition.scriptedAnswers, clock, (provider) =>
+    modelOf: createModelSource(workflow.definition.scriptedAnswers ?? settings.scripted_answers, clock, (provider) =>
       services.models.modelOf(provider, workflow.folder),
     ),
-    chooseProvider: (provider, model) => chooseProvider(services.settings.provider_map, provider, model),
+    chooseProvider: (provider, model) => chooseProvider(settings.provider_map, provider, model),
   };
 }
 

@@ -12,6 +12,8 @@ export interface SettingsFile {
   readonly checkpoint_config?: CheckpointSettings;
   readonly recovery_config?: RecoverySettings;
   readonly performance_config?: PerformanceSettings;
+  /** Answers of the scripted provider, by step, for workflows that have none of their own: with provider_map, any file runs without a model. */
+  readonly scripted_answers?: { readonly [key: string]: unknown };
   readonly provider_map?: ProviderMap;
   readonly providers?: Providers;
   readonly pricing?: Pricing;
@@ -157,7 +159,7 @@ export interface Provider {
   readonly structured_output?: boolean;
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command"]},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"scripted_answers":{"type":"object","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command"]},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}}}};
 const schema32 = {"enum":["plain","sealed"]};
 const schema39 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
 const schema40 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
@@ -1219,6 +1221,9 @@ data.recovery_config = {};
 if(data.performance_config === undefined){
 data.performance_config = {};
 }
+if(data.scripted_answers === undefined){
+data.scripted_answers = {};
+}
 if(data.provider_map === undefined){
 data.provider_map = {};
 }
@@ -1560,21 +1565,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(!(validate25(data.provider_map, {instancePath:instancePath+"/provider_map",parentData:data,parentDataProperty:"provider_map",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
-errors = vErrors.length;
-}
-if(!(validate27(data.providers, {instancePath:instancePath+"/providers",parentData:data,parentDataProperty:"providers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
-errors = vErrors.length;
-}
-let data18 = data.pricing;
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-for(const key3 in data18){
-let data19 = data18[key3];
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-if(data19.input_per_mtok === undefined){
-const err26 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "input_per_mtok"},message:"must have required property '"+"input_per_mtok"+"'"};
+let data16 = data.scripted_answers;
+if(!(data16 && typeof data16 == "object" && !Array.isArray(data16))){
+const err26 = {instancePath:instancePath+"/scripted_answers",schemaPath:"#/properties/scripted_answers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -1583,8 +1576,21 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(data19.output_per_mtok === undefined){
-const err27 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "output_per_mtok"},message:"must have required property '"+"output_per_mtok"+"'"};
+if(!(validate25(data.provider_map, {instancePath:instancePath+"/provider_map",parentData:data,parentDataProperty:"provider_map",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+errors = vErrors.length;
+}
+if(!(validate27(data.providers, {instancePath:instancePath+"/providers",parentData:data,parentDataProperty:"providers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+errors = vErrors.length;
+}
+let data19 = data.pricing;
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+for(const key3 in data19){
+let data20 = data19[key3];
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+if(data20.input_per_mtok === undefined){
+const err27 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "input_per_mtok"},message:"must have required property '"+"input_per_mtok"+"'"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -1593,9 +1599,8 @@ vErrors.push(err27);
 }
 errors++;
 }
-for(const key4 in data19){
-if(!((((key4 === "input_per_mtok") || (key4 === "output_per_mtok")) || (key4 === "cache_read_per_mtok")) || (key4 === "cache_write_per_mtok"))){
-const err28 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(data20.output_per_mtok === undefined){
+const err28 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "output_per_mtok"},message:"must have required property '"+"output_per_mtok"+"'"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1604,12 +1609,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-if(data19.input_per_mtok !== undefined){
-let data20 = data19.input_per_mtok;
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 < 0 || isNaN(data20)){
-const err29 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+for(const key4 in data20){
+if(!((((key4 === "input_per_mtok") || (key4 === "output_per_mtok")) || (key4 === "cache_read_per_mtok")) || (key4 === "cache_write_per_mtok"))){
+const err29 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1619,8 +1621,11 @@ vErrors.push(err29);
 errors++;
 }
 }
-else {
-const err30 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data20.input_per_mtok !== undefined){
+let data21 = data20.input_per_mtok;
+if((typeof data21 == "number") && (isFinite(data21))){
+if(data21 < 0 || isNaN(data21)){
+const err30 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1630,11 +1635,8 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data19.output_per_mtok !== undefined){
-let data21 = data19.output_per_mtok;
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 < 0 || isNaN(data21)){
-const err31 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+else {
+const err31 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1644,8 +1646,11 @@ vErrors.push(err31);
 errors++;
 }
 }
-else {
-const err32 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data20.output_per_mtok !== undefined){
+let data22 = data20.output_per_mtok;
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 < 0 || isNaN(data22)){
+const err32 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1655,11 +1660,8 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data19.cache_read_per_mtok !== undefined){
-let data22 = data19.cache_read_per_mtok;
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 < 0 || isNaN(data22)){
-const err33 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+else {
+const err33 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1669,8 +1671,11 @@ vErrors.push(err33);
 errors++;
 }
 }
-else {
-const err34 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data20.cache_read_per_mtok !== undefined){
+let data23 = data20.cache_read_per_mtok;
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 < 0 || isNaN(data23)){
+const err34 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1680,11 +1685,8 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data19.cache_write_per_mtok !== undefined){
-let data23 = data19.cache_write_per_mtok;
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 < 0 || isNaN(data23)){
-const err35 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+else {
+const err35 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -1694,8 +1696,11 @@ vErrors.push(err35);
 errors++;
 }
 }
-else {
-const err36 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data20.cache_write_per_mtok !== undefined){
+let data24 = data20.cache_write_per_mtok;
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 < 0 || isNaN(data24)){
+const err36 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -1705,9 +1710,8 @@ vErrors.push(err36);
 errors++;
 }
 }
-}
 else {
-const err37 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err37 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -1719,7 +1723,7 @@ errors++;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/pricing",schemaPath:"#/$defs/pricing/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err38 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -1729,13 +1733,25 @@ vErrors.push(err38);
 errors++;
 }
 }
+}
 else {
-const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err39 = {instancePath:instancePath+"/pricing",schemaPath:"#/$defs/pricing/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err39];
 }
 else {
 vErrors.push(err39);
+}
+errors++;
+}
+}
+else {
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
 }
 errors++;
 }

@@ -1,0 +1,205 @@
+/**
+ * Conductor's own example files, unmodified: each runs to its end with a scripted model, and again with three kills.
+ *
+ * The files are not part of the project: SPLASHDOWN_CONDUCTOR_EXAMPLES names their folder (`npm run corpus -- FOLDER`).
+ * Without it every test here is skipped; test/unit/definition and the other tests cover the same keys with own files.
+ */
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/base/json.js";
+import type { TaskView } from "../../../src/runtime/contract.js";
+import { openPlace, type CommandPlace } from "../../support/command-place.js";
+import type { CommandResult } from "../../support/built-program.js";
+import { inputsFor, settingsFor, type Sayings } from "../../support/corpus-answers.js";
+import { until } from "../../support/real-clock.js";
+import { createSeededNumbers } from "../../support/seeded-random.js";
+
+const FOLDER = process.env["SPLASHDOWN_CONDUCTOR_EXAMPLES"];
+const KILLS = 3;
+
+/** One way through a file. */
+interface Path {
+  readonly input?: Readonly<Record<string, string>>;
+  readonly says?: Sayings;
+  readonly answer?: string;
+  readonly status?: number;
+  /** Steps that must have run, and those that must not. */
+  readonly through?: readonly string[];
+  readonly not?: readonly string[];
+  /** Steps with this many visits: the loop was taken, and left. */
+  readonly visits?: Readonly<Record<string, number>>;
+  /** Fields of the output that count what happened outside, so a second run of a step shows in them. */
+  readonly counting?: readonly string[];
+  /** Removed before each run: a file that the example keeps outside the task. */
+  readonly outside?: string;
+}
+
+/** Files that have more to say than one path. A file that is not here is run once, with a text for each input. */
+const PATHS: Readonly<Record<string, readonly Path[]>> = {
+  "aca-coding-agent": [{ visits: { implement: 2 } }],
+  "claude-agent-sdk-session-key": [{ visits: { investigate: 2, verify: 2, summarize: 1 } }],
+  "context-tier": [{ not: ["analyze"] }, { says: { triage: { needs_deep_analysis: true } }, through: ["analyze"] }],
+  design: [{ visits: { architect: 3, technical_reviewer: 3, readability_reviewer: 2 } }],
+  plan: [{ visits: { architect: 3, technical_reviewer: 3, readability_reviewer: 2 } }],
+  "parallel-research": [
+    { says: { quality_checker: { quality_score: 9 } }, visits: { planner: 1 } },
+    { says: { quality_checker: { quality_score: 3 } } },
+  ],
+  "parallel-validation": [
+    { says: { validation_summary: { approval: "approved" } }, through: ["auto_approve"] },
+    { says: { validation_summary: { approval: "conditional" } }, through: ["conditional_review"] },
+    { says: { validation_summary: { approval: "rejected" } }, through: ["rejection_handler"] },
+  ],
+  questions: [
+    {
+      says: {
+        architect: { open_questions: [{ question: "Which store?", choices: ["disk", "memory"] }, "How often?"] },
+      },
+      answer: 'ask_questions={"q1": "disk", "q2": "hourly"}',
+      through: ["finalize"],
+    },
+  ],
+  // It declares no inputs, and uses one.
+  "script-stdin": [{ input: { topic: "errors" }, through: ["summarize"] }],
+  "script-step": [{ through: ["analyze_version"], not: ["handle_error"] }],
+  "set-step": [
+    { input: { org: "a", repo: "b", severity: "high" }, through: ["breaking_path"], not: ["safe_path"] },
+    { input: { org: "a", repo: "b", severity: "low" }, through: ["safe_path"], not: ["breaking_path"] },
+  ],
+  "skills-self-improving-workflow": [
+    { says: { reviewer: { verdict: "needs_revision" } }, through: ["fixer"] },
+    { says: { reviewer: { verdict: "approved" } }, not: ["fixer"] },
+  ],
+  terminate: [
+    { input: { document_state: "current" }, through: ["noop_exit"], not: ["refresh"] },
+    { input: { document_state: "stale" }, through: ["refresh"] },
+    { input: { document_state: "unsafe" }, through: ["abort_unsafe"], status: 4 },
+  ],
+  "wait-step": [
+    {
+      input: { poll_interval_seconds: "0.05", max_attempts: "3" },
+      through: ["cool_down", "summarize"],
+      counting: ["attempts"],
+      outside: "/tmp/wait-step-demo.count",
+    },
+  ],
+};
+
+/** Files that cannot run, with what they are told. */
+const REFUSED: Readonly<Record<string, string>> = {
+  // A template names an input without its place: Conductor fails when it renders, we say so before anything is paid for.
+  "plugin-sources": "write workflow.input.changes",
+};
+
+const files = FOLDER === undefined ? [] : readdirSync(FOLDER).filter((name) => name.endsWith(".yaml"));
+const names = files.map((name) => name.replace(/\.yaml$/, ""));
+const why = "SPLASHDOWN_CONDUCTOR_EXAMPLES names no folder of examples";
+
+interface Way extends Path {
+  readonly place: CommandPlace;
+  readonly args: readonly string[];
+}
+
+function openWay(name: string, path: Path): Way {
+  const place = openPlace();
+  const file = join(FOLDER ?? "", `${name}.yaml`);
+  place.write("splashdown.config.yaml", settingsFor(file, path.says ?? {}));
+  const given = path.input ?? inputsFor(file);
+  const args = [file, ...Object.entries(given).flatMap(([input, value]) => ["--input", `${input}=${value}`])];
+  return { ...path, place, args };
+}
+
+function start(way: Way, task: string) {
+  const answers = way.answer === undefined ? [] : ["--answer", way.answer];
+  return way.place.start(["run", ...way.args, "--task", task, "--on-unknown", "rerun", "--wait", ...answers]);
+}
+
+async function viewOf({ place }: Way, task: string): Promise<TaskView> {
+  return (await place.run(["show", task, "--json"])).json<TaskView>();
+}
+
+function countRecords({ place }: Way, task: string): number {
+  const folder = join(place.folder, "outputs", task, "checkpoints", "journal");
+  if (!existsSync(folder)) return 0;
+  return readdirSync(folder).reduce(
+    (sum, name) => sum + readFileSync(join(folder, name), "utf8").split("\n").length - 1,
+    0,
+  );
+}
+
+/** Starts the task over and over, with a kill as soon as its journal has a number of records; the last run's end. */
+async function runKilled(way: Way, points: readonly number[]): Promise<{ result: CommandResult; kills: number }> {
+  let kills = 0;
+  for (const point of points) {
+    const running = start(way, "killed");
+    const ended = running.done.then(() => true);
+    let over = false;
+    void ended.then(() => (over = true));
+    await until(`${point} records`, () => over || countRecords(way, "killed") >= point, 60_000);
+    running.child.kill("SIGKILL");
+    const { signal, code } = await running.done;
+    if (signal !== "SIGKILL") expect(code).toBe(way.status ?? 0);
+    kills += signal === "SIGKILL" ? 1 : 0;
+    if (signal !== "SIGKILL") break;
+  }
+  const view = await viewOf(way, "killed");
+  const isOver = view.status === "done" || view.status === "failed";
+  const result = isOver ? await way.place.run(["show", "killed"]) : await start(way, "killed").done;
+  return { result, kills };
+}
+
+function outputOf({ output }: TaskView, { counting = [] }: Path): unknown {
+  return Object.fromEntries(Object.entries((output ?? {}) as JsonObject).filter(([key]) => !counting.includes(key)));
+}
+
+function expectThrough({ steps }: TaskView, path: Path): void {
+  const visits: Record<string, number> = {};
+  for (const { path: at } of steps) {
+    const name = at.split("/").at(-1) ?? at;
+    visits[name] = (visits[name] ?? 0) + 1;
+  }
+  for (const name of path.through ?? []) expect(Object.keys(visits)).toContain(name);
+  for (const name of path.not ?? []) expect(Object.keys(visits)).not.toContain(name);
+  expect(visits).toMatchObject(path.visits ?? {});
+}
+
+describe.skipIf(FOLDER === undefined)(`Conductor's examples${FOLDER === undefined ? `: ${why}` : ""}`, () => {
+  const runnable = names.filter((name) => REFUSED[name] === undefined);
+  const ways = runnable.flatMap((name) => (PATHS[name] ?? [{}]).map((path, index) => ({ name, path, index })));
+
+  it.each(Object.entries(REFUSED))("%s is refused with what to write", async (name, hint) => {
+    const { code, stderr, stdout } = await openPlace().run(["validate", join(FOLDER ?? "", `${name}.yaml`)]);
+    expect({ code, isNamed: `${stdout}${stderr}`.includes(hint) }).toEqual({ code: 2, isNamed: true });
+  });
+
+  it.each(ways)(
+    "$name, way $index, ends as it should, and killed three times ends the same",
+    async ({ name, path, index }) => {
+      const way = openWay(name, path);
+      const clear = () => way.outside === undefined || rmSync(way.outside, { force: true });
+      clear();
+      const { code, stderr } = await start(way, "whole").done;
+      expect({ code, stderr: code === (path.status ?? 0) ? "" : stderr }).toEqual({
+        code: path.status ?? 0,
+        stderr: "",
+      });
+      const whole = await viewOf(way, "whole");
+      expectThrough(whole, path);
+      expect(whole.output).toBeDefined();
+      clear();
+      const total = countRecords(way, "whole");
+      const numbers = createSeededNumbers(index + [...name].reduce((sum, sign) => sum * 31 + sign.charCodeAt(0), 7));
+      const points = Array.from({ length: KILLS }, () => 3 + numbers.next(Math.max(1, total - 5))).sort(
+        (a, b) => a - b,
+      );
+      const { kills } = await runKilled(way, points);
+      const killed = await viewOf(way, "killed");
+      expect(kills).toBeGreaterThan(0);
+      expect({ status: killed.status, output: outputOf(killed, path) }).toEqual({
+        status: whole.status,
+        output: outputOf(whole, path),
+      });
+    },
+  );
+});
