@@ -189,7 +189,7 @@ describe.skipIf(FOLDER === undefined)(`Conductor's examples${FOLDER === undefine
       expect(whole.output).toBeDefined();
       clear();
       const total = countRecords(way, "whole");
-      const numbers = createSeededNumbers(index + [...name].reduce((sum, sign) => sum * 31 + sign.charCodeAt(0), 7));
+      const numbers = createSeededNumbers(1000 * names.indexOf(name) + index);
       const points = Array.from({ length: KILLS }, () => 3 + numbers.next(Math.max(1, total - 5))).sort(
         (a, b) => a - b,
       );
