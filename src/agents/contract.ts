@@ -82,6 +82,8 @@ export interface ModelRequest {
   readonly outputSchema?: JsonObject | undefined;
   readonly tools: readonly ToolDescription[];
   readonly options: ModelOptions;
+  /** Address, key and headers as the workflow's file says them; `${NAME}` is filled where they are used. */
+  readonly endpoint?: JsonObject | undefined;
 }
 
 export interface ModelAnswer {

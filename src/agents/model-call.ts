@@ -26,6 +26,8 @@ export type DurableAnswer = Omit<ModelAnswer, "usage">;
 export interface ModelChoice {
   readonly provider: string;
   readonly model?: string | undefined;
+  /** The file's own settings of this provider. */
+  readonly endpoint?: JsonObject | undefined;
 }
 
 export interface ModelCall {
@@ -121,6 +123,8 @@ async function askOne(
       outputSchema: call.outputSchema,
       tools: call.tools,
       options: call.options,
+      // Another provider than the file names has nothing of its address and key.
+      endpoint: chosen.isMapped ? undefined : choice.endpoint,
     },
     { signal: call.signal, onText: pace.take, onActivity: call.sink.alive },
   );

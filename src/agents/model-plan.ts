@@ -16,8 +16,9 @@ const EFFORTS: readonly string[] = ["low", "medium", "high", "xhigh", "max"] sat
 
 export function readModelPlan({ provider, options = {} }: ModelStep, model: string | undefined): ModelPlan {
   const { retry } = options;
+  const endpoint = isJsonObject(options["provider"]) ? options["provider"] : undefined;
   return {
-    choices: [{ provider, model }, ...readFallback(options["fallback"], provider)],
+    choices: [{ provider, model, endpoint }, ...readFallback(options["fallback"], provider)],
     options: readOptions(options),
     turnsMax: numberOf(options["max_agent_iterations"]),
     repairsMax: numberOf(isJsonObject(retry) ? retry["max_parse_recovery_attempts"] : undefined),

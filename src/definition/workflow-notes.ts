@@ -79,6 +79,8 @@ const RUNTIME_WORKS = new Set([
   "default_reasoning_effort",
   "max_agent_iterations",
 ]);
+/** Keys of a provider that do something. */
+const PROVIDER_WORKS = new Set(["name", "base_url", "api_key", "bearer_token", "auth_token", "headers"]);
 /** What the others would do. */
 const RUNTIME_TEXTS: Readonly<Record<string, string>> = {
   mcp_servers: NO_TOOLS,
@@ -159,9 +161,9 @@ function explainRuntime(runtime: JsonValue | undefined): string[] {
       const text = Object.hasOwn(RUNTIME_TEXTS, key) ? RUNTIME_TEXTS[key] : undefined;
       return `${formatPath(["workflow", "runtime", key])}: ${text ?? "unknown key, it has no effect; remove it"}`;
     });
-  const more = isJsonObject(provider) ? Object.keys(provider).filter((key) => key !== "name") : [];
+  const more = isJsonObject(provider) ? Object.keys(provider).filter((key) => !PROVIDER_WORKS.has(key)) : [];
   if (more.length > 0)
-    notes.push(`workflow.runtime.provider: only its name counts in this version, not ${more.join(", ")}`);
+    notes.push(`workflow.runtime.provider: its name, address, key and headers count, not ${more.join(", ")}`);
   if (isJsonObject(checkpoint) && checkpoint["every_agent"] === true)
     notes.push(
       "workflow.runtime.checkpoint.every_agent: every step is in the journal and survives a crash; for a snapshot file before a step write risky: true",

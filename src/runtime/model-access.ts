@@ -44,6 +44,7 @@ export class ModelAccess {
     this.#sources = {
       settings: settings.providers,
       environment: environment.get,
+      learn: (secret) => this.#learn(secret),
       runKeyCommand: (command) => this.#readKey(command),
     };
   }
@@ -122,9 +123,14 @@ export class ModelAccess {
         details: { command: command[0] ?? "" },
       });
     }
-    this.#secrets.add(key);
-    for (const listener of this.#listeners) listener(key);
+    this.#learn(key);
     return key;
+  }
+
+  #learn(secret: string): void {
+    if (this.#secrets.has(secret)) return;
+    this.#secrets.add(secret);
+    for (const listener of this.#listeners) listener(secret);
   }
 }
 

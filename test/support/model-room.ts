@@ -28,7 +28,7 @@ export function openModels({
     clock,
     random: createSeededRandom("models"),
     log: silentLog,
-    sources: { settings: providers, environment: (name) => environment[name], runKeyCommand },
+    sources: { settings: providers, environment: (name) => environment[name], learn: () => undefined, runKeyCommand },
     prices,
   });
   return (provider) => source.modelOf(provider, import.meta.dirname);

@@ -6,7 +6,13 @@ import type { RandomSource } from "../../base/random.js";
 import type { CallEnds, Model, ModelAnswer, ModelRequest } from "../contract.js";
 import { CallLimiter } from "./limiter.js";
 import { computeCostMicroUsd, findPrice, type PriceTable } from "./price.js";
-import { describeUnknown, findProvider, type ProviderConfig, type ProviderSources } from "./provider-config.js";
+import {
+  describeUnknown,
+  findProvider,
+  withEndpoint,
+  type ProviderConfig,
+  type ProviderSources,
+} from "./provider-config.js";
 import { loadSdkModel } from "./sdk-loading.js";
 import { SdkModel } from "./sdk-model.js";
 
@@ -32,12 +38,15 @@ export class ModelSource {
   }
 
   async #call(place: NamedPlace, request: ModelRequest, ends: CallEnds): Promise<ModelAnswer> {
-    const config = findProvider(this.deps.sources, place.named);
-    if (config === undefined) throw describeUnknown(place.named);
+    const { sources } = this.deps;
+    const { endpoint } = request;
+    const found = findProvider(sources, place.named);
+    if (found === undefined) throw describeUnknown(place.named);
+    const config = endpoint === undefined ? found : withEndpoint(found, endpoint, sources);
     const model = request.model ?? config.model;
     if (model === undefined) throw modelMissing(config, request);
     return this.#limiter.run(`${config.name}/${model}`, ends.signal, (accepted) =>
-      this.#modelOf(config, place.folder).call(
+      this.#modelOf(config, `${place.folder}\n${JSON.stringify(endpoint ?? {})}`, place.folder).call(
         { ...request, model },
         {
           signal: ends.signal,
@@ -54,8 +63,8 @@ export class ModelSource {
     );
   }
 
-  #modelOf(config: ProviderConfig, folder: string): SdkModel {
-    const key = `${config.name}\n${folder}`;
+  #modelOf(config: ProviderConfig, where: string, folder: string): SdkModel {
+    const key = `${config.name}\n${where}`;
     const known = this.#models.get(key);
     if (known !== undefined) return known;
     const { clock, log, prices } = this.deps;

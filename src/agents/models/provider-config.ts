@@ -5,6 +5,7 @@
  * is found and never hold one.
  */
 import { SplashdownError } from "../../base/errors.js";
+import { isJsonObject, type JsonObject } from "../../base/json.js";
 import { PROVIDER_ALIASES, PROVIDERS, type ProviderFacts } from "./provider-table.js";
 
 /** A provider in the settings file. Units: as on disk. */
@@ -23,6 +24,8 @@ export interface ProviderSettings {
 export interface ProviderSources {
   readonly settings: Readonly<Record<string, ProviderSettings>>;
   readonly environment: (name: string) => string | undefined;
+  /** Told every secret that a file's own settings name, before it is used. */
+  readonly learn: (secret: string) => void;
   /** Runs a key command; the answer is the key. Errors: MODEL_UNAVAILABLE. */
   readonly runKeyCommand: (command: readonly string[]) => Promise<string>;
 }
@@ -119,4 +122,52 @@ export function describeUnknown(named: string): SplashdownError {
       ? `provider ${named} names no model service; say which one: run with --provider NAME --model MODEL, or write provider_map: {${named}: {provider: NAME, model: MODEL}} into splashdown.config.yaml`
       : `provider ${named} cannot be had here; known are scripted, ${Object.keys(PROVIDERS).join(", ")}; another is made known under providers, or named for it under provider_map, in splashdown.config.yaml`;
   return new SplashdownError("MODEL_UNAVAILABLE", text, { details: { provider: named } });
+}
+
+const KEY_FIELDS = ["api_key", "bearer_token", "auth_token"];
+
+/** The provider with what the workflow's file says of its address, key and headers. Errors: MODEL_UNAVAILABLE. */
+export function withEndpoint(config: ProviderConfig, endpoint: JsonObject, sources: ProviderSources): ProviderConfig {
+  const fill = (field: string): string | undefined => {
+    const text = endpoint[field];
+    return typeof text === "string" ? fillVariables(text, config.name, sources) : undefined;
+  };
+  const { headers } = endpoint;
+  const named = Object.entries(isJsonObject(headers) ? headers : {});
+  const address = endpoint["base_url"];
+  const isOpen = { ...sources, learn: () => undefined };
+  const baseUrl = typeof address === "string" ? fillVariables(address, config.name, isOpen) : config.baseUrl;
+  const field = KEY_FIELDS.find((name) => typeof endpoint[name] === "string");
+  return {
+    ...config,
+    baseUrl,
+    needsKey: config.needsKey && field === undefined && baseUrl === config.baseUrl,
+    ...(field === undefined ? {} : { keyOrigin: field, readKey: async () => fill(field) }),
+    headers: {
+      ...config.headers,
+      ...Object.fromEntries(
+        named.map(([name, value]) => [
+          name,
+          fillVariables(typeof value === "string" ? value : "", config.name, sources),
+        ]),
+      ),
+    },
+  };
+}
+
+/** `${NAME}` and `${NAME:-default}`; what stands there is a secret from now on. */
+function fillVariables(text: string, provider: string, { environment, learn }: ProviderSources): string {
+  return text.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_whole, name: string, otherwise?: string) => {
+    const value = environment(name);
+    if (value !== undefined) learn(value);
+    const filled = value ?? otherwise;
+    if (filled !== undefined) return filled;
+    throw new SplashdownError(
+      "MODEL_UNAVAILABLE",
+      `provider ${provider} needs the variable ${name}, which is not set`,
+      {
+        details: { provider, variable: name },
+      },
+    );
+  });
 }

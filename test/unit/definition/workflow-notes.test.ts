@@ -58,7 +58,7 @@ phases:
     ["runtime: {plugins: [a]}", "workflow.runtime.plugins"],
     ["runtime: {tool_output: {enabled: false}}", "workflow.runtime.tool_output"],
     ["runtime: {checkpoint: {every_agent: true}}", "workflow.runtime.checkpoint.every_agent"],
-    ["runtime: {provider: {name: scripted, api_key: x}}", "workflow.runtime.provider"],
+    ["runtime: {provider: {name: openai, wire_api: responses}}", "workflow.runtime.provider"],
   ])("D7: tell of %s in the header", async (keys, key) => {
     expect(await keysOf(`workflow: {name: t, ${keys}}\n${STEP}`)).toEqual([key]);
   });

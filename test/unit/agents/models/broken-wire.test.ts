@@ -157,6 +157,20 @@ describe("what a provider is sent", () => {
     });
   });
 
+  it("goes to the address of the workflow's file, with its key and headers", async () => {
+    const server = await openRawServer(goodAnswer("ok"));
+    servers.push(server);
+    const model = openModels({ environment: { PLACE: server.url, KEY: "k-2" } })("openai");
+    const endpoint = { name: "openai", base_url: "${PLACE}", api_key: "${KEY}", headers: { "x-team": "${TEAM:-red}" } };
+    await model.call(requestOf({ endpoint }), keepEnds());
+    expect(server.requests[0]).toMatch(/authorization: Bearer k-2/i);
+    expect(server.requests[0]).toMatch(/x-team: red/i);
+    await expect(model.call(requestOf({ endpoint: { api_key: "${GONE}" } }), keepEnds())).rejects.toMatchObject({
+      code: "MODEL_UNAVAILABLE",
+      details: { variable: "GONE" },
+    });
+  });
+
   it("holds the key that a command prints", async () => {
     const server = await openRawServer(goodAnswer("ok"));
     servers.push(server);
