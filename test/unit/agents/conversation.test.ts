@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { SplashdownError } from "../../../src/base/errors.js";
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
 import type { WorkflowFunctions } from "../../../src/definition/workflow.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
@@ -163,22 +164,29 @@ describe("an answer that is not what the step declares (FAULTS 20)", () => {
 });
 
 describe("a step with fallbacks", () => {
-  const modelOf = (provider: string) =>
-    provider === "busy"
-      ? {
-          call: () =>
-            Promise.reject(Object.assign(new Error("no"), { code: "MODEL_FAILED", details: { retryable: true } })),
-        }
-      : undefined;
-
-  it("fails with what the last one said when none answers", async () => {
+  const failing = { call: () => Promise.reject(new SplashdownError("MODEL_FAILED", "busy answered 500")) };
+  const good = {
+    call: () => Promise.resolve({ say: "hi", factors: [], usage: { calls: 1, tokensIn: 1, tokensOut: 1 } }),
+  };
+  const perform = (options: JsonObject) => {
+    const modelOf = (provider: string) => ({ busy: failing, spare: good })[provider];
     const room = openPerformerRoom({ modelOf });
     rooms.push(room);
-    const definition = { provider: "nobody", options: { fallback: [{ provider: "none" }] } };
-    expect(await room.perform(createStepWork("model", { definition }))).toMatchObject({
+    return room.perform(createStepWork("model", { definition: { provider: "busy", options } }));
+  };
+
+  it("is answered by the next one, and says so", async () => {
+    expect(await perform({ fallback: [{ provider: "spare", model: "small" }] })).toMatchObject({
+      status: "completed",
+      output: { result: "hi" },
+      factors: ["answered by the fallback spare/small: busy answered 500"],
+    });
+  });
+
+  it("fails with what the last one said when none answers", async () => {
+    expect(await perform({ fallback: [{ provider: "none" }] })).toMatchObject({
       status: "failed",
       error: { code: "MODEL_UNAVAILABLE", message: expect.stringContaining("provider none") as string },
     });
-    expect(room.warnings).toHaveLength(1);
   });
 });
