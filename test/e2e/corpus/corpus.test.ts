@@ -4,7 +4,7 @@
  * The files are not part of the project: SPLASHDOWN_CONDUCTOR_EXAMPLES names their folder (`npm run corpus -- FOLDER`).
  * Without it every test here is skipped; test/unit/definition and the other tests cover the same keys with own files.
  */
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.js";
@@ -12,7 +12,7 @@ import type { TaskView } from "../../../src/runtime/contract.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import type { CommandResult } from "../../support/built-program.js";
 import { inputsFor, settingsFor, type Sayings } from "../../support/corpus-answers.js";
-import { until } from "../../support/real-clock.js";
+import { countRecords, killAtRecord } from "../../support/killed-run.js";
 import { createSeededNumbers } from "../../support/seeded-random.js";
 
 const FOLDER = process.env["SPLASHDOWN_CONDUCTOR_EXAMPLES"];
@@ -119,26 +119,11 @@ async function viewOf({ place }: Way, task: string): Promise<TaskView> {
   return (await place.run(["show", task, "--json"])).json<TaskView>();
 }
 
-function countRecords({ place }: Way, task: string): number {
-  const folder = join(place.folder, "outputs", task, "checkpoints", "journal");
-  if (!existsSync(folder)) return 0;
-  return readdirSync(folder).reduce(
-    (sum, name) => sum + readFileSync(join(folder, name), "utf8").split("\n").length - 1,
-    0,
-  );
-}
-
 /** Starts the task over and over, with a kill as soon as its journal has a number of records; the last run's end. */
 async function runKilled(way: Way, points: readonly number[]): Promise<{ result: CommandResult; kills: number }> {
   let kills = 0;
   for (const point of points) {
-    const running = start(way, "killed");
-    const ended = running.done.then(() => true);
-    let over = false;
-    void ended.then(() => (over = true));
-    await until(`${point} records`, () => over || countRecords(way, "killed") >= point, 60_000);
-    running.child.kill("SIGKILL");
-    const { signal, code } = await running.done;
+    const { signal, code } = await killAtRecord(start(way, "killed"), { place: way.place, task: "killed", point });
     if (signal !== "SIGKILL") expect(code).toBe(way.status ?? 0);
     kills += signal === "SIGKILL" ? 1 : 0;
     if (signal !== "SIGKILL") break;
@@ -188,7 +173,7 @@ describe.skipIf(FOLDER === undefined)(`Conductor's examples${FOLDER === undefine
       expectThrough(whole, path);
       expect(whole.output).toBeDefined();
       clear();
-      const total = countRecords(way, "whole");
+      const total = countRecords(way.place, "whole");
       const numbers = createSeededNumbers(1000 * names.indexOf(name) + index);
       const points = Array.from({ length: KILLS }, () => 3 + numbers.next(Math.max(1, total - 5))).sort(
         (a, b) => a - b,

@@ -1,0 +1,102 @@
+/** The examples of this project, each in full and killed once; code-audit and first-steps have tests of their own. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { EventView, RunView, TaskView } from "../../../src/runtime/contract.js";
+import { PROJECT_FOLDER } from "../../support/built-program.js";
+import { openPlace, type CommandPlace } from "../../support/command-place.js";
+import { countRecords, killAtRecord } from "../../support/killed-run.js";
+
+const fileOf = (name: string) => join(PROJECT_FOLDER, "examples", name);
+
+async function view(place: CommandPlace, task = "t"): Promise<TaskView> {
+  return (await place.run(["show", task, "--json"])).json<TaskView>();
+}
+
+/** Runs the example in full, then another task of it that is killed at that share of its records, and resumed. */
+async function runTwice(
+  name: string,
+  share: number,
+): Promise<{ place: CommandPlace; whole: RunView; resumed: RunView }> {
+  const place = openPlace();
+  const run = ["run", fileOf(name), "--json", "--new", "--task"];
+  const whole = (await place.run([...run, "whole"])).json<RunView>();
+  const point = Math.floor(countRecords(place, "whole") * share);
+  const { signal } = await killAtRecord(place.start([...run, "t"]), { place, task: "t", point });
+  expect(signal).toBe("SIGKILL");
+  const resumed = (await place.run(["resume", "t", "--json"])).json<RunView>();
+  return { place, whole, resumed };
+}
+
+describe("examples/rate-limit-story", () => {
+  it("FAULTS 1: waits where the ninth agent is refused; killed while it waits, it calls nobody again but the ninth", async () => {
+    const place = openPlace();
+    const running = place.start(["run", fileOf("rate-limit-story/workflow.yaml"), "--task", "t"]);
+    const waits = () => running.stderr().includes("rate limit") || running.stderr().includes("too many requests");
+    await expect.poll(waits, { timeout: 20_000, interval: 10 }).toBe(true);
+    running.child.kill("SIGKILL");
+    await running.done;
+    const { steps } = await view(place);
+    expect(steps.filter(({ status }) => status === "completed")).toHaveLength(8);
+    const resumed = (await place.run(["resume", "t", "--json"])).json<RunView>();
+    expect(resumed).toMatchObject({ exit_status: 0, output: { ending: "Everyone came home.", agents: 10 } });
+    const events = (await place.run(["events", "t", "--json"])).json<EventView[]>();
+    const ended = events.filter(({ type }) => type === "step_completed").map(({ text }) => text);
+    expect([ended.length, new Set(ended).size]).toEqual([10, 10]);
+    const after = (await view(place)).steps;
+    expect(after.map(({ step }) => step)).toEqual(after.map((_step, index) => `main/chapter_${index + 1}@1.1`));
+    expect(after.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 2, 1]);
+  });
+});
+
+describe("examples/layers", () => {
+  it("does a thousand tasks, and killed in the middle the rest only", async () => {
+    const { place, whole, resumed } = await runTwice("layers/workflow.mjs", 0.5);
+    expect(whole).toMatchObject({ exit_status: 0, output: { first: 512, last: 512 } });
+    expect(resumed).toMatchObject({ exit_status: 0, output: whole.output });
+    const events = (await place.run(["events", "t", "--json"])).json<EventView[]>();
+    expect(events.filter(({ type }) => type === "step_completed")).toHaveLength(1000);
+  });
+});
+
+describe("examples/approval", () => {
+  it("stands open until somebody answers, goes back for another draft, and sends one letter", async () => {
+    const place = openPlace();
+    const args = [
+      "run",
+      fileOf("approval/workflow.yaml"),
+      "--task",
+      "t",
+      "--input",
+      `outbox=${join(place.folder, "ledger")}`,
+    ];
+    expect((await place.run(args)).code).toBe(20);
+    expect((await place.run(["answer", "t", "look", "revise", "be kinder"])).code).toBe(0);
+    const again = place.start(["resume", "t"]);
+    const { signal } = await killAtRecord(again, { place, task: "t", point: countRecords(place, "t") + 2 });
+    expect(signal).toBe("SIGKILL");
+    expect((await place.run(["resume", "t"])).code).toBe(20);
+    expect(place.ledger()).toEqual([]);
+    expect((await place.run(["answer", "t", "send"])).code).toBe(0);
+    expect((await place.run(["resume", "t"])).code).toBe(0);
+    expect(place.ledger()).toEqual(["Dear neighbours, could we keep the nights quiet? Thank you."]);
+  });
+});
+
+describe("examples/orders", () => {
+  it("moves an order through its states, and killed on the way moves it on from where it stood", async () => {
+    const { whole, resumed } = await runTwice("orders/workflow.yaml", 0.5);
+    expect(whole.output).toEqual({
+      order: "A-17",
+      state: "delivered",
+      history: [
+        "placed to paid",
+        "paid to packing",
+        "packing to packing",
+        "packing to shipped",
+        "shipped to delivered",
+      ],
+      packed: 2,
+    });
+    expect(resumed).toMatchObject({ exit_status: 0, output: whole.output });
+  });
+});
