@@ -1,0 +1,68 @@
+/** Many items, failing items, and nested workflows that are killed: what each costs, and what the end says. */
+import { describe, expect, it } from "vitest";
+import type { RunView } from "../../../src/runtime/contract.js";
+import { openPlace } from "../../support/command-place.js";
+import { countRecords, killAtRecord } from "../../support/killed-run.js";
+
+const each = (agent: string, rest = "") => `workflow: {name: many, entry_point: each, input: {list: {type: array}}}
+agents: []
+for_each:
+  - {name: each, type: for_each, source: workflow.input.list, as: it, max_concurrent: 64, ${rest} agent: ${agent}}
+output: {count: "{{ each.count }}", outputs: "{{ each.outputs }}", errors: "{{ each.errors }}"}
+`;
+const listOf = (count: number) => JSON.stringify({ list: Array.from({ length: count }, (_none, index) => index) });
+
+describe("for_each", () => {
+  it("of 2,000 items with a window of 64 writes two records per item, and as much around them as for 20", async () => {
+    const place = openPlace();
+    place.write("wf.yaml", each('{name: w, type: set, value: "{{ it }}"}'));
+    const around: number[] = [];
+    for (const count of [20, 2000]) {
+      place.write("in.json", listOf(count));
+      const run = await place.run(["run", "wf.yaml", "--inputs", "in.json", "--task", `t${count}`, "--json"]);
+      expect(run.json<RunView>()).toMatchObject({ exit_status: 0, output: { count } });
+      around.push(countRecords(place, `t${count}`) - 2 * count);
+    }
+    expect(around[1]).toBe(around[0]);
+  });
+
+  it("FAULTS 5: keeps a slot for each item, names those that failed, and ends with 3", async () => {
+    const place = openPlace();
+    const script = `{name: w, type: script, command: sh, args: [-c, 'if [ {{ it }} = 3 ]; then echo no; else echo "{\\"n\\": {{ it }}}"; fi'], output: {n: {type: number}}}`;
+    place.write("wf.yaml", each(script, "failure_mode: continue_on_error,"));
+    place.write("in.json", listOf(10));
+    const run = await place.run(["run", "wf.yaml", "--inputs", "in.json", "--task", "t", "--json"]);
+    expect(run.code).toBe(3);
+    const { outputs, errors, count } = run.json<RunView>().output as Record<string, unknown>;
+    expect(outputs).toMatchObject(Array.from({ length: 10 }, (_none, n) => (n === 3 ? null : { n })));
+    expect([count, Object.keys(errors as object)]).toEqual([10, ["3"]]);
+  });
+});
+
+describe("a nested workflow", () => {
+  it("FAULTS 29: killed three levels deep goes on there, and repeats nothing that is done", async () => {
+    const place = openPlace();
+    const step = (name: string, to = "") =>
+      `{name: ${name}, type: script, command: sh, args: [-c, "echo ${name} >> '{{ workflow.dir }}/ledger'"], effects: idempotent${to}}`;
+    const file = (name: string, sub: string) =>
+      `workflow: {name: ${name}, entry_point: ${name}1}\nagents:\n  - ${step(`${name}1`, `, routes: [{to: ${name}sub}]`)}\n  - ${sub}\n  - ${step(`${name}3`)}\n`;
+    const nested = (name: string, path: string) =>
+      `{name: ${name}sub, type: workflow, workflow: ${path}, routes: [{to: ${name}3}]}`;
+    place.write("c.yaml", file("c", step("csub", ", routes: [{to: c3}]")));
+    place.write("b.yaml", file("b", nested("b", "c.yaml")));
+    place.write("a.yaml", file("a", nested("a", "b.yaml")));
+    expect((await place.run(["run", "a.yaml", "--task", "whole"])).code).toBe(0);
+    const whole = ["a1", "b1", "c1", "csub", "c3", "b3", "a3"];
+    expect(place.ledger()).toEqual(whole);
+    const point = Math.floor(countRecords(place, "whole") / 2);
+    const running = place.start(["run", "a.yaml", "--task", "t", "--new"]);
+    expect((await killAtRecord(running, { place, task: "t", point })).signal).toBe("SIGKILL");
+    const done = place.ledger().slice(whole.length);
+    expect((await place.run(["resume", "t"])).code).toBe(0);
+    const all = place.ledger().slice(whole.length);
+    // Only the step that was under way may stand twice: it is declared idempotent.
+    expect([...new Set(all)]).toEqual(whole);
+    expect(all.length - whole.length).toBeLessThanOrEqual(1);
+    expect(all.slice(0, done.length)).toEqual(done);
+  });
+});
