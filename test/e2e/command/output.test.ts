@@ -147,6 +147,7 @@ describe("--json", () => {
       ["keys", ["keys", "verify"]],
       ["validate", ["validate", file]],
       ["validate", ["validate", "bad.yaml"]],
+      ["dry-run", ["run", file, "--dry-run", "--input", "n=1"]],
       ["graph", ["graph", file]],
       ["metrics", ["metrics"]],
       ["timeline", ["show", "t", "--timeline"]],
