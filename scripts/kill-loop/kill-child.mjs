@@ -46,7 +46,8 @@ function wrapHandle(handle, path) {
           strike();
         }
       }
-      if (RECORD !== undefined && !beginsSegment(bytes)) pending += Buffer.from(bytes).toString("latin1").split(RECORD).length - 1;
+      if (RECORD !== undefined && !beginsSegment(bytes))
+        pending += Buffer.from(bytes).toString("latin1").split(RECORD).length - 1;
       return handle.write(bytes);
     },
     datasync: async () => {

@@ -29,6 +29,8 @@ export interface ContextView {
 
 const CHARACTERS_PER_TOKEN = 4;
 const CUT_MARK = "… (cut)";
+/** Members of these run side by side and do not see each other. */
+const GROUPS = new Set(["parallel", "for_each"]);
 /** Kinds that see everything, whatever the mode. */
 const UNLIMITED = new Set(["human_gate", "questions", "terminate", "scorer"]);
 
@@ -63,16 +65,20 @@ interface Seen {
 /** Outputs in the order they came, those of the groups around the step left out: members do not see each other. */
 function listSeen({ state }: Choice, path: string): Seen[] {
   const groups = listGroups(state, path);
-  return [...state.outputs].flatMap(([at, { value }]) =>
-    groups.some((group) => isAtOrBelow(at, group)) ? [] : [{ path: at, value }],
-  );
+  const workflow = findWorkflow(state, path)?.path;
+  const isSeen = (at: string): boolean =>
+    (workflow === undefined || at.startsWith(`${workflow}/`)) &&
+    groups.every(({ group, own }) => !isAtOrBelow(at, group) || at.startsWith(`${own}/`));
+  return [...state.outputs].flatMap(([at, { value }]) => (isSeen(at) ? [{ path: at, value }] : []));
 }
 
-function listGroups(state: Choice["state"], path: string): string[] {
-  const groups: string[] = [];
-  for (let at = parentPathOf(path); at !== undefined; at = parentPathOf(at)) {
+/** The groups around a step, each with the member of it that the step is or is part of. */
+function listGroups(state: Choice["state"], path: string): { readonly group: string; readonly own: string }[] {
+  const groups: { group: string; own: string }[] = [];
+  let own = path;
+  for (let at = parentPathOf(path); at !== undefined; own = at, at = parentPathOf(at)) {
     const node = findPlace(state, at)?.node;
-    if (node?.node === "scope" && node.scope === "parallel") groups.push(at);
+    if (node?.node === "scope" && GROUPS.has(node.scope)) groups.push({ group: at, own });
   }
   return groups;
 }

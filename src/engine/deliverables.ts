@@ -7,6 +7,9 @@
 import { sha256Hex } from "../base/digest.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { ValueRef } from "./events.js";
+import { itemKeyOf } from "./identity.js";
+
+const PLAIN_KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 export interface SavedFile {
   /** Relative to the task's folder: `phases/phase2/x.md` or `final/report.md`. */
@@ -39,6 +42,19 @@ export function deliver(output: JsonValue, saveAs: Readonly<Record<string, strin
     rest = replaceField(rest, keys, { file: entry.file, size: entry.sizeBytes, sha256: entry.sha256 });
   }
   return { output: rest, saved };
+}
+
+/**
+ * The same files, with the key of each item the step is run for in their names, so that no item overwrites another's:
+ * `report.md` of the item `eu` is `report-eu.md`. A key that makes no file name is told by its digest.
+ */
+export function nameByItem(saveAs: Readonly<Record<string, string>>, path: string): Readonly<Record<string, string>> {
+  const keys = path.split("/").flatMap((segment) => itemKeyOf(segment) ?? []);
+  if (keys.length === 0) return saveAs;
+  const suffix = keys.map((key) => (PLAIN_KEY.test(key) ? key : sha256Hex(key).slice(0, 16))).join("-");
+  return Object.fromEntries(
+    Object.entries(saveAs).map(([file, field]) => [file.replace(/(\.[^./]*)?$/, `-${suffix}$1`), field]),
+  );
 }
 
 export function describeFile(file: string, value: JsonValue): SavedFile {

@@ -7,7 +7,7 @@
 import type { JsonValue } from "../base/json.js";
 import { decideThat, loadValue, type Choice } from "./choice.js";
 import { roundShare } from "./confidence.js";
-import { deliver } from "./deliverables.js";
+import { deliver, nameByItem } from "./deliverables.js";
 import type { SavedFile } from "./deliverables.js";
 import type {
   ConfidenceParts,
@@ -121,7 +121,7 @@ function followUp(choice: Choice, step: StepEntry, completion: Completion): Foll
   const isRouted = node.routes.length > 0 && !isAgain && goTo === undefined;
   const needsValue = Object.keys(saveAs).length > 0 || isRouted;
   const value = needsValue ? loadValue(choice, completion.output) : null;
-  const delivery = deliver(value, saveAs, step.phase);
+  const delivery = deliver(value, nameByItem(saveAs, step.path), step.phase);
   return {
     output: delivery.saved.length > 0 ? { inline: delivery.output } : completion.output,
     saved: delivery.saved,

@@ -145,7 +145,10 @@ describe("run --task with a name that exists", () => {
     expect(waiting.stdout).not.toContain("go on with: ");
     await place.run(["answer", "t", "rerun"]);
     const answered = await place.run(["run", file, "--task", "t"]);
-    expect([answered.code, answered.stdout.split("\n")[0]]).toEqual([0, "done  t (taken up again): all steps are done"]);
+    expect([answered.code, answered.stdout.split("\n")[0]]).toEqual([
+      0,
+      "done  t (taken up again): all steps are done",
+    ]);
     expect(place.ledger()).toEqual(["s1", "s2", "s2", "s3"]);
   });
 

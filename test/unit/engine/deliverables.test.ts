@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../src/base/digest.js";
-import { deliver, formatJson } from "../../../src/engine/deliverables.js";
+import { deliver, nameByItem, formatJson } from "../../../src/engine/deliverables.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { model, phase, phases, workflow } from "../../support/workflow-builder.js";
 
@@ -53,5 +53,19 @@ describe("deliverables", () => {
     expect(harness.of("step_completed")[0]?.saved?.[0]).toMatchObject({ file: "final/report.md", sizeBytes: 5 });
     expect(harness.state.deliverables.get("final/report.md")?.sizeBytes).toBe(5);
     expect(harness.step("main/q/b").output).toEqual({ inline: { saw: "final/report.md" } });
+  });
+});
+
+describe("deliverables of items", () => {
+  it("have the item's key in their names, so that none overwrites another", () => {
+    const saveAs = { "final/report.md": "text", plain: "" };
+    expect(nameByItem(saveAs, "main/write")).toBe(saveAs);
+    expect(nameByItem(saveAs, "main/each/write[eu]")).toEqual({ "final/report-eu.md": "text", "plain-eu": "" });
+    expect(Object.keys(nameByItem(saveAs, "main/each/w[0]/inner/x[7]/step"))).toEqual([
+      "final/report-0-7.md",
+      "plain-0-7",
+    ]);
+    const odd = Object.keys(nameByItem({ "a.md": "" }, "main/each/w[a%2fb]"));
+    expect(odd).toEqual(["a-c14cddc033f64b9d.md"]);
   });
 });

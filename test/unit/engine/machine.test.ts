@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
-import { command, machine, model, parallel, set, wait, workflow } from "../../support/workflow-builder.js";
+import { command, dag, machine, model, parallel, set, wait, workflow } from "../../support/workflow-builder.js";
 
 describe("a machine", () => {
   it("runs its steps along the routes and gives the last output", () => {
@@ -13,6 +13,35 @@ describe("a machine", () => {
     expect(closed.exitStatus).toBe(0);
     expect(harness.performed).toEqual(["a#1", "b#1"]);
     expect(harness.output).toEqual({ name: "b" });
+  });
+
+  it("types the fields of the final output, as Conductor does, and a dag leaves them text", () => {
+    const output = {
+      list: "{{ a.output.items | json }}",
+      flag: "{{ a.output.flag }}!",
+      yes: "{{ 'True' }}",
+      none: "{{ 'None' }}",
+      number: "{{ '4' }}2",
+      big: "{{ '12345678901234567890' }}",
+      text: "[{{ 'x' }}",
+    };
+    const perform = () => done({ items: [1, "b"], flag: true });
+    const typed = new EngineHarness(workflow(machine("main", [model("a")]), { output }), { perform });
+    typed.run();
+    expect(typed.output).toEqual({
+      list: [1, "b"],
+      flag: "True!",
+      yes: true,
+      none: null,
+      number: 42,
+      big: "12345678901234567890",
+      text: "[x",
+    });
+    const plain = new EngineHarness(workflow(dag("main", [model("a")]), { output: { number: "{{ '4' }}2" } }), {
+      perform,
+    });
+    plain.run();
+    expect(plain.output).toEqual({ number: "42" });
   });
 
   it("takes the first route that matches, in both dialects", () => {
