@@ -1,23 +1,34 @@
-/** What follows each state, and what is done on the way there. */
-const MOVES = {
-  placed: { to: "paid", act: async (ctx) => ctx.step("charge", () => ({ receipt: `R-${ctx.input.order}` })) },
-  paid: { to: "packing", act: () => undefined },
-  packing: {
-    act: (ctx) => ctx.channel.add("packed", 1),
-    next: (ctx) => ((ctx.channel.get("packed") ?? 0) < ctx.input.pieces ? "packing" : "shipped"),
-  },
-  shipped: { to: "delivered", act: async (ctx) => ctx.milestone("handed over", { order: ctx.input.order }) },
+const START = { state: "placed", history: [], packed: 0 };
+
+/** What follows each state: the state after it, given the order and what was asked for. */
+const NEXT = {
+  placed: () => "paid",
+  paid: () => "packing",
+  packing: (order, pieces) => (order.packed + 1 < pieces ? "packing" : "shipped"),
+  shipped: () => "delivered",
 };
 
-/** One move of the order; asks for another iteration until the order is delivered. */
+function moveOn(order, pieces) {
+  const next = NEXT[order.state](order, pieces);
+  return {
+    state: next,
+    history: [...order.history, `${order.state} to ${next}`],
+    packed: order.packed + (order.state === "packing" ? 1 : 0),
+  };
+}
+
+/**
+ * One move of the order; asks for another iteration until the order is delivered.
+ *
+ * What comes next is settled in a durable sub-step before the channel is changed. So an attempt that died after the change
+ * and before the end of the step is repeated without moving the order twice: the sub-step gives what it gave.
+ */
 export async function advance(ctx) {
-  const state = ctx.channel.get("state") ?? "placed";
-  const move = MOVES[state];
-  await move.act(ctx);
-  const next = move.to ?? move.next(ctx);
-  ctx.channel.set("state", next);
-  ctx.channel.append("history", `${state} to ${next}`);
-  if (next === "delivered") ctx.checkpoint({ order: ctx.input.order, state: next });
+  const { order, pieces } = ctx.input;
+  const moved = await ctx.step("move", () => moveOn(ctx.channel.get("order") ?? START, pieces));
+  if (moved.state === "paid") await ctx.step("charge", () => ({ receipt: `R-${order}` }));
+  ctx.channel.set("order", moved);
+  if (moved.state === "delivered") ctx.checkpoint({ order, state: moved.state });
   else ctx.nextIteration();
-  return { state: next, history: ctx.channel.get("history"), packed: ctx.channel.get("packed") ?? 0 };
+  return moved;
 }
