@@ -13,7 +13,7 @@ import type { Clock } from "../base/clock.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Log } from "../base/log.js";
 import type { ProviderChoice } from "../definition/provider-map.js";
-import type { WorkflowFunctions } from "../definition/workflow.js";
+import type { WorkflowFunctions } from "../definition/loaded-workflow.js";
 import type { Usage } from "../engine/events.js";
 import type { ProcessHost } from "../process/contract.js";
 

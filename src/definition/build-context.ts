@@ -2,7 +2,8 @@
 import type { Runtime } from "../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "./fault.js";
 import type { ToolDefinition } from "./tool-definition.js";
-import type { LoadedWorkflow, NodeDefinition } from "./workflow.js";
+import type { LoadedWorkflow } from "./loaded-workflow.js";
+import type { NodeDefinition } from "./workflow.js";
 
 export interface BuildContext {
   readonly faults: FaultList;

@@ -22,7 +22,7 @@ import { readSourceFile, type ReadText } from "./includes.js";
 import { loadNested, type Surroundings } from "./nested-files.js";
 import { readScript } from "./scripted-answers.js";
 import { dropEmptyKeys, noteDefects } from "./structure.js";
-import type { LoadedWorkflow, WorkflowFunctions } from "./workflow.js";
+import type { LoadedWorkflow, WorkflowFunctions } from "./loaded-workflow.js";
 import { buildWorkflow } from "./workflow-builder.js";
 import { explainWorkflow } from "./workflow-notes.js";
 

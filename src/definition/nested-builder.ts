@@ -5,7 +5,8 @@ import type { NodeSite } from "./build-context.js";
 import { findNearest } from "./nearest.js";
 import { optional } from "./plain-parts.js";
 import type { ScopeFrame } from "./scope-builder.js";
-import type { LoadedWorkflow, NodeDefinition, ScopeDefinition, TemplateValue, WorkflowScope } from "./workflow.js";
+import type { LoadedWorkflow } from "./loaded-workflow.js";
+import type { NodeDefinition, ScopeDefinition, TemplateValue, WorkflowScope } from "./workflow.js";
 
 /** Errors: none; `undefined` where the file could not be loaded, whose faults are told with it. */
 export function buildNested(step: Step, frame: ScopeFrame, site: NodeSite): WorkflowScope | undefined {

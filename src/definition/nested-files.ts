@@ -8,7 +8,8 @@ import { errorCodeOf, type SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { DefinitionFault, FaultList, FaultPath } from "./fault.js";
-import type { LoadedWorkflow, NodeDefinition } from "./workflow.js";
+import type { LoadedWorkflow } from "./loaded-workflow.js";
+import type { NodeDefinition } from "./workflow.js";
 
 /** What a nested workflow takes over from those around it. */
 export interface Surroundings {

@@ -24,14 +24,8 @@ import { checkReferences } from "./reference-check.js";
 import { buildAll, buildMachine, buildPhases, frameOf } from "./scope-builder.js";
 import { describeLater } from "./step-kinds.js";
 import { mergeAnswers } from "./nested-builder.js";
-import type {
-  InputDefinition,
-  LimitsDefinition,
-  LoadedWorkflow,
-  OnFailure,
-  ScopeDefinition,
-  WorkflowDefinition,
-} from "./workflow.js";
+import type { LoadedWorkflow } from "./loaded-workflow.js";
+import type { InputDefinition, LimitsDefinition, OnFailure, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
 import { findNearest } from "./nearest.js";
 import { collectSettings } from "./workflow-settings.js";
 

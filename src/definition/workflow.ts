@@ -2,7 +2,7 @@
  * The normalised workflow: what every form of file and every `defineWorkflow` call becomes.
  *
  * Owns: the shape the engine runs. The loader in this folder fills every default, so the engine knows none.
- * The whole structure is JSON (functions stand beside it, see `WorkflowFunctions`) and is sealed into the task at its start.
+ * The whole structure is JSON (functions stand beside it, see loaded-workflow.ts) and is sealed into the task at its start.
  *
  * D1: a definition is a tree: a root scope, scopes and steps below it. A node's `path` is the names from the root joined
  *     by `/`, unique in the tree, and is what identifies a step, never its position.
@@ -383,18 +383,4 @@ export interface WorkflowDefinition {
   readonly settings: JsonObject;
   /** Hex digest over all fingerprints and the structure: equal for equal behaviour. */
   readonly fingerprint: string;
-}
-
-/** Functions of a TypeScript workflow, by `@path`. They never leave the process. */
-export type WorkflowFunctions = ReadonlyMap<string, (context: never) => unknown>;
-
-/** What a loader returns: the definition, where it came from and the functions beside it. */
-export interface LoadedWorkflow {
-  readonly definition: WorkflowDefinition;
-  /** Absolute path of the file; `undefined` for an object given in a program. */
-  readonly file?: string;
-  readonly folder: string;
-  readonly functions: WorkflowFunctions;
-  /** What the file asks for and this version does not do: dotted key, what it does not do, what to do instead. */
-  readonly notes: readonly string[];
 }

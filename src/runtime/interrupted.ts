@@ -10,7 +10,7 @@ import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { canonicalJson, type JsonObject } from "../base/json.js";
 import { parseDurationMs } from "../definition/plain-parts.js";
 import type { EffectiveSettings } from "../definition/settings.js";
-import type { LoadedWorkflow } from "../definition/workflow.js";
+import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
 import type { TaskState } from "../engine/state.js";
 import { openQuestions } from "../engine/questions.js";
 import { looksOpen } from "../journal/clear-end.js";

@@ -2,7 +2,7 @@
 import { createModelSource } from "../agents/scripted-model.js";
 import type { PerformerDeps, SchemaCheck } from "../agents/contract.js";
 import { chooseProvider } from "../definition/provider-map.js";
-import type { LoadedWorkflow } from "../definition/workflow.js";
+import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
 import { compileSchema } from "../schema/compile.js";
 import { childEnvironmentOf } from "./environment.js";
 import type { Services } from "./services.js";

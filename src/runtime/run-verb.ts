@@ -9,7 +9,7 @@ import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { EffectiveSettings } from "../definition/settings.js";
-import type { LoadedWorkflow } from "../definition/workflow.js";
+import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
 import type { TaskState } from "../engine/state.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
 import type { TaskStore } from "../store/contract.js";

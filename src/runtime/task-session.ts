@@ -14,7 +14,7 @@ import { listPinned } from "../checkpoint/pins.js";
 import { createVerify, SnapshotRetention } from "../checkpoint/retention.js";
 import { createSnapshotSource, listSnapshotFiles, type PictureSource } from "../checkpoint/source.js";
 import { defaultSettings, type EffectiveSettings } from "../definition/settings.js";
-import type { LoadedWorkflow } from "../definition/workflow.js";
+import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
 import type { EngineEvent, EventOf } from "../engine/events.js";
 import type { EngineInput, TemplateEngine } from "../engine/input.js";
 import type { CheckpointHook, EnginePorts } from "../engine/ports.js";

@@ -14,7 +14,8 @@ import { givenValues, resolveInputs, type GivenInput } from "../definition/input
 import { loadWorkflow, type LoaderDeps, type WorkflowSource } from "../definition/loader.js";
 import type { EffectiveSettings } from "../definition/settings.js";
 import { initTemplates } from "../definition/templates.js";
-import type { LoadedWorkflow, NodeDefinition, WorkflowDefinition } from "../definition/workflow.js";
+import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
+import type { NodeDefinition, WorkflowDefinition } from "../definition/workflow.js";
 import type { TaskEntry } from "../engine/state.js";
 import type { RunOptions, ValidateView } from "./contract.js";
 import type { Services } from "./services.js";
