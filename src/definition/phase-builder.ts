@@ -21,7 +21,8 @@ import { findNearest } from "./nearest.js";
 import { buildRetry, listCommand, optional, optionalMs, textMap } from "./plain-parts.js";
 import { buildStep } from "./step-builder.js";
 import { findKind, isGroupKind } from "./step-kinds.js";
-import type { ConfidenceRule, EvaluationDefinition, PhaseScope, ScorerStep, StepDefinition } from "./workflow.js";
+import type { ConfidenceRule, EvaluationDefinition } from "./phase-rules.js";
+import type { PhaseScope, ScorerStep, StepDefinition } from "./workflow.js";
 
 /** Builds a phase. Units: `number` from 1. */
 export function buildPhase(phase: Phase, number: number, site: NodeSite): PhaseScope {

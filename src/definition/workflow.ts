@@ -11,6 +11,7 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { HooksDefinition } from "./hooks.js";
+import type { ConfidenceRule, EvaluationDefinition, ScorerWay } from "./phase-rules.js";
 import type { ToolDefinition } from "./tool-definition.js";
 
 /** Jinja text; a value that is one whole `{{ expression }}` keeps its type. */
@@ -221,15 +222,7 @@ export interface HttpStep extends StepBase {
 export interface ScorerStep extends StepBase {
   readonly kind: "scorer";
   readonly dimension: string;
-  readonly scorer:
-    | {
-        readonly by: "command";
-        readonly command: readonly Template[];
-        readonly environment: Readonly<Record<string, Template>>;
-      }
-    | { readonly by: "schema"; readonly schema: JsonObject; readonly of?: string }
-    | { readonly by: "expression"; readonly expression: Template }
-    | { readonly by: "model"; readonly provider: string; readonly model?: string; readonly rubric: Template };
+  readonly scorer: ScorerWay;
 }
 
 export type StepDefinition =
@@ -319,32 +312,6 @@ export interface WorkflowScope extends NodeBase {
   readonly onFailure: OnFailure;
   /** Its own root. */
   readonly children: readonly [ScopeDefinition];
-}
-
-export interface ConfidenceRule {
-  /** Below it the bands act; at or above it the phase proceeds. */
-  readonly minimum: number;
-  readonly bands: ConfidenceBands;
-  /** How many specialists the orchestrator may add to the phase in all. */
-  readonly spawnMax: number;
-}
-/** Lower edges of the bands, descending; each edge is a confidence threshold. */
-export interface ConfidenceBands {
-  readonly proceed: number;
-  readonly flag: number;
-  readonly spawnOne: number;
-  readonly spawnSeveral: number;
-}
-
-export interface EvaluationDefinition {
-  readonly criteria?: string;
-  /** 0–100. */
-  readonly approve: number;
-  readonly reject: number;
-  readonly maxIterations: number;
-  /** Weight per dimension; normalised to a sum of 1. */
-  readonly weights: Readonly<Record<string, number>>;
-  readonly scorers: readonly ScorerStep[];
 }
 
 export type ScopeDefinition =

@@ -14,7 +14,7 @@ import { currentStep, type OpenPhase } from "./open-phase.js";
 import { readScore } from "./score.js";
 import { startChild } from "./start.js";
 import type { EvaluationEntry } from "./state.js";
-import type { EvaluationDefinition } from "../definition/workflow.js";
+import type { EvaluationDefinition } from "../definition/phase-rules.js";
 
 export function evaluatePhase(
   choice: Choice,

@@ -10,7 +10,8 @@
  * Units: confidences 0..1, scores 0–100. Source: DESIGN section 5.
  */
 import type { JsonValue } from "../base/json.js";
-import type { ConfidenceRule, Criticality } from "../definition/workflow.js";
+import type { ConfidenceRule } from "../definition/phase-rules.js";
+import type { Criticality } from "../definition/workflow.js";
 
 export const CRITICALITY_WEIGHT: Readonly<Record<Criticality, number>> = {
   critical: 2,

@@ -6,7 +6,7 @@
  * `reject` the phase is rejected.
  * Units: scores 0–100. Source: DESIGN section 5.
  */
-import type { EvaluationDefinition } from "../definition/workflow.js";
+import type { EvaluationDefinition } from "../definition/phase-rules.js";
 import type { EvaluationEntry } from "./state.js";
 
 export type Verdict = "approve" | "iterate" | "reject";

@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/base/json.js";
 import { EVALUATION_ITERATIONS, WEIGHTS } from "../../../../src/definition/defaults.js";
-import type { EvaluationDefinition, PhaseScope } from "../../../../src/definition/workflow.js";
+import type { EvaluationDefinition } from "../../../../src/definition/phase-rules.js";
+import type { PhaseScope } from "../../../../src/definition/workflow.js";
 import { chooseIteration, computeScore, judgeScore } from "../../../../src/engine/evaluation.js";
 import { done, EngineHarness, failed } from "../../../support/engine-harness.js";
 import { checkState } from "../../../support/state-check.js";
