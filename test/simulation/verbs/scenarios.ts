@@ -2,38 +2,13 @@
 import type { RunView } from "../../../src/index.js";
 import { contentOf, type DiskModel } from "../../support/disk-model.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
-import type { Bodies, ExploredPlace, WorkflowOf } from "./explored-place.js";
+import type { ExploredPlace, WorkflowOf } from "./explored-place.js";
+import { KEY_SCENARIOS } from "./key-scenarios.js";
 import { eventsOf, pictureOfFiles, pictureOfTasks } from "./picture.js";
-import { EndedOtherwise, type Looking, type Scenario } from "./scenario.js";
+import type { Scenario } from "./scenario.js";
+import { findUnaudited, limited, requireStatus, threeSteps, withBlobs } from "./scenario-parts.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A value over the bound of a blob. */
-const LARGE = "x".repeat(270_000);
-
-const threeSteps: WorkflowOf = (call) => ({
-  workflow: { name: "explored" },
-  phases: [
-    {
-      name: "one",
-      specialists: [
-        { name: "a", function: call("a"), effects: "idempotent" },
-        { name: "b", function: call("b"), effects: "idempotent", depends_on: ["a"], save_as: "b.json" },
-      ],
-    },
-    { name: "two", specialists: [{ name: "c", function: call("c"), effects: "idempotent" }] },
-  ],
-});
-
-const withBlobs: Bodies = { b: () => ({ output: { text: LARGE } }) };
-
-const limited: WorkflowOf = (call) => ({
-  workflow: { name: "explored", limits: { max_iterations: 1 } },
-  steps: [
-    { name: "a", function: call("a"), effects: "idempotent" },
-    { name: "b", function: call("b"), effects: "idempotent", depends_on: ["a"] },
-  ],
-});
-
 const settled =
   (workflow: object): WorkflowOf =>
   (call) => ({ ...threeSteps(call), ...workflow });
@@ -45,27 +20,6 @@ const both = async (place: ExploredPlace, task: string) => ({
   tasks: await pictureOfTasks(place),
   files: await pictureOfFiles(place, task),
 });
-
-async function requireStatus(run: Promise<unknown>, status: string): Promise<void> {
-  const view = (await run) as RunView;
-  if (view.status !== status) throw new EndedOtherwise(view, status);
-}
-
-interface Audited {
-  readonly task: string;
-  readonly event: string;
-}
-
-/** Says so when nobody's audit entry of that event is there. */
-async function findUnaudited(
-  place: ExploredPlace,
-  { isWell }: Looking,
-  { task, event }: Audited,
-): Promise<string | undefined> {
-  if (!isWell) return undefined;
-  const { entries } = await place.verbs.audit.show(task);
-  return entries.some((entry) => entry.event === event && entry.n > 0) ? undefined : `nothing says who: ${event}`;
-}
 
 export const SCENARIOS: readonly Scenario[] = [
   {
@@ -277,6 +231,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     picture: (place) => both(place, "t"),
   },
+  ...KEY_SCENARIOS,
   ...[0.35, 0.6, 0.85].map((share) => createRecovery(share)),
   {
     ...createRecovery(0.7),

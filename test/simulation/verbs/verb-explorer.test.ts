@@ -1,8 +1,8 @@
 /** The short form of the crash explorer of verbs; `node scripts/explore-crashes.mjs` runs the long one. */
 import { describe, expect, it } from "vitest";
-import { catchVerbMutant, VERB_CRASHES, VERB_FAULTS } from "./explore-verbs.js";
+import { catchVerbMutant, VERB_CRASHES, VERB_CRASHES_TWICE, VERB_FAULTS } from "./explore-verbs.js";
 import { SCENARIOS } from "./scenarios.js";
-import { exploreVerb, exploreVerbFaults } from "./verb-explorer.js";
+import { exploreVerb, exploreVerbFaults, exploreVerbTwice } from "./verb-explorer.js";
 import { VERB_MUTANTS } from "./verb-mutants.js";
 
 const TIMEOUT_MS = 120_000;
@@ -13,6 +13,16 @@ describe("crash explorer of verbs", () => {
     { timeout: TIMEOUT_MS },
     async (scenario) => {
       const found = await exploreVerb(scenario, VERB_CRASHES.short);
+      expect(found.violations.slice(0, 5)).toEqual([]);
+      expect(found.images).toBeGreaterThan(5);
+    },
+  );
+
+  it.each(SCENARIOS)(
+    "R10: what goes on after a crash may crash too, and ends as if nothing had happened: $name",
+    { timeout: TIMEOUT_MS },
+    async (scenario) => {
+      const found = await exploreVerbTwice(scenario, VERB_CRASHES_TWICE.short);
       expect(found.violations.slice(0, 5)).toEqual([]);
       expect(found.images).toBeGreaterThan(5);
     },
