@@ -30,6 +30,7 @@ import {
   requireTask,
   type PlacedPhase,
 } from "./lookup.js";
+import { describeStored } from "./stored.js";
 
 /**
  * The names visible at `path`.
@@ -80,7 +81,7 @@ function describeKnown(choice: Choice, path: string, name: string): JsonValue | 
     case "workflow":
       return describeWorkflow(choice, path);
     case "context":
-      return describeContext(choice, path);
+      return describeStored(choice.state, path);
     case "channel":
       return Object.fromEntries(choice.state.channel);
     case "secrets":
@@ -108,20 +109,6 @@ export function inputsAround(choice: Choice, path: string): JsonObject {
   const data = around === undefined ? undefined : choice.state.scopes.get(around.path)?.data;
   if (data?.scope !== "workflow") return requireTask(choice.state).inputs;
   return (loadValue(choice, data.inputs) ?? {}) as JsonObject;
-}
-
-/** Of a nested workflow since it was entered. */
-function describeContext(choice: Choice, path: string): JsonObject {
-  const { state } = choice;
-  const nested = findWorkflow(state, path);
-  const prefix = nested === undefined ? "" : `${nested.path}/`;
-  const sinceMs = nested === undefined ? 0 : (state.scopes.get(nested.path)?.enteredAtMs ?? 0);
-  const history: string[] = [];
-  for (const step of state.steps.values()) {
-    const isOwn = nested === undefined || (step.path.startsWith(prefix) && step.intendedAtMs >= sinceMs);
-    if (step.status === "completed" && isOwn) history.push(step.name);
-  }
-  return { iteration: nested === undefined ? state.totals.steps : history.length, history };
 }
 
 function describeSecrets(choice: Choice, path: string): JsonObject {

@@ -57,6 +57,7 @@ export function returnToEarlier(state: TaskState, event: EventOf<"rolled_back">)
     "visits",
     "rounds",
     "outputs",
+    "stored",
     "channel",
     "phases",
     "deliverables",

@@ -48,8 +48,12 @@ function isAtOrBelow(candidate: string, path: string): boolean {
 
 function forget(state: TaskState, path: string): void {
   const isBelow = (candidate: string) => isAtOrBelow(candidate, path);
-  for (const map of [state.outputs, state.visits, state.rounds, state.scopes, state.frontier]) {
+  for (const map of [state.outputs, state.stored, state.visits, state.rounds, state.scopes, state.frontier]) {
     for (const key of map.keys()) if (isBelow(key)) map.delete(key);
+  }
+  for (const list of state.stored.values()) {
+    const others = list.filter((stored) => !isBelow(stored));
+    list.splice(0, list.length, ...others);
   }
   const kept = state.evaluations.filter((entry) => !isBelow(entry.path));
   state.evaluations.splice(0, state.evaluations.length, ...kept);

@@ -23,6 +23,7 @@ import {
   requireTask,
   type PlacedPhase,
 } from "./lookup.js";
+import { noteScope } from "./stored.js";
 import type { ChildEnd, GroupCounts, ScopeData, ScopeEntry, ScopeFrontier, TaskState } from "./state.js";
 
 export type ChildPlace = "ready" | "running" | "blocked" | "ended";
@@ -64,7 +65,6 @@ export function enterScope(state: TaskState, event: EventOf<"scope_entered">): v
       path: event.path,
       visit: event.visit,
       ...(parent === undefined ? {} : { parent }),
-      ...(node.scope === "workflow" ? { enteredAtMs: event.atMs } : {}),
       data: firstData(node, event),
     }),
   );
@@ -174,6 +174,7 @@ export function leaveScope(state: TaskState, event: EventOf<"scope_left">): void
   forgetBelow(state, event.path);
   state.scopes.delete(event.path);
   state.frontier.delete(event.path);
+  noteScope(state, event);
   for (const file of event.saved ?? []) state.deliverables.set(file.file, Object.freeze(file));
   if (event.output !== undefined) storeOutput(state, event.path, { value: event.output, by: event.path });
   const phase = state.phases.get(event.path);
@@ -220,6 +221,7 @@ function forgetBelow(state: TaskState, path: string): void {
     if (!below.startsWith(prefix)) continue;
     state.scopes.delete(below);
     state.frontier.delete(below);
+    state.stored.delete(below);
   }
 }
 

@@ -13,6 +13,7 @@ import type { Question, QuestionKind } from "./question.js";
 import { moveChild, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "./identity.js";
 import { currentStepId, findPlace, isPerformed, isHook, requireTask } from "./lookup.js";
+import { noteStep } from "./stored.js";
 import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState, Totals } from "./state.js";
 
 /** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
@@ -119,6 +120,7 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
     questionId: undefined,
   };
   storeOutput(state, before.path, { value: event.output, by: before.id });
+  noteStep(state, before.path);
   state.histories.delete(before.id);
   saveFiles(state, event.saved ?? []);
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);

@@ -12,6 +12,7 @@ import type { TemplateScope } from "../definition/templates.js";
 import { drawFraction, type Choice } from "./choice.js";
 import { describeScope } from "./describe-scope.js";
 import { findPlace, findScopeDefinition, isGroupNode } from "./lookup.js";
+import { describeStored } from "./stored.js";
 
 export const END = "$end";
 
@@ -38,7 +39,13 @@ export interface EndedNode {
 export function chooseRoute(choice: Choice, { path, node }: EndedNode, output: JsonValue): ChosenRoute {
   if (!isInMachine(choice, path)) return {};
   if (node.routes.length === 0) return { next: END };
-  const scope = describeScope(choice, path, { output, [node.name]: namedOutput(node, output) });
+  const scope = describeScope(choice, path, {
+    output,
+    [node.name]: namedOutput(node, output),
+    get context() {
+      return describeStored(choice.state, path, { isEnding: true });
+    },
+  });
   try {
     for (const route of node.routes) {
       if (route.when !== undefined && !decideRoute(choice, route.when, scope)) continue;

@@ -55,6 +55,7 @@ export function captureState(state: TaskState): CapturedState {
       visits: captureMap(state.visits),
       ...(state.rounds.size === 0 ? {} : { rounds: captureMap(state.rounds) }),
       outputs: captureMap(state.outputs),
+      stored: captureMap(state.stored, (paths) => paths.slice()),
       channel: captureMap(state.channel),
       triggered: captureMap(state.triggered),
       histories: captureMap(state.histories, (history) => ({

@@ -104,6 +104,9 @@ export function decodeSections(value: JsonObject): TaskState {
     mapOf(value, "outputs"),
     (item) => entryOf(item, "outputs", { value: "object", by: "string" }) as never,
   );
+  fillMap(state.stored, mapOf(value, "stored"), (item) =>
+    Array.isArray(item) ? item.map((path) => (typeof path === "string" ? path : fail("stored"))) : fail("stored"),
+  );
   fillMap(state.histories, mapOf(value, "histories"), decodeHistory);
   fillMap(state.frontier, mapOf(value, "frontier"), decodeFrontier);
   return state;

@@ -294,8 +294,6 @@ export interface ScopeEntry {
   readonly path: string;
   readonly visit: number;
   readonly parent?: string;
-  /** Of a nested workflow: its history begins there. */
-  readonly enteredAtMs?: number;
   readonly data: ScopeData;
 }
 
@@ -335,6 +333,8 @@ export interface TaskState {
   readonly rounds: Map<string, number>;
   /** The latest step or scope output by path, the newest last: what templates see. */
   readonly outputs: Map<string, { readonly value: ValueRef; readonly by: string }>;
+  /** Paths of what each open workflow has stored, by its path, the newest last (see stored.ts). */
+  readonly stored: Map<string, string[]>;
   readonly channel: Map<string, JsonValue>;
   readonly decisions: Decision[];
   readonly questions: Map<QuestionId, QuestionEntry>;
@@ -379,6 +379,7 @@ export function createState(): TaskState {
     visits: new Map(),
     rounds: new Map(),
     outputs: new Map(),
+    stored: new Map(),
     channel: new Map(),
     decisions: [],
     questions: new Map(),

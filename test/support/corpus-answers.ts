@@ -49,6 +49,8 @@ export function settingsFor(file: string, sayings: Sayings): string {
     .filter(({ type = "agent" }) => type === "agent")
     .map((agent) => [agent.name, answersOf(agent, sayings[agent.name] ?? {})] as const);
   return JSON.stringify({
+    // A step that three kills meet is no step that kills its owner.
+    recovery_config: { max_recovery_attempts: 100 },
     provider_map: Object.fromEntries([...providers].map((name) => [name, "scripted"])),
     scripted_answers: Object.fromEntries(answers),
   });

@@ -12,6 +12,11 @@ class CountingMap<K, V> extends Map<K, V> {
   #count(): void {
     this.counter.looks += 1;
   }
+  /** Lists that grow count too. */
+  override set(key: K, value: V): this {
+    const isGrowing = Array.isArray(value) && !Object.isFrozen(value);
+    return super.set(key, isGrowing ? (countingList(value, this.counter) as V) : value);
+  }
   override get(key: K): V | undefined {
     this.#count();
     return super.get(key);

@@ -20,8 +20,13 @@ export function createSeededRandom(seed: number | string): RandomSource {
   };
 }
 
-/** Reproducible plain numbers for generators and schedules: `next(n)` is a whole number in [0, n). Fast, not secret. */
-export function createSeededNumbers(seed: number): { next(bound: number): number } {
+/** Reproducible plain numbers: `next(n)` is a whole number in [0, n). */
+export interface SeededNumbers {
+  next(bound: number): number;
+}
+
+/** Numbers for generators and schedules. Fast, not secret. */
+export function createSeededNumbers(seed: number): SeededNumbers {
   let state = (seed ^ 0x9e3779b9) >>> 0;
   return {
     next(bound: number): number {

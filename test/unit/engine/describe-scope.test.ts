@@ -43,7 +43,7 @@ describe("what templates see", () => {
     ["{{ workflow.input.who }}", "you"],
     ["{{ workflow.name }}", "test"],
     ["{{ workflow.dir }}", "/work/flow"],
-    ["{{ context.history }}", ["a", "l", "deep"]],
+    ["{{ context.history }}", ["a", "pair", "deep"]],
     ["{{ context.iteration }}", 3],
     ["{{ channel.log }}", ["x"]],
     ["{{ a.output.from }}", "a"],
