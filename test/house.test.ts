@@ -20,6 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vault: ["base", "schema", "process", "store/contract"],
   journal: ["base", "schema", "engine", "store/contract", "vault"],
   checkpoint: ["base", "schema", "engine", "store/contract", "vault", "journal"],
+  transfer: ["base", "store"],
   recovery: ["base", "process", "definition", "engine", "store/contract", "vault", "journal", "checkpoint"],
   runtime: [
     "base",
@@ -33,6 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "journal",
     "checkpoint",
     "recovery",
+    "transfer",
   ],
   cli: ["base", "runtime"],
 };

@@ -147,6 +147,31 @@ export const ERROR_TABLE = {
     "the task has as many generations of its key as a keyring holds",
     "splashdown checkpoints prune {task?} --history",
   ),
+  KEYRING_MISSING: entry(
+    S.key,
+    "the task is sealed and its keyring files are gone; without one of them nothing opens it",
+    "put a keyring file back from a copy, then: splashdown keys verify {task?}",
+  ),
+  KEY_SHREDDED: entry(
+    S.key,
+    "the keys of the task were destroyed on request; nobody can read it any more",
+    "splashdown audit show",
+  ),
+  BUNDLE_CORRUPT: entry(
+    S.damaged,
+    "a bundle is damaged or was made by no export of ours",
+    "splashdown checkpoints export --help",
+  ),
+  BUNDLE_TOO_LARGE: entry(
+    S.usage,
+    "a bundle is over its limits of size or number of files",
+    "splashdown checkpoints prune {task?} --history",
+  ),
+  IMPORT_UNFINISHED: entry(
+    S.damaged,
+    "the task was being imported or copied, and that was interrupted",
+    "import or copy it again: it begins anew by itself",
+  ),
   KEYRING_CORRUPT: entry(S.damaged, "a keyring file is damaged", "splashdown keys verify {task?}"),
   KEYRING_TAMPERED: entry(
     S.tampered,

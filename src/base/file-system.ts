@@ -45,6 +45,8 @@ export interface FileSystem {
   link(from: string, to: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
+  /** Writes zeros over the bytes of an existing regular file, no link followed; durable on return. */
+  erase(path: string): Promise<void>;
   rmdir(path: string): Promise<void>;
   /** Makes the folder's entries durable. */
   syncFolder(path: string): Promise<void>;

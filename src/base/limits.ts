@@ -65,6 +65,9 @@ export const LIMITS = {
   scryptMemoryBytesMax: 1024 ** 3,
   passphraseCharsMin: 12,
   keyCommandTimeoutMs: 30_000,
+  /** A bundle as a whole, and the files in it. */
+  bundleBytesMax: 1024 ** 3,
+  bundleFilesMax: 60_000,
   segmentBytesMax: 64 * 1024 * 1024,
   segmentRecordsMax: 2 ** 20,
   recordBytesMax: 128 * 1024 * 1024,

@@ -35,6 +35,8 @@ import {
 } from "node:fs";
 import type { FileHandle, FileStat, FileSystem, OpenIntent } from "./file-system.js";
 
+/** Written over at a time. */
+const ERASE_BYTES = 64 * 1024;
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 /** A larger write goes through the pool of threads. */
@@ -153,6 +155,21 @@ async function makeFolder(path: string): Promise<void> {
   if (process.platform !== "win32") await withFolder(path, (descriptor) => setMode(descriptor, FOLDER_MODE));
 }
 
+async function eraseFile(path: string): Promise<void> {
+  const descriptor = await openDescriptor(path, constants.O_WRONLY | NO_FOLLOW | NON_BLOCK);
+  try {
+    const stats = await promised<Stats>((done) => fstat(descriptor, done));
+    const zeros = Buffer.alloc(Math.min(stats.size, ERASE_BYTES));
+    for (let at = 0; at < stats.size; ) {
+      const length = Math.min(zeros.length, stats.size - at);
+      at += await promised<number>((done) => write(descriptor, zeros, 0, length, at, done));
+    }
+    await promised<void>((done) => fsync(descriptor, done));
+  } finally {
+    await promised<void>((done) => close(descriptor, done));
+  }
+}
+
 /**
  * Opens the file system of this machine as the port.
  *
@@ -168,6 +185,7 @@ export function createNodeFileSystem(): FileSystem {
     link: (from, to) => promised<void>((done) => link(from, to, done)),
     rename: (from, to) => promised<void>((done) => rename(from, to, done)),
     unlink: (path) => promised<void>((done) => unlink(path, done)),
+    erase: eraseFile,
     rmdir: (path) => promised<void>((done) => rmdir(path, done)),
     syncFolder: (path) => withFolder(path, (descriptor) => promised<void>((done) => fsync(descriptor, done))),
     volumeOf: async (path) => {

@@ -32,6 +32,8 @@ import { type Breathe, createPace, type Pace, UNHURRIED } from "./pace.js";
 import type { Clock } from "../base/clock.js";
 
 const FOLDER = "blobs/";
+/** Of a blob that is only looked through. */
+const PROOF_BYTES = 64 * LIMITS.blobChunkBytes;
 const KEY = /^blobs\/([a-z2-7]{2})\/(\1[a-z2-7]{50})\.bin$/;
 
 export interface BlobShelfOptions {
@@ -45,6 +47,8 @@ export interface BlobShelfOptions {
 export interface RangedBlobShelf extends BlobShelf {
   /** Bytes of the JSON text. Shape: shorter where the text ends. Errors: BLOB_CORRUPT. */
   readRange(ref: BlobRef, range: ByteRange): Promise<Buffer>;
+  /** Unseals the whole of a file without a reference to it. Errors: BLOB_CORRUPT, TASK_SWAPPED, the KEY_* codes. */
+  prove(key: string): Promise<void>;
 }
 
 /** The shelf of one task over its store and vault. */
@@ -106,6 +110,15 @@ class SealedBlobShelf implements RangedBlobShelf {
     const last = Math.floor((end - 1) / LIMITS.blobChunkBytes);
     const skip = first * LIMITS.blobChunkBytes;
     return (await this.#readChunks(blob, first, last)).subarray(range.offset - skip, end - skip);
+  }
+
+  async prove(key: string): Promise<void> {
+    const start = await this.#store.get(key, { offset: 0, length: BLOB_HEADER_BYTES_MAX });
+    if (start === undefined) throw corrupt({ key }, "it is missing");
+    const { rawBytes } = parseBlobHeader(start).header;
+    const ref: BlobRef = { key, sizeBytes: rawBytes, digest: "" };
+    for (let offset = 0; offset < rawBytes; offset += PROOF_BYTES)
+      await this.readRange(ref, { offset, length: PROOF_BYTES });
   }
 
   async #readChunks(blob: OpenBlob, first: number, last: number): Promise<Buffer> {
@@ -196,7 +209,7 @@ async function encodeText(value: JsonValue, pace: Pace): Promise<{ readonly text
   return { text, sha256: hash.digest() };
 }
 
-function corrupt(ref: BlobRef, what: string): SplashdownError {
+function corrupt(ref: Pick<BlobRef, "key">, what: string): SplashdownError {
   return new SplashdownError("BLOB_CORRUPT", `the large value ${ref.key} cannot be read: ${what}`, {
     details: { file: ref.key },
   });

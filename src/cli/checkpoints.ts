@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { CheckpointView, ValidateCheckpointView } from "../runtime/contract.js";
 import { formatCheckpoint } from "./checkpoint-text.js";
+import { registerBundles } from "./bundles.js";
 import type { CliDeps, Streams } from "./deps.js";
 import { formatDifferences } from "./diff-text.js";
 import { cleanForTerminal, coloursOf, formatChecks, formatSize, formatTable } from "./output.js";
@@ -35,6 +36,7 @@ export function registerCheckpoints(program: Command, deps: CliDeps): void {
       });
     });
   registerRetention(group, deps);
+  registerBundles(group, deps);
 }
 
 export function registerDebug(program: Command, deps: CliDeps): void {

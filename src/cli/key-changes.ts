@@ -1,8 +1,9 @@
 /** `splashdown keys add|remove|rotate`: who can open a task, or all tasks. */
 import type { Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
-import type { KeyChangeView, KeySourceSetting, KeyTarget, Splashdown, TaskKeyChange } from "../runtime/contract.js";
+import type { KeyChangeView, KeyTarget, Splashdown, TaskKeyChange } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
+import { addSourceFlags, requireOneSource, type SourceFlags } from "./key-sources.js";
 import { cleanForTerminal } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
@@ -20,13 +21,6 @@ interface TargetFlags {
   readonly all?: boolean;
 }
 
-interface SourceFlags extends TargetFlags {
-  readonly keyFile?: string;
-  readonly env?: string;
-  readonly passphrase?: string;
-  readonly command?: string;
-}
-
 interface RotateFlags extends TargetFlags {
   readonly taskKey?: boolean;
   readonly dropAbsent?: boolean;
@@ -41,14 +35,12 @@ export function registerKeyChanges(group: Command, deps: CliDeps): void {
       print(view, formatChange);
       deps.exit(view.exit_status);
     });
-  addTarget(group.command("add").description("let another key, passphrase or command open a task, or all tasks"))
-    .option("--key-file <path>", "a key file; make one with: splashdown keys init --key-file PATH")
-    .option("--env <name>", "the variable that holds a key (base64 of 32 bytes)")
-    .option("--passphrase <name>", "the variable that holds a passphrase")
-    .option("--command <json>", 'a command that wraps and unwraps, as JSON: ["vault-wrap", "--key", "x"]')
+  addSourceFlags(
+    addTarget(group.command("add").description("let another key, passphrase or command open a task, or all tasks")),
+  )
     .addHelpText("after", STATUSES)
-    .action((task: string | undefined, flags: SourceFlags, command: Command) =>
-      act(command, (keys) => keys.add(targetOf(task, flags), sourceOf(flags))),
+    .action((task: string | undefined, flags: SourceFlags & TargetFlags, command: Command) =>
+      act(command, (keys) => keys.add(targetOf(task, flags), requireOneSource(flags))),
     );
   addTarget(
     group
@@ -81,28 +73,6 @@ function targetOf(task: string | undefined, { all }: TargetFlags): KeyTarget {
     throw new SplashdownError("USAGE_INVALID", task === undefined ? "name a task, or say --all" : "a task, or --all");
   }
   return task === undefined ? "all" : { task };
-}
-
-function sourceOf({ keyFile, env, passphrase, command }: SourceFlags): KeySourceSetting {
-  const named: KeySourceSetting[] = [
-    ...(keyFile === undefined ? [] : [{ kind: "keyfile", path: keyFile } as const]),
-    ...(env === undefined ? [] : [{ kind: "env", name: env } as const]),
-    ...(passphrase === undefined ? [] : [{ kind: "passphrase", environment: passphrase } as const]),
-    ...(command === undefined ? [] : [{ kind: "command", argv: parseArgv(command) } as const]),
-  ];
-  const [source, ...more] = named;
-  if (source !== undefined && more.length === 0) return source;
-  throw new SplashdownError("USAGE_INVALID", "give exactly one of --key-file, --env, --passphrase and --command");
-}
-
-function parseArgv(text: string): readonly string[] {
-  try {
-    const argv: unknown = JSON.parse(text);
-    if (Array.isArray(argv) && argv.length > 0 && argv.every((part) => typeof part === "string")) return argv;
-  } catch {
-    // Said below: text that is no JSON is as wrong as JSON that is no list.
-  }
-  throw new SplashdownError("USAGE_INVALID", `--command takes a JSON list of strings, not ${text.slice(0, 200)}`);
 }
 
 function formatChange(view: KeyChangeView): string {

@@ -4,6 +4,7 @@ import type { JsonObject } from "../base/json.js";
 import type { Splashdown } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
 import { registerKeyChanges } from "./key-changes.js";
+import { registerShred } from "./shred.js";
 import { cleanForTerminal } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
@@ -50,6 +51,7 @@ export function registerKeys(program: Command, deps: CliDeps): void {
     .addHelpText("after", STATUSES)
     .action((task: string | undefined, _flags: object, command: Command) => act(command, (keys) => keys.verify(task)));
   registerKeyChanges(group, deps);
+  registerShred(group, deps);
 }
 
 function formatKeys(view: JsonObject): string {

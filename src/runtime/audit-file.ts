@@ -52,7 +52,10 @@ export type AuditEvent =
   | "pinned"
   | "unpinned"
   | "rolled_back"
-  | "keys_changed";
+  | "keys_changed"
+  | "exported"
+  | "imported"
+  | "shredded";
 
 export interface AuditEntry {
   readonly at: string;

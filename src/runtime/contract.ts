@@ -9,6 +9,7 @@ import type { OnUnknown } from "../definition/workflow.js";
 import type { KeySourceSetting } from "../vault/key-source.js";
 import type * as Faces from "./face-views.js";
 import type { ProgramCheckpoints } from "./program-checkpoints.js";
+import type { ExportOptions, ExportView, ImportOptions, ImportView, ShredOptions, ShredView } from "./bundle-views.js";
 import type { KeyChangeView, KeyTarget } from "./key-views.js";
 import type {
   ClearOptions,
@@ -23,6 +24,7 @@ import type {
 } from "./past-views.js";
 import type { CheckpointView, EventView, QuestionView, RunView, TaskSummaryView, TaskView } from "./task-views.js";
 
+export type * from "./bundle-views.js";
 export type * from "./face-views.js";
 export type * from "./key-views.js";
 export type * from "./task-views.js";
@@ -235,6 +237,10 @@ export interface Splashdown {
     clear(task: string, options?: ClearOptions): Promise<PruneView>;
     pin(reference: string, options?: { readonly note?: string }): Promise<PinView>;
     unpin(reference: string): Promise<PinView>;
+    /** A task in one file, sealed as it is, for those who can open it now or for named recipients only. */
+    export(task: string, options: ExportOptions): Promise<ExportView>;
+    /** The task of a bundle, checked through and through before anything is written. */
+    import(file: string, options?: ImportOptions): Promise<ImportView>;
     /** The checkpoints of a program that runs its own agents, in a task of that name, which this process owns until `close`. */
     open(task: string): Promise<ProgramCheckpoints>;
   };
@@ -264,6 +270,8 @@ export interface Splashdown {
       target: KeyTarget,
       options?: { readonly taskKey?: boolean; readonly dropAbsent?: boolean },
     ): Promise<KeyChangeView>;
+    /** Destroys every copy of a task's key in the store; the plan goes to `confirm` first. Nothing brings it back. */
+    shred(task: string, options?: ShredOptions): Promise<ShredView>;
   };
   validate(file: string): Promise<ValidateView>;
   /** What `run` would do with the same options. Nothing is made. */

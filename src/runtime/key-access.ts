@@ -11,9 +11,10 @@ import type { FileSystem } from "../base/file-system.js";
 import type { Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import type { Clock } from "../base/clock.js";
-import { parseSegmentHeader } from "../journal/segment-header.js";
+import { parseSegmentHeader, type SegmentHeader } from "../journal/segment-header.js";
 import type { ProcessHost } from "../process/contract.js";
 import type { Store, TaskStore } from "../store/contract.js";
+import { isArriving } from "../transfer/copy-task.js";
 import type { TaskVault } from "../vault/contract.js";
 import { computeDefaultKeyPath, ensureDefaultKeyFile } from "../vault/default-key.js";
 import { readSources, type KeyPorts, type KeySourceSetting } from "../vault/key-source.js";
@@ -23,6 +24,7 @@ import { inspectKeyring } from "../vault/keyring-view.js";
 import type { Environment } from "./environment.js";
 import { createKeyCommandRunner } from "./key-command-runner.js";
 import { openReadable } from "./readable-tasks.js";
+import { readShredMark } from "./shred-mark.js";
 
 export interface KeyAccessDeps {
   readonly environment: Environment;
@@ -97,7 +99,10 @@ export class KeyAccess {
     const { encryption, random, log } = this.#deps;
     const view = await inspectKeyring(task);
     if (view === undefined) {
-      const taskId = await readTaskId(task);
+      if (await isArriving(task)) throw new SplashdownError("IMPORT_UNFINISHED", "its import was not finished");
+      const header = await readFirstHeader(task);
+      const taskId = header?.taskId;
+      if (header?.seal.key !== undefined) throw await explainMissing(task);
       if (!encryption && taskId !== undefined) return createPlainVault(taskId);
       if (taskId === undefined && (await isUnborn(task))) throw notStarted(task.name);
       if (taskId !== undefined) {
@@ -201,6 +206,7 @@ function isAtOrAbove(folder: string, home: string): boolean {
 export async function isUnborn(task: TaskStore): Promise<boolean> {
   const segments = await task.segments();
   if (segments.some(({ sizeBytes }) => sizeBytes > 0)) return false;
+  if (await isArriving(task)) return false;
   return (await task.list("keyring-")).length === 0 && (await task.list("checkpoint_")).length === 0;
 }
 
@@ -213,12 +219,24 @@ export function notStarted(task: string): SplashdownError {
 
 /** The task's uuid as the first readable segment header states it; `undefined` when there is none. */
 export async function readTaskId(task: TaskStore): Promise<string | undefined> {
+  return (await readFirstHeader(task))?.taskId;
+}
+
+async function readFirstHeader(task: TaskStore): Promise<SegmentHeader | undefined> {
   for (const segment of await task.segments()) {
     if (segment.sizeBytes === 0) continue;
     const bytes = Buffer.from(await task.read(segment));
     const end = bytes.indexOf(10);
     const parsed = parseSegmentHeader(end === -1 ? bytes : bytes.subarray(0, end));
-    if (parsed.header !== undefined) return parsed.header.taskId;
+    if (parsed.header !== undefined) return parsed.header;
   }
   return undefined;
+}
+
+/** Of a sealed task without a keyring: were its keys destroyed, or are the files gone? */
+async function explainMissing(task: TaskStore): Promise<SplashdownError> {
+  const shredded = await readShredMark(task);
+  if (shredded === undefined)
+    return new SplashdownError("KEYRING_MISSING", "it is sealed, and there is no keyring file that opens it");
+  return new SplashdownError("KEY_SHREDDED", `its keys were destroyed on ${shredded.at} by ${shredded.by}`);
 }

@@ -13,6 +13,8 @@ import { acknowledgeKeys, initKeys, showKeys, verifyKeys, type KeysDeps } from "
 import { addKeys, removeKeys, rotateKeys } from "./key-change-verbs.js";
 import { answerQuestion, requestOfTask } from "./messages.js";
 import { reportMetrics } from "./metrics-verb.js";
+import { exportTask, importBundle } from "./bundle-verbs.js";
+import { shredKeys } from "./shred-verb.js";
 import { pinCheckpoint, unpinCheckpoint } from "./pin-verbs.js";
 import { openProgramCheckpoints } from "./program-checkpoints.js";
 import { clearCheckpoints, pruneCheckpoints } from "./prune-verb.js";
@@ -57,6 +59,8 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
       clear: (task, options) => clearCheckpoints(services, task, options),
       pin: (reference, options) => pinCheckpoint(services, reference, options),
       unpin: (reference) => unpinCheckpoint(services, reference),
+      export: (task, options) => exportTask(services, task, options),
+      import: (file, options) => importBundle(services, file, options),
       open: (task) => openProgramCheckpoints(services, task),
     },
     debug: {
@@ -73,6 +77,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
       add: (target, source) => addKeys(services, target, source),
       remove: (target, name) => removeKeys(services, target, name),
       rotate: (target, options = {}) => rotateKeys(services, target, options),
+      shred: (task, options) => shredKeys(services, task, options),
     },
     validate: (file) => validateWorkflow(services, file),
     dryRun: (options) => planRun(services, options),

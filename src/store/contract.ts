@@ -123,6 +123,8 @@ export interface TaskStore {
   list(prefix: string): Promise<ObjectEntry[]>;
   /** Removes durably; absent is fine. */
   remove(key: string): Promise<void>;
+  /** As `remove`, after the bytes were written over, as far as the storage below does as it is told. */
+  destroy(key: string): Promise<void>;
   /** Calls back when something under the prefix may have changed. A hint only: a scan is the truth. */
   watch(prefix: string, hint: () => void): () => void;
   /** Sweeps what an interrupted `putOnce` left behind; called by the epoch's owner only. */

@@ -97,6 +97,18 @@ export class DirectoryObjects {
     });
   }
 
+  async destroy(key: string): Promise<void> {
+    assertObjectKey(key);
+    const path = this.#pathOf(key);
+    await withStoreErrors({ action: "overwriting", path }, async () => {
+      if (!(await this.#requireLevels(key))) return;
+      await this.#parts.fileSystem.erase(path).catch((error: unknown) => {
+        if (!isAbsent(error)) throw error;
+      });
+    });
+    await this.remove(key);
+  }
+
   async sweep(): Promise<void> {
     const { fileSystem, folder } = this.#parts;
     await withStoreErrors({ action: "sweeping", path: folder }, async () => {

@@ -117,6 +117,10 @@ export class DirectoryTask implements TaskStore {
     return this.#objects.remove(key);
   }
 
+  destroy(key: string): Promise<void> {
+    return this.#objects.destroy(key);
+  }
+
   watch(prefix: string, hint: () => void): () => void {
     assertObjectPrefix(prefix);
     const { checkpoints } = this.#parts.paths;

@@ -205,6 +205,11 @@ class MemoryTask implements TaskStore {
     if (this.#data.objects.delete(key)) this.#tell(key);
   }
 
+  async destroy(key: string): Promise<void> {
+    this.#data.objects.get(key)?.fill(0);
+    await this.remove(key);
+  }
+
   watch(prefix: string, hint: () => void): () => void {
     assertObjectPrefix(prefix);
     const listener = (key: string) => {

@@ -63,6 +63,10 @@ export class PatientFileSystem implements FileSystem {
     return this.#retry(this.#passingOnNames, () => this.#inner.rename(from, to));
   }
 
+  erase(path: string): Promise<void> {
+    return this.#retry(this.#passingOnNames, () => this.#inner.erase(path));
+  }
+
   unlink(path: string): Promise<void> {
     return this.#retry(this.#passingOnNames, () => this.#inner.unlink(path));
   }

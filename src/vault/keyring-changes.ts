@@ -15,8 +15,14 @@ import { silentLog, type Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import type { KeyringHeader, KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
 import { computeFingerprint, KEY_BYTES } from "./derivation.js";
-import type { Keyring } from "./keyring-format.js";
-import { type KeyringDraft, type KeyringObjects, type LoadedKeyring, saveNextRevision } from "./keyring-revisions.js";
+import { decodeKeyring, encodeKeyring, type Keyring } from "./keyring-format.js";
+import {
+  type KeyringDraft,
+  type KeyringObjects,
+  type LoadedKeyring,
+  loadKeyring,
+  saveNextRevision,
+} from "./keyring-revisions.js";
 import { type KeyPorts, type KeySourceSetting, type ReadySource, readSources } from "./key-source.js";
 import type { TaskKey } from "./sealing.js";
 import { createSlot, SCRYPT_COST, type ScryptCost } from "./slot.js";
@@ -171,6 +177,42 @@ export async function retireOlderKeys(options: KeyringChangeOptions): Promise<Ke
     const isDone = kept.length === header.keys.length && minGeneration === header.min_generation;
     return Promise.resolve(isDone ? undefined : { keys: kept, minGeneration });
   });
+}
+
+/** A keyring that is written nowhere yet. */
+export interface CarriedKeyring {
+  /** Name below the task's checkpoints, as that of the revision it was made from. */
+  readonly key: string;
+  readonly bytes: Buffer;
+  /** `type fingerprint (label)` of what opens it. */
+  readonly slots: readonly string[];
+}
+
+/**
+ * The task's keyring for others: every generation, wrapped for the named sources and for nobody else. Nothing is changed.
+ *
+ * Errors: KEY_SOURCE_INVALID when a named source gives nothing usable; those of `openTaskVault`.
+ */
+export async function wrapForOthers(
+  options: KeyringChangeOptions,
+  settings: readonly KeySourceSetting[],
+): Promise<CarriedKeyring> {
+  const others: ReadySource[] = [];
+  for (const setting of settings) others.push(await requireSource(setting, options.ports));
+  const loaded = await loadKeyring(options.store);
+  if (loaded === undefined) throw new SplashdownError("KEYRING_CORRUPT", "the task has no keyring to wrap for others");
+  const opened = await openAll(options, loaded);
+  const { header } = opened;
+  const keys: KeyringKey[] = [];
+  for (const [at, key] of opened.keys.entries()) {
+    const entry = header.keys[at];
+    if (entry !== undefined)
+      keys.push({ ...entry, slots: await wrapAll(options, { task: header.task, key, ready: others }) });
+  }
+  const bytes = encodeKeyring({ ...header, keys }, requireActive(opened).bytes);
+  const proof = { ready: others, added: others, keys: new Map(opened.keys.map((key) => [key.id, key.bytes])) };
+  await proveEveryKey(decodeKeyring(bytes, loaded.file), proof);
+  return { key: loaded.file, bytes, slots: listSlots(keys) };
 }
 
 async function changeKeyring(

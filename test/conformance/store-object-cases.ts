@@ -107,6 +107,20 @@ export const OBJECT_CASES: readonly StoreCase[] = [
     },
   },
   {
+    name: "a destroyed object is gone as a removed one is; to destroy an absent one is fine",
+    run: async ({ store, openAgain }) => {
+      const task = await createTask(store);
+      await task.putOnce("keyring-1.json", toBytes("secret"));
+      await task.destroy("keyring-1.json");
+      await task.destroy("keyring-1.json");
+      await task.destroy("no/such/folder");
+      const again = await requireTask(await openAgain());
+      assert.equal(await again.get("keyring-1.json"), undefined);
+      assert.deepEqual(await again.list("keyring-"), []);
+      assert.equal(await again.putOnce("keyring-1.json", toBytes("next")), "created");
+    },
+  },
+  {
     name: "a removed object is gone and its key can be given again",
     run: async ({ store, openAgain }) => {
       const task = await createTask(store);

@@ -42,6 +42,7 @@ export const TASK_METHODS = Object.keys({
   get: true,
   list: true,
   remove: true,
+  destroy: true,
   watch: true,
   sweep: true,
   releaseReserve: true,

@@ -38,6 +38,7 @@ export function changeFileSystem(fileSystem: FileSystem, changed: Partial<FileSy
     lstat: (path) => fileSystem.lstat(path),
     link: (from, to) => fileSystem.link(from, to),
     rename: (from, to) => fileSystem.rename(from, to),
+    erase: (path) => fileSystem.erase(path),
     unlink: (path) => fileSystem.unlink(path),
     rmdir: (path) => fileSystem.rmdir(path),
     syncFolder: (path) => fileSystem.syncFolder(path),

@@ -1,7 +1,7 @@
 /**
  * A disk in memory that knows which of its content would survive a power cut.
  *
- * Files only grow: an extent is `pending` until its file is synced, `lost` when that sync failed (the kernel has marked
+ * Files only grow, or are erased: an extent is `pending` until its file is synced, `lost` when that sync failed (the kernel has marked
  * the pages clean and will never write them), else `synced`. A folder has its entries as seen and as durable, and
  * between the two the changes that no `syncFolder` has covered; a rename is one change of two entries.
  * Everything is synchronous and deterministic, and a copy shares all bytes: images are cheap.
@@ -59,7 +59,7 @@ export interface FolderChange {
 /** Everything that changes a disk, as data, so that it can be played again on a copy. */
 export type Mutation =
   | { readonly kind: "create" | "syncFolder"; readonly path: string }
-  | { readonly kind: "mkdir" | "unlink" | "rmdir"; readonly path: string }
+  | { readonly kind: "mkdir" | "unlink" | "rmdir" | "erase"; readonly path: string }
   | { readonly kind: "link" | "rename"; readonly path: string; readonly to: string }
   | { readonly kind: "write"; readonly file: number; readonly bytes: Uint8Array }
   | { readonly kind: "sync" | "loseSync"; readonly file: number };
@@ -200,6 +200,9 @@ export class DiskModel {
       case "unlink":
         this.#unlink(folder, name, mutation.path);
         return;
+      case "erase":
+        erase(requireEntry(folder, name, mutation.path), mutation.path);
+        return;
       case "link":
         this.#link(requireEntry(folder, name, mutation.path), mutation.to);
         return;
@@ -306,6 +309,13 @@ function change(effects: readonly EntryEffect[]): void {
     setEntry(effect.folder.entries, effect);
     if (!effect.folder.pending.includes(made)) effect.folder.pending.push(made);
   }
+}
+
+/** Zeros in place of the bytes, at once: what a cut leaves between the two is torn zeros, which open nothing either. */
+function erase(node: DiskNode, path: string): void {
+  if (node.kind !== "file") throw new DiskError(node.kind === "folder" ? "EISDIR" : "ELOOP", path);
+  node.extents.splice(0, node.extents.length, { bytes: new Uint8Array(node.sizeBytes), state: "synced" });
+  node.settledCount = 1;
 }
 
 function syncEntries(folder: FolderNode): void {

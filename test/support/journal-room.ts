@@ -91,6 +91,7 @@ export function createSegmentsTask(segments: ReadonlyMap<string, Uint8Array>): T
     get: refuse,
     list: refuse,
     remove: refuse,
+    destroy: refuse,
     watch: () => () => undefined,
     sweep: refuse,
     releaseReserve: refuse,

@@ -150,6 +150,13 @@ export class MemoryFileSystem implements FileSystem {
     this.nodes.delete(from);
   }
 
+  async erase(path: string): Promise<void> {
+    this.#begin("erase", path);
+    const node = this.#require(path);
+    if (node.kind !== "file") throw failure(node.kind === "folder" ? "EISDIR" : "ELOOP", path);
+    node.bytes = Buffer.alloc(node.bytes.length);
+  }
+
   async unlink(path: string): Promise<void> {
     this.#begin("unlink", path);
     this.#require(path);

@@ -10,6 +10,7 @@ import { DiskError, DiskModel, type DiskNode, type FileNode, contentOf } from ".
 
 export type OperationName =
   | "open"
+  | "erase"
   | "write"
   | "read"
   | "stat"
@@ -79,6 +80,10 @@ export class ModelFileSystem implements FileSystem {
 
   unlink(path: string): Promise<void> {
     return this.perform({ name: "unlink", path }, () => void this.disk.apply({ kind: "unlink", path }));
+  }
+
+  erase(path: string): Promise<void> {
+    return this.perform({ name: "erase", path }, () => void this.disk.apply({ kind: "erase", path }));
   }
 
   rmdir(path: string): Promise<void> {

@@ -15,6 +15,7 @@ export function wrapTask(task: TaskStore, replaced: Partial<TaskStore>): TaskSto
     get: (key, range) => task.get(key, range),
     list: (prefix) => task.list(prefix),
     remove: (key) => task.remove(key),
+    destroy: (key) => task.destroy(key),
     watch: (prefix, hint) => task.watch(prefix, hint),
     sweep: () => task.sweep(),
     releaseReserve: () => task.releaseReserve(),

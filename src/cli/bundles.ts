@@ -1,0 +1,60 @@
+/** `splashdown checkpoints export|import`: a task in one file. */
+import type { Command } from "commander";
+import type { ExportView, ImportView } from "../runtime/contract.js";
+import type { CliDeps } from "./deps.js";
+import { addSourceFlags, readSourceFlags, type SourceFlags } from "./key-sources.js";
+import { cleanForTerminal, formatSize } from "./output.js";
+import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
+
+const STATUSES: readonly (readonly [number, string])[] = [
+  [0, "done"],
+  [2, "a flag is not valid, the name is taken, or the file is there already"],
+  [4, "the file or the store cannot be written"],
+  ...READING_STATUSES.slice(2),
+];
+
+export function registerBundles(group: Command, deps: CliDeps): void {
+  addSourceFlags(
+    group
+      .command("export")
+      .description("put a whole task into one zip file, sealed; for those who open it now, or for the keys named")
+      .argument("<task>", "task name, id or workflow name")
+      .requiredOption("--to <file>", "the new file; nothing is written over"),
+  )
+    .addHelpText("after", describeStatuses(STATUSES))
+    .action((task: string, flags: SourceFlags & { to: string }, command: Command) =>
+      withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        const options = { file: flags.to, recipients: readSourceFlags(flags) };
+        print(await splashdown.checkpoints.export(task, options), formatExport);
+      }),
+    );
+  group
+    .command("import")
+    .description("take in the task of a bundle; it is checked through and through before anything is written")
+    .argument("<file>", "a file made by checkpoints export")
+    .option("--task <name>", "its name here (default: the one it had)")
+    .addHelpText("after", describeStatuses(STATUSES))
+    .action((file: string, flags: { task?: string }, command: Command) =>
+      withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.checkpoints.import(file, flags), formatImport);
+      }),
+    );
+}
+
+function formatExport({ task, file, size, records, opened_by: openedBy, next }: ExportView): string {
+  const openers = openedBy.length === 0 ? ["nobody needs a key: the task is not encrypted"] : openedBy;
+  return cleanForTerminal(
+    [
+      `exported ${task}: ${records} records, ${formatSize(size)}, to ${file}`,
+      ...openers.map((slot) => `  opened by ${slot}`),
+      "  deliverables are not in it; the key of the task is, for those who can open it",
+      `next: ${next}`,
+    ].join("\n"),
+  );
+}
+
+function formatImport({ task, records, checkpoints, exported_at: exportedAt, next }: ImportView): string {
+  return cleanForTerminal(
+    `imported ${task}: ${records} records, ${checkpoints} checkpoints, as of ${exportedAt}\nnext: ${next}`,
+  );
+}
