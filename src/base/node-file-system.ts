@@ -160,7 +160,7 @@ async function eraseFile(path: string): Promise<void> {
   try {
     const stats = await promised<Stats>((done) => fstat(descriptor, done));
     const zeros = Buffer.alloc(Math.min(stats.size, ERASE_BYTES));
-    for (let at = 0; at < stats.size; ) {
+    for (let at = 0; at < stats.size;) {
       const length = Math.min(zeros.length, stats.size - at);
       at += await promised<number>((done) => write(descriptor, zeros, 0, length, at, done));
     }

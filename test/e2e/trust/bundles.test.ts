@@ -80,7 +80,7 @@ describe("a bundle", () => {
     await here.run(["checkpoints", "export", TASK, "--to", bundle, "--key-file", key]);
     expect((await there.run(["checkpoints", "import", bundle], theirs)).code).toBe(0);
     // As a kill right before the last two steps leaves it.
-    const image = there.take("outputs");
+    const image = new Map(there.take("outputs"));
     const keyring = [...image.keys()].filter((path) => path.includes("keyring-"));
     for (const path of keyring) image.delete(path);
     there.restore(image, "outputs");
@@ -129,7 +129,7 @@ describe("keys shred", () => {
     const place = new Place();
     letGo(place);
     await place.run(["run", writeSample(place, "hold"), "--task", TASK]);
-    const image = place.take("outputs");
+    const image = new Map(place.take("outputs"));
     for (const path of [...image.keys()].filter((name) => name.includes("keyring-"))) image.delete(path);
     place.restore(image, "outputs");
     const shown = await place.run(["show", TASK, "--json"]);
