@@ -41,6 +41,8 @@ export const LIMITS = {
   workflowTokensMax: 300_000,
   /** Workflows within each other. Source: CONDUCTOR-YAML 1.4. */
   workflowNestingMax: 10,
+  /** Texts of workflow files that a definition keeps, to show where a template failed. */
+  workflowSourceBytesMax: 256 * 1024,
   /** Faults told of one file; the rest would only repeat. */
   workflowFaultsMax: 100,
   settingsFileBytesMax: 1024 * 1024,

@@ -199,7 +199,7 @@ function formatSteps(view: TaskView): string[] {
     step.attempt > 1 ? `attempt ${step.attempt}` : "",
     step.duration === undefined ? "" : formatDuration(step.duration),
     step.confidence === undefined ? "" : formatShare(step.confidence),
-    step.error === undefined ? "" : textOf(step.error["message"]).slice(0, 100),
+    step.error === undefined ? "" : (textOf(step.error["message"]).split("\n")[0] ?? "").slice(0, 100),
   ]);
   const cut = view.steps.length - steps.length;
   return [

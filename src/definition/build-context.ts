@@ -1,6 +1,7 @@
 /** What every builder of a definition shares. */
 import type { Runtime } from "../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "./fault.js";
+import type { WorkflowSource } from "./template-places.js";
 import type { ToolDefinition } from "./tool-definition.js";
 import type { LoadedWorkflow } from "./loaded-workflow.js";
 import type { NodeDefinition } from "./workflow.js";
@@ -20,6 +21,8 @@ export interface BuildContext {
   readonly tools: ReadonlyMap<string, ToolDefinition | undefined>;
   /** Workflows that steps name, by the text that names them. */
   readonly nested: ReadonlyMap<string, LoadedWorkflow>;
+  /** Files of nested workflows, filled by the builders. */
+  readonly sources: WorkflowSource[];
   /** Where each node stands in the file, filled by the builders. */
   readonly places: Map<NodeDefinition, FaultPath>;
   /** Names of steps of kinds that do not run here: told once, not at every place that names them. */

@@ -25,7 +25,7 @@ const PATIENCE = [
 const OUTSIDE = new Set([...STRUCTURE, ...PATIENCE]);
 
 /** Parts of a workflow that decide nothing. */
-const SILENT = new Set(["description", "version", "metadata", "fingerprint"]);
+const SILENT = new Set(["description", "version", "metadata", "sources", "fingerprint"]);
 
 /**
  * The fingerprint of a step.

@@ -18,11 +18,22 @@ export interface SourceFile {
   readonly places: PlaceFinder;
   /** Some part of it could not be read: only its faults are of use. */
   readonly isBroken: boolean;
+  /** Its own text, then those put in. */
+  readonly texts: readonly IncludedText[];
 }
 
-interface Part {
+/** A file that became a part of a value. */
+export interface FilePart {
   readonly path: FaultPath;
   readonly places: PlaceFinder;
+}
+
+export interface IncludedText {
+  readonly at: FaultPath;
+  readonly file: string;
+  readonly text: string;
+  /** Put in as one text. */
+  readonly isPlain: boolean;
 }
 
 const INCLUDE_DEPTH_MAX = 10;
@@ -35,23 +46,29 @@ const INCLUDES_MAX = 200;
  */
 export async function readSourceFile(file: string, label: string, readText: ReadText): Promise<SourceFile> {
   const faults: DefinitionFault[] = [];
-  const parts: Part[] = [];
-  const state: Reading = { faults, parts, readText, count: 0, isBroken: false };
+  const state: Reading = { faults, parts: [], texts: [], readText, count: 0, isBroken: false };
   const value = await readParts(state, await readText(file), { file, label, path: [], chain: [file] });
   return {
     value,
     faults,
     isBroken: state.isBroken,
-    places: {
-      placeOf: (path, of) => findPlace(parts, path, (places, own) => places.placeOf(own, of)),
-      placeInText: (path, part) => findPlace(parts, path, (places, own) => places.placeInText?.(own, part)),
-    },
+    places: joinPlaces(state.parts),
+    texts: state.texts,
+  };
+}
+
+/** The places of a value that several files make up. */
+export function joinPlaces(parts: readonly FilePart[]): PlaceFinder {
+  return {
+    placeOf: (path, of) => findPlace(parts, path, (places, own) => places.placeOf(own, of)),
+    placeInText: (path, part) => findPlace(parts, path, (places, own) => places.placeInText?.(own, part)),
   };
 }
 
 interface Reading {
   readonly faults: DefinitionFault[];
-  readonly parts: Part[];
+  readonly parts: FilePart[];
+  readonly texts: IncludedText[];
   readonly readText: ReadText;
   count: number;
   isBroken: boolean;
@@ -69,6 +86,7 @@ async function readParts(reading: Reading, text: string, origin: Origin): Promis
   reading.faults.push(...document.faults);
   reading.isBroken ||= document.isBroken;
   reading.parts.push({ path: origin.path, places: document.places });
+  reading.texts.push({ at: origin.path, file: origin.label, text, isPlain: false });
   let value = document.value;
   for (const request of document.includes) {
     const place = document.places.placeOf(request.path, "value");
@@ -105,6 +123,7 @@ async function readInclude(reading: Reading, { name, origin, place }: IncludeSit
   }
   if (!/\.(ya?ml|json)$/i.test(file)) {
     reading.parts.push({ path: origin.path, places: placesOfText(text, name) });
+    reading.texts.push({ at: origin.path, file: name, text, isPlain: true });
     return text;
   }
   const value = await readParts(reading, text, {
@@ -116,7 +135,8 @@ async function readInclude(reading: Reading, { name, origin, place }: IncludeSit
   return typeof value === "object" && value !== null ? value : text;
 }
 
-function replaceAt(value: JsonValue, path: FaultPath, part: JsonValue): JsonValue {
+/** The value with another one at a path. */
+export function replaceAt(value: JsonValue, path: FaultPath, part: JsonValue): JsonValue {
   const [first, ...rest] = path;
   if (first === undefined) return part;
   if (Array.isArray(value))
@@ -127,11 +147,11 @@ function replaceAt(value: JsonValue, path: FaultPath, part: JsonValue): JsonValu
 
 /** The innermost part that holds the path. */
 function findPlace(
-  parts: readonly Part[],
+  parts: readonly FilePart[],
   path: FaultPath,
   look: (places: PlaceFinder, path: FaultPath) => SourcePlace | undefined,
 ): SourcePlace | undefined {
-  const holds = (part: Part): boolean =>
+  const holds = (part: FilePart): boolean =>
     part.path.length <= path.length && part.path.every((item, index) => item === path[index]);
   const holding = parts.filter(holds).sort((left, right) => right.path.length - left.path.length);
   for (const part of holding) {

@@ -4,7 +4,7 @@
  * Owns: the order of the steps and which files belong to a definition (includes, scripted answers, code of functions).
  * D4: nothing is run or paid for before a definition is whole.
  */
-import { dirname, extname, resolve } from "node:path";
+import { dirname, extname, relative, resolve } from "node:path";
 import { sha256Hex } from "../base/digest.js";
 import { errnoOf, errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
@@ -18,7 +18,7 @@ import {
   type SubstitutionOptions,
 } from "./environment.js";
 import { FaultList, type FaultPath, type PlaceFinder } from "./fault.js";
-import { readSourceFile, type ReadText } from "./includes.js";
+import { type IncludedText, readSourceFile, type ReadText } from "./includes.js";
 import { loadNested, type Surroundings } from "./nested-files.js";
 import { readScript } from "./scripted-answers.js";
 import { dropEmptyKeys, noteDefects } from "./structure.js";
@@ -48,6 +48,7 @@ interface Source {
   readonly faults: FaultList;
   /** Texts of a program are taken as they are. */
   readonly isProgram: boolean;
+  readonly texts: readonly IncludedText[];
 }
 
 const MODULES = new Set([".mjs", ".js", ".cjs", ".ts", ".mts", ".cts"]);
@@ -85,6 +86,7 @@ export async function loadWorkflow(
     faults,
     codeDigests: digests,
     scriptedAnswers,
+    texts: nameTexts(opened, around),
     nested,
     instructions: around.instructions,
     isComplete: isReadable && !isMended,
@@ -132,6 +134,13 @@ function loadNestedOf(value: JsonObject, source: Source, { deps, around }: Nesti
   });
 }
 
+/** The workflow's own file is called by its path from the folder of the outermost one. */
+function nameTexts({ texts, file, folder }: Source, { trail }: Surroundings): readonly IncludedText[] {
+  const [outermost] = trail;
+  const from = outermost === undefined ? folder : dirname(outermost);
+  return texts.map((text) => (text.file === file ? { ...text, file: relative(from, file) } : text));
+}
+
 function notesOf(nested: ReadonlyMap<string, LoadedWorkflow>): string[] {
   return [...nested].flatMap(([text, { notes }]) => notes.map((note) => `${text}: ${note}`));
 }
@@ -161,7 +170,7 @@ async function openSource(source: WorkflowSource, deps: LoaderDeps): Promise<Sou
     );
   }
   try {
-    const { value, faults, places, isBroken } = await readSourceFile(file, file, deps.readText);
+    const { value, faults, places, isBroken, texts } = await readSourceFile(file, file, deps.readText);
     const list = new FaultList(places);
     for (const fault of faults) list.addPlaced(fault);
     if (isBroken) list.raise("WORKFLOW_INVALID", file);
@@ -174,6 +183,7 @@ async function openSource(source: WorkflowSource, deps: LoaderDeps): Promise<Sou
       digests: new Map(),
       faults: list,
       isProgram: false,
+      texts,
     };
   } catch (error) {
     throw notFound(file, error);
@@ -192,7 +202,8 @@ function notFound(file: string, error: unknown): unknown {
 function openObject(workflow: unknown, folder: string, file: string | undefined): Source {
   const { value, functions, digests } = extractFunctions(workflow);
   const faults = new FaultList({ placeOf: () => undefined });
-  return { value, file, folder, places: { placeOf: () => undefined }, functions, digests, faults, isProgram: true };
+  const places: PlaceFinder = { placeOf: () => undefined };
+  return { value, file, folder, places, functions, digests, faults, isProgram: true, texts: [] };
 }
 
 async function openModule(file: string, deps: LoaderDeps): Promise<Source> {

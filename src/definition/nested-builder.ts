@@ -5,6 +5,7 @@ import type { NodeSite } from "./build-context.js";
 import { findNearest } from "./nearest.js";
 import { optional } from "./plain-parts.js";
 import type { ScopeFrame } from "./scope-builder.js";
+import { nestSource } from "./template-places.js";
 import type { LoadedWorkflow } from "./loaded-workflow.js";
 import type { NodeDefinition, ScopeDefinition, TemplateValue, WorkflowScope } from "./workflow.js";
 
@@ -14,6 +15,7 @@ export function buildNested(step: Step, frame: ScopeFrame, site: NodeSite): Work
   if (loaded === undefined) return undefined;
   const { definition, file, folder } = loaded;
   checkMapping(step, loaded, site);
+  site.context.sources.push(...(definition.sources ?? []).map((source) => nestSource(source, frame.path)));
   return {
     ...frame,
     scope: "workflow",

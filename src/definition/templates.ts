@@ -11,6 +11,7 @@
 import { SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
+import { formatFaults, type TextPart } from "./fault.js";
 import { formatPython } from "./python-text.js";
 import {
   type CompiledCondition,
@@ -29,12 +30,19 @@ import {
   TemplateRunFault,
 } from "./template-engine.js";
 import { listFilters, scanTemplate, TemplateSyntaxFault } from "./template-lexer.js";
+import type { WrittenPlace } from "./template-places.js";
 import type { Chain } from "./template-references.js";
 import { REPEAT_MAX } from "./template-repeats.js";
 import type { Condition, Template, TemplateValue } from "./workflow.js";
 
 /** What templates see, by root name: an object, or a look-up that is asked only for names the template uses. */
-export type TemplateScope = JsonObject | ((name: string) => JsonValue | undefined);
+export type TemplateScope = JsonObject | TemplateLookup;
+
+export interface TemplateLookup {
+  (name: string): JsonValue | undefined;
+  /** Where a part of a template of the node that it looks for is written; absent where nobody knows. */
+  readonly locate?: (part: TextPart) => WrittenPlace | undefined;
+}
 
 /** Where the template stands in its definition, for the message: `phases[0].specialists[1].prompt`. */
 export interface TemplatePlace {
@@ -108,7 +116,7 @@ export function renderValue(value: TemplateValue, scope: TemplateScope, options:
 
 /** Renders a template to text, whatever its form. Errors: TEMPLATE_FAILED. */
 export function renderText(template: Template, scope: TemplateScope, options: TemplatePlace = {}): string {
-  return guarded(template, options, () => {
+  return guarded(template, { ...options, scope }, () => {
     const compiled = cached(templates, template, compileTemplate);
     if (compiled.form === "chain")
       return checkSize(
@@ -126,7 +134,7 @@ export function renderText(template: Template, scope: TemplateScope, options: Te
 }
 
 function renderTyped(template: Template, scope: TemplateScope, options: TemplatePlace): JsonValue {
-  return guarded(template, options, () => {
+  return guarded(template, { ...options, scope }, () => {
     const compiled = cached(templates, template, compileTemplate);
     if (compiled.form === "chain") return requireChain(compiled.chains[0] as Chain, scope);
     if (compiled.form !== "expression") return renderText(template, scope, options);
@@ -144,7 +152,7 @@ function renderTyped(template: Template, scope: TemplateScope, options: Template
  * Source: CONDUCTOR-YAML 1.5.
  */
 export function evaluateCondition(text: Condition, scope: TemplateScope, options: ConditionOptions = {}): boolean {
-  return guarded(text, options, () => {
+  return guarded(text, { ...options, scope }, () => {
     const compiled = cached(conditions, text, compileCondition);
     if (compiled.form === "rendered")
       return !["false", "0", "no", ""].includes(renderText(text, scope, options).trim().toLowerCase());
@@ -250,25 +258,50 @@ function checkSize(text: string): string {
   return text;
 }
 
+interface Rendering extends TemplatePlace {
+  readonly scope?: TemplateScope;
+}
+
 /** Runs a rendering and turns its faults into one coded error. */
-function guarded<T>(template: string, options: TemplatePlace, render: () => T): T {
+function guarded<T>(template: string, rendering: Rendering, render: () => T): T {
   try {
     return render();
   } catch (error) {
     if (error instanceof SplashdownError && error.code === "TEMPLATE_FAILED") throw error;
     const fault = toFault(template, error);
     if (fault === undefined) throw error;
-    const place = options.place === undefined ? "" : ` at ${options.place}`;
-    throw new SplashdownError("TEMPLATE_FAILED", `template${place}, line ${fault.line}: ${fault.message}`, {
-      details: {
-        template: template.slice(0, 500),
-        line: fault.line,
-        column: fault.column,
-        ...(options.place === undefined ? {} : { place: options.place }),
-      },
-      cause: error,
-    });
+    throw createFailure(template, rendering, { fault, cause: error });
   }
+}
+
+/** With the line of the file where it is known, else with the line of the template. */
+function createFailure(
+  template: string,
+  { place, scope }: Rendering,
+  { fault, cause }: { readonly fault: TemplateFault; readonly cause: unknown },
+): SplashdownError {
+  const { message, line, column, offset } = fault;
+  const part: TextPart = { text: template, offset, width: markedWidth(template, offset) };
+  const written = typeof scope === "function" ? scope.locate?.(part) : undefined;
+  const text =
+    written === undefined
+      ? `template${place === undefined ? "" : ` at ${place}`}, line ${line}: ${message}`
+      : formatFaults([{ ...written, message }]);
+  const places = {
+    ...(place === undefined ? {} : { place }),
+    ...(written === undefined ? {} : { written: { ...written } }),
+  };
+  return new SplashdownError("TEMPLATE_FAILED", text, {
+    details: { template: template.slice(0, 500), line, column, ...places },
+    cause,
+  });
+}
+
+/** A name, or what is left of a tag in its line. */
+function markedWidth(template: string, offset: number): number {
+  const [rest = ""] = template.slice(offset).split("\n");
+  const name = /^[\w.]+/.exec(rest)?.[0] ?? rest.slice(0, rest.search(/[%}]\}/) + 2);
+  return Math.max(name.length, 1);
 }
 
 function toFault(template: string, error: unknown): TemplateFault | undefined {

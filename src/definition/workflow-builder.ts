@@ -15,6 +15,7 @@ import { buildTools } from "./tool-builder.js";
 import { fingerprintWorkflow } from "./fingerprint.js";
 import { buildHooks } from "./hook-builder.js";
 import { checkInputDefault } from "./inputs.js";
+import type { IncludedText } from "./includes.js";
 import { listKeysAt } from "./schema-map.js";
 import { checkOrder } from "./order-check.js";
 import { checkProviders } from "./provider-check.js";
@@ -27,12 +28,15 @@ import { mergeAnswers } from "./nested-builder.js";
 import type { LoadedWorkflow } from "./loaded-workflow.js";
 import type { InputDefinition, LimitsDefinition, OnFailure, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
 import { findNearest } from "./nearest.js";
+import { collectSources } from "./template-places.js";
 import { collectSettings } from "./workflow-settings.js";
 
 export interface BuildOptions {
   readonly faults: FaultList;
   readonly codeDigests: ReadonlyMap<string, string>;
   readonly scriptedAnswers: JsonObject | undefined;
+  /** Texts of the workflow's own files; empty for a program. */
+  readonly texts: readonly IncludedText[];
   /** Workflows that its steps name, by the text that names them. */
   readonly nested: ReadonlyMap<string, LoadedWorkflow>;
   /** Of the workflows around it. */
@@ -55,6 +59,7 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
     nested: options.nested,
     codeDigests: options.codeDigests,
     tools: buildTools(file.tools ?? [], options.codeDigests, faults),
+    sources: options.texts.length === 0 ? [] : [{ roots: [ROOT_NAME], texts: options.texts }],
     places: new Map(),
     absent: new Set(),
   };
@@ -76,6 +81,7 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
     atlas: { mode: file.atlas?.mode ?? "rules" },
     ...optional("scriptedAnswers", mergeAnswers(options.nested, options.scriptedAnswers)),
     settings: collectSettings(file, faults),
+    ...optional("sources", collectSources(context.sources)),
   };
   const isComplete = options.isComplete && context.absent.size === 0;
   const checking = { faults, places: context.places, absent: context.absent, isComplete };

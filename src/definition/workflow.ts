@@ -12,6 +12,7 @@
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { HooksDefinition } from "./hooks.js";
 import type { ConfidenceRule, EvaluationDefinition, ScorerWay } from "./phase-rules.js";
+import type { WorkflowSource } from "./template-places.js";
 import type { ToolDefinition } from "./tool-definition.js";
 
 /** Jinja text; a value that is one whole `{{ expression }}` keeps its type. */
@@ -348,6 +349,8 @@ export interface WorkflowDefinition {
   readonly metadata: JsonObject;
   /** Settings blocks of the file (checkpoint_config, recovery_config, …), checked, not merged. */
   readonly settings: JsonObject;
+  /** Files it was read from, for showing where a template failed; absent for a program and for large files. */
+  readonly sources?: readonly WorkflowSource[];
   /** Hex digest over all fingerprints and the structure: equal for equal behaviour. */
   readonly fingerprint: string;
 }

@@ -11,7 +11,9 @@
  * order; from an item then on outwards.
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
-import type { TemplateScope } from "../definition/templates.js";
+import type { TextPart } from "../definition/fault.js";
+import { locateTemplate } from "../definition/template-places.js";
+import type { TemplateLookup, TemplateScope } from "../definition/templates.js";
 import type { ForEachScope, StepDefinition } from "../definition/workflow.js";
 import { computePhaseConfidence } from "./confidence.js";
 import { currentStep } from "./open-phase.js";
@@ -39,10 +41,16 @@ import { describeStored } from "./stored.js";
  * Units: confidences 0..1.
  */
 export function describeScope(choice: Choice, path: string, extra: JsonObject = {}): TemplateScope {
-  return (name) => {
+  return placed(choice, path, (name) => {
     if (Object.hasOwn(extra, name)) return extra[name];
     return describeKnown(choice, path, name) ?? findNamed(choice, path, name).value;
-  };
+  });
+}
+
+/** A look-up that knows where the templates of its node are written. */
+function placed({ state }: Choice, path: string, look: (name: string) => JsonValue | undefined): TemplateLookup {
+  const locate = (part: TextPart) => locateTemplate(state.task?.definition.sources, definitionPathOf(path), part);
+  return Object.assign(look, { locate });
 }
 
 /** What a step itself sees, and why something it asked for was hidden. */
@@ -70,7 +78,7 @@ export function describeStepScope(
     return value === undefined ? undefined : view.limit(name, value, at);
   };
   return {
-    scope: see,
+    scope: placed(choice, path, see),
     explain: view.explain,
     requireReferences: () => (view.isExplicit ? requireReferences(node, see) : undefined),
   };

@@ -149,7 +149,9 @@ function renderWork(choice: Choice, { path, node, names }: IntentRequest): Rende
     return { work: { inline: work }, inputHash: hashInput(choice, work, uses) };
   } catch (error) {
     if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
-    const message = [messageOf(error), explain()].filter((text) => text !== "").join("; ");
+    // A message with its line of the file has a line for what may be done.
+    const told = messageOf(error);
+    const message = [told, explain()].filter((text) => text !== "").join(told.includes("\n") ? "\n      = " : "; ");
     const work: JsonObject = { template_error: message };
     return {
       work: { inline: work },

@@ -221,7 +221,9 @@ const DESCRIBERS: Describers = {
   step_spawned: (event) => `${event.step} runs as process ${event.process.pid}`,
   step_completed: (event) =>
     `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
-  step_failed: (event) => `${event.step} failed: ${event.error.message} (${event.disposition.action})`,
+  // What is done about it stands in the first line: a place in a file comes with lines of its own.
+  step_failed: (event) =>
+    `${event.step} failed: ${event.error.message.replace(/$|\n/, (end) => ` (${event.disposition.action})${end}`)}`,
   step_cancelled: (event) => `${event.step} cancelled: ${event.reason}`,
   turn_recorded: (event) => `${event.step} turn ${event.turn}`,
   tool_intended: (event) => `${event.step} calls ${event.name}`,
