@@ -5,9 +5,10 @@
  * cross as base/json.ts stores them, so the first run and every later one see equal values. Once the attempt is over,
  * every call is refused with CANCELLED.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { SplashdownError } from "../base/errors.js";
 import { decodeValue, encodeValue, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import type { StepSink, StepWork } from "../engine/ports.js";
+import type { StepSink, StepWork, WishSink } from "../engine/ports.js";
 import { isEndOfRun } from "./failure.js";
 
 /** What the function of a sub-step gets. */
@@ -41,12 +42,15 @@ export interface FunctionContext {
   /** Fires when the attempt is over: timeout, Ctrl+C, a sibling's failure. */
   readonly signal: AbortSignal;
   /**
-   * Runs the function once and remembers what it returns; nothing returned becomes null.
+   * Runs the function once and remembers what it returns, and with it what it wished for; nothing returned becomes null.
    *
    * Errors: what the function throws; STEP_FAILED when the name is used twice in one attempt.
    */
   step<T>(name: string, run: (substep: SubstepContext) => T | Promise<T>): Promise<T>;
-  /** The task's shared key-value state. */
+  /**
+   * The task's shared key-value state. Changes are seen here at once, and count for others when the step completes, as one
+   * with its completion: an attempt that fails or dies leaves none, and the next one makes them anew.
+   */
   readonly channel: {
     get(key: string): unknown;
     set(key: string, value: unknown): void;
@@ -57,7 +61,10 @@ export interface FunctionContext {
   checkpoint(metadata?: Readonly<Record<string, unknown>>): void;
   /** When the step completes it runs again, with the next visit. */
   nextIteration(): void;
-  /** A durable state to go on from after a crash or a retry. */
+  /**
+   * A durable state to go on from after a crash or a retry: the next attempt finds it in `resumed`, and changes of the
+   * channel made before it are kept with it, so it must not make them again.
+   */
   milestone(name: string, state?: unknown): Promise<void>;
   progress(report: { readonly fraction?: number; readonly message?: string }): void;
 }
@@ -91,7 +98,7 @@ export function openFunctionContext(work: StepWork, sink: StepSink, signal: Abor
     step: (substep, run) => calls.step(substep, run),
     channel: calls.channel,
     checkpoint: (metadata = {}) => calls.checkpoint(metadata),
-    nextIteration: () => calls.guard(() => sink.requestNextIteration()),
+    nextIteration: () => calls.guard(() => calls.wishes.requestNextIteration()),
     milestone: (milestone, state = null) => calls.durable(() => sink.milestone(milestone, encodeValue(state))),
     progress: (report) => calls.guard(() => sink.progress(report)),
   };
@@ -108,6 +115,7 @@ class ContextCalls {
   endOfRun: unknown;
   #isClosed = false;
   readonly #used = new Set<string>();
+  readonly #substep = new AsyncLocalStorage<WishSink>();
 
   constructor(
     private readonly work: StepWork,
@@ -116,11 +124,16 @@ class ContextCalls {
   ) {}
 
   readonly channel: FunctionContext["channel"] = {
-    get: (key) => this.guard(() => decodeOptional(this.sink.channel.get(key))),
-    set: (key, value) => this.guard(() => this.sink.channel.set(key, encodeValue(value))),
-    append: (key, value) => this.guard(() => this.sink.channel.append(key, encodeValue(value))),
-    add: (key, amount) => this.guard(() => this.sink.channel.add(key, amount)),
+    get: (key) => this.guard(() => decodeOptional(this.wishes.channel.get(key))),
+    set: (key, value) => this.guard(() => this.wishes.channel.set(key, encodeValue(value))),
+    append: (key, value) => this.guard(() => this.wishes.channel.append(key, encodeValue(value))),
+    add: (key, amount) => this.guard(() => this.wishes.channel.add(key, requireFinite(key, amount))),
   };
+
+  /** Of the sub-step whose function calls, else of the step. */
+  get wishes(): WishSink {
+    return this.#substep.getStore() ?? this.sink;
+  }
 
   close(): void {
     this.#isClosed = true;
@@ -128,12 +141,17 @@ class ContextCalls {
 
   async step<T>(name: string, run: (substep: SubstepContext) => T | Promise<T>): Promise<T> {
     this.#takeName(name);
+    const { wishes } = this;
     const known = this.work.substeps.get(name);
-    if (known !== undefined) return decodeValue(known) as T;
-    await this.durable(() => this.sink.substepIntended(name));
+    if (known !== undefined) {
+      wishes.recallSubstep(name);
+      return decodeValue(known) as T;
+    }
+    const substep = await this.durable(() => wishes.openSubstep(name));
     const idempotencyKey = `${this.work.step.idempotencyKey}/${name}`;
-    const value = encodeValue((await run({ idempotencyKey, signal: this.signal })) ?? null);
-    await this.durable(() => this.sink.substepCompleted(name, value));
+    const returned = await this.#substep.run(substep, () => run({ idempotencyKey, signal: this.signal }));
+    const value = encodeValue(returned ?? null);
+    await this.durable(() => substep.complete(value));
     return decodeValue(value) as T;
   }
 
@@ -141,7 +159,7 @@ class ContextCalls {
     const value = encodeValue(metadata);
     if (!isJsonObject(value))
       throw new SplashdownError("VALUE_UNSUPPORTED", "the metadata of a checkpoint must be an object");
-    this.guard(() => this.sink.requestCheckpoint(value));
+    this.guard(() => this.wishes.requestCheckpoint(value));
   }
 
   guard<T>(call: () => T): T {
@@ -151,9 +169,9 @@ class ContextCalls {
     return call();
   }
 
-  async durable(call: () => Promise<void>): Promise<void> {
+  async durable<T>(call: () => Promise<T>): Promise<T> {
     try {
-      await this.guard(call);
+      return await this.guard(call);
     } catch (error) {
       if (isEndOfRun(error)) this.endOfRun ??= error;
       throw error;
@@ -167,6 +185,12 @@ class ContextCalls {
     }
     this.#used.add(name);
   }
+}
+
+function requireFinite(key: string, amount: number): number {
+  if (Number.isFinite(amount)) return amount;
+  const text = `ctx.channel.add(${JSON.stringify(key)}, …) takes a number, not ${String(amount)}`;
+  throw new SplashdownError("VALUE_UNSUPPORTED", text);
 }
 
 function decodeObject(value: JsonObject): Record<string, unknown> {

@@ -10,6 +10,8 @@ export const LIMITS = {
   blobCacheBytesMax: 64 * 1024 * 1024,
   /** The largest output one step may return; over it the step fails with VALUE_TOO_LARGE and is not retried. */
   stepOutputBytesMax: 64 * 1024 * 1024,
+  /** What one step may change in the channel: it is in its completion, and the channel is in memory. */
+  channelChangesBytesMax: 16 * 1024 * 1024,
   /** Error texts are cut to this before they become events. */
   errorTextBytesMax: 16 * 1024,
   stderrTailBytes: 16 * 1024,

@@ -10,12 +10,15 @@ import type { Decision } from "./decision.js";
 import type { BlobRef, EngineEvent, ValueRef } from "./events.js";
 import type { DecideContext } from "./input.js";
 import type { TaskState } from "./state.js";
+import type { ChannelChange } from "./wishes.js";
 
 export interface Choice {
   readonly state: TaskState;
   readonly context: DecideContext;
   readonly nowMs: number;
   readonly missing: BlobRef[];
+  /** Of the completion that is being chosen: what templates see is the channel after them. */
+  readonly channelChanges?: readonly ChannelChange[] | undefined;
 }
 
 export function createChoice(state: TaskState, context: DecideContext): Choice {

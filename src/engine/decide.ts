@@ -47,7 +47,6 @@ const RULES: { readonly [K in EngineInput["kind"]]: Rule<InputOf<K>> } = {
   before_call: decideCall,
   tool_intended: decideReport,
   tool_completed: decideReport,
-  channel: (choice, input) => [changeChannel(choice, input)],
   message: (choice, input) => decideMessage(choice, input.message),
   due: decideDue,
   quiescent: decideQuiescent,
@@ -64,11 +63,6 @@ function choose(choice: Choice, input: EngineInput): readonly EngineEvent[] {
 function startTask(choice: Choice, input: Extract<EngineInput, { kind: "start" }>): EngineEvent {
   const { kind: _kind, ...facts } = input;
   return { type: "task_started", atMs: choice.nowMs, ...facts };
-}
-
-function changeChannel(choice: Choice, input: Extract<EngineInput, { kind: "channel" }>): EngineEvent {
-  const { kind: _kind, ...facts } = input;
-  return { type: "channel_changed", atMs: choice.nowMs, ...facts };
 }
 
 /** Reminders and the limit on working time; retries and waits are started by `advance`, expiries answered by the runner. */

@@ -33,6 +33,7 @@ import {
   type PlacedPhase,
 } from "./lookup.js";
 import { describeStored } from "./stored.js";
+import { changeChannel } from "./wishes.js";
 
 /**
  * The names visible at `path`.
@@ -91,7 +92,7 @@ function describeKnown(choice: Choice, path: string, name: string): JsonValue | 
     case "context":
       return describeStored(choice.state, path);
     case "channel":
-      return Object.fromEntries(choice.state.channel);
+      return describeChannel(choice);
     case "secrets":
       return describeSecrets(choice, path);
     case "phase":
@@ -101,6 +102,12 @@ function describeKnown(choice: Choice, path: string, name: string): JsonValue | 
     default:
       return undefined;
   }
+}
+
+function describeChannel({ state, channelChanges }: Choice): JsonObject {
+  const channel = new Map(state.channel);
+  changeChannel(channel, channelChanges);
+  return Object.fromEntries(channel);
 }
 
 function describeWorkflow(choice: Choice, path: string): JsonObject {

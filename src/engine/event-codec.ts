@@ -153,8 +153,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       saved: false,
       next: false,
       routeOutput: false,
-      checkpointMetadata: false,
-      again: false,
+      wishes: false,
       by: false,
       ends: false,
     },
@@ -168,8 +167,8 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
   tool_intended: { family: "tool", fields: { ...STEP, call: true, name: true, value: true, effects: true } },
   tool_completed: { family: "tool", fields: { ...STEP, call: true, value: true } },
   substep_intended: { family: "substep", fields: { ...STEP, name: true } },
-  substep_completed: { family: "substep", fields: { ...STEP, name: true, value: true } },
-  milestone_reached: { family: "milestone", fields: { ...STEP, name: true, state: true } },
+  substep_completed: { family: "substep", fields: { ...STEP, name: true, value: true, wishes: false } },
+  milestone_reached: { family: "milestone", fields: { ...STEP, name: true, state: true, wishes: false } },
   progress_reported: {
     family: "progress",
     fields: { ...STEP, fraction: false, message: false, partial: false, confidence: false, blocker: false },
@@ -192,7 +191,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
   },
   hook_told: { family: "note", fields: { hook: true, text: true } },
   question_reminded: { family: "question", fields: { question: true } },
-  channel_changed: { family: "channel", fields: { op: true, key: true, value: true, step: false } },
+  channel_changed: { family: "channel", fields: { op: true, key: true, value: true } },
   score_recorded: {
     family: "score",
     fields: {

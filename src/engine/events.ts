@@ -14,6 +14,7 @@ import type { Decision } from "./decision.js";
 import type { SavedFile } from "./deliverables.js";
 import type { ForkOrigin } from "./fork-origin.js";
 import type { QuestionEvent } from "./question.js";
+import type { ChannelChange, Wishes } from "./wishes.js";
 
 /** A value inside the event, or by reference when it is large (256 KiB and more). */
 export type ValueRef = { readonly inline: JsonValue } | { readonly blob: BlobRef };
@@ -210,9 +211,7 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly saved?: readonly SavedFile[];
       readonly next?: string;
       readonly routeOutput?: JsonObject;
-      readonly checkpointMetadata?: JsonObject;
-      /** `ctx.nextIteration()`: the step runs again with the next visit. */
-      readonly again?: boolean;
+      readonly wishes?: Wishes;
       /** `rerun`-free ways to complete: by a person's answer, a probe, or a skip. */
       readonly by?: "answer" | "probe" | "skip";
       /** A terminate step: its workflow is over. */
@@ -260,6 +259,7 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly attempt: number;
       readonly name: string;
       readonly value: ValueRef;
+      readonly wishes?: Wishes;
     }
   | {
       readonly type: "milestone_reached";
@@ -267,6 +267,7 @@ export type EngineEvent = { readonly atMs: number } & (
       readonly attempt: number;
       readonly name: string;
       readonly state: ValueRef;
+      readonly wishes?: Wishes;
     }
   | {
       readonly type: "progress_reported";
@@ -282,13 +283,8 @@ export type EngineEvent = { readonly atMs: number } & (
   | QuestionEvent
   /** A text that the workflow wanted told. */
   | { readonly type: "hook_told"; readonly hook: HookName; readonly text: string }
-  | {
-      readonly type: "channel_changed";
-      readonly op: "set" | "append" | "add";
-      readonly key: string;
-      readonly value: JsonValue;
-      readonly step?: StepId;
-    }
+  /** By a program that works on the task without the engine. */
+  | ({ readonly type: "channel_changed" } & ChannelChange)
   | {
       readonly type: "score_recorded";
       readonly path: string;

@@ -15,6 +15,7 @@ import { definitionPathOf, nameOfPath } from "./identity.js";
 import { currentStepId, findPlace, isPerformed, isHook, requireTask } from "./lookup.js";
 import { noteStep } from "./stored.js";
 import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState, Totals } from "./state.js";
+import { changeChannel } from "./wishes.js";
 
 /** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
 export const CANCELLED_BY_SIBLING = "sibling_failed";
@@ -100,37 +101,40 @@ export function spawnStep(state: TaskState, event: EventOf<"step_spawned">): voi
 export function completeStep(state: TaskState, event: EventOf<"step_completed">): void {
   const before = state.steps.get(event.step);
   if (before === undefined) return;
-  const isSkip = event.by === "skip";
-  const history =
-    event.confidence?.value === undefined
-      ? before.confidenceHistory
-      : grow(before.confidenceHistory, event.confidence.value);
-  const entry: StepEntry = {
-    ...before,
-    status: isSkip ? "skipped" : "completed",
-    endedAtMs: event.atMs,
-    output: event.output,
-    error: undefined,
-    retryAtMs: undefined,
-    confidence: event.confidence,
-    confidenceHistory: history,
-    blockers: event.blockers ?? before.blockers,
-    assumptions: event.assumptions ?? before.assumptions,
-    usage: addUsage(before.usage, event.usage),
-    questionId: undefined,
-  };
+  const entry = completedEntry(before, event);
   storeOutput(state, before.path, { value: event.output, by: before.id });
   noteStep(state, before.path);
+  changeChannel(state.channel, event.wishes?.channel);
   state.histories.delete(before.id);
   saveFiles(state, event.saved ?? []);
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
   addTotals(state, { steps: state.totals.steps + 1, ...usageTotals(state.totals, event.usage) });
-  const end: ChildEnd = isSkip ? "skipped" : "done";
+  const end: ChildEnd = entry.status === "skipped" ? "skipped" : "done";
   const again =
-    event.again === true
+    event.wishes?.again === true
       ? ({ to: "ready" } as const)
       : { end, next: event.next, routeOutput: event.routeOutput, ends: event.ends };
   replaceStep(state, entry, again);
+}
+
+function completedEntry(before: StepEntry, event: EventOf<"step_completed">): StepEntry {
+  const { confidence } = event;
+  const claimed = confidence?.value;
+  return {
+    ...before,
+    status: event.by === "skip" ? "skipped" : "completed",
+    endedAtMs: event.atMs,
+    output: event.output,
+    error: undefined,
+    retryAtMs: undefined,
+    confidence,
+    confidenceHistory: claimed === undefined ? before.confidenceHistory : grow(before.confidenceHistory, claimed),
+    blockers: event.blockers ?? before.blockers,
+    assumptions: event.assumptions ?? before.assumptions,
+    milestone: withoutWishes(before.milestone),
+    usage: addUsage(before.usage, event.usage),
+    questionId: undefined,
+  };
 }
 
 export function failStep(state: TaskState, event: EventOf<"step_failed">): void {
@@ -234,15 +238,22 @@ export function recordSubstep(
     substeps.set(event.name, Object.freeze({ done: false }));
     return;
   }
-  substeps.set(event.name, Object.freeze({ done: true, value: event.value }));
+  const { value, wishes } = event;
+  substeps.set(event.name, Object.freeze({ done: true, value, ...(wishes === undefined ? {} : { wishes }) }));
   updateStep(state, event.step, () => ({ crashes: 0 }));
 }
 
 export function recordMilestone(state: TaskState, event: EventOf<"milestone_reached">): void {
-  updateStep(state, event.step, () => ({
-    crashes: 0,
-    milestone: Object.freeze({ name: event.name, state: event.state }),
-  }));
+  const { name, state: reached, wishes } = event;
+  const milestone = Object.freeze({ name, state: reached, ...(wishes === undefined ? {} : { wishes }) });
+  updateStep(state, event.step, () => ({ crashes: 0, milestone }));
+}
+
+/** They have become true. */
+function withoutWishes(milestone: StepEntry["milestone"]): StepEntry["milestone"] {
+  if (milestone?.wishes === undefined) return milestone;
+  const { wishes: _kept, ...rest } = milestone;
+  return Object.freeze(rest);
 }
 
 export function recordProgress(state: TaskState, event: EventOf<"progress_reported">): void {
@@ -254,8 +265,9 @@ export function recordProgress(state: TaskState, event: EventOf<"progress_report
     partial: event.partial ?? step.partial,
     confidenceHistory:
       event.confidence === undefined ? step.confidenceHistory : grow(step.confidenceHistory, event.confidence),
+    // A second attempt reports what the first one did.
     blockers:
-      event.blocker === undefined
+      event.blocker === undefined || step.blockers.includes(event.blocker)
         ? step.blockers
         : Object.freeze([...step.blockers, event.blocker].slice(-CONFIDENCE_HISTORY_MAX)),
   }));

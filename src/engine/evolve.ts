@@ -9,7 +9,6 @@
  *
  * A task is `running` from `task_started` or `task_resumed` to `task_closed`; a crash leaves it running without an owner.
  */
-import { unreachable } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
 import type { Decision } from "./decision.js";
 import type { EngineEvent, EngineEventType, EventOf } from "./events.js";
@@ -38,6 +37,7 @@ import { answerQuestion, moveInQuestion, openQuestion, remindOfQuestion } from "
 import { rollBack } from "./evolve-rollback.js";
 import { requireTask } from "./lookup.js";
 import type { ScopeData, TaskState } from "./state.js";
+import { changeChannel } from "./wishes.js";
 
 /** Folds one event: `position` rises by one, `atMs` never goes back. */
 export function evolve(state: TaskState, event: EngineEvent): void {
@@ -83,7 +83,7 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   question_moved: moveInQuestion,
   question_reminded: remindOfQuestion,
   hook_told: (state, event) => markHook(state, event.hook),
-  channel_changed: changeChannel,
+  channel_changed: (state, event) => changeChannel(state.channel, [event]),
   score_recorded: recordScore,
   evaluation_completed: completeEvaluation,
   checkpoint_recorded: recordCheckpoint,
@@ -230,29 +230,6 @@ function addSpecialists(state: TaskState, path: string, definitions: readonly Js
         added: Object.freeze(Object.keys(spawned)),
       }),
     );
-}
-
-function changeChannel(state: TaskState, event: EventOf<"channel_changed">): void {
-  const before = state.channel.get(event.key);
-  switch (event.op) {
-    case "set":
-      state.channel.set(event.key, event.value);
-      return;
-    case "append":
-      state.channel.set(
-        event.key,
-        Object.freeze([...(Array.isArray(before) ? (before as JsonValue[]) : []), event.value]),
-      );
-      return;
-    case "add":
-      state.channel.set(
-        event.key,
-        (typeof before === "number" ? before : 0) + (typeof event.value === "number" ? event.value : 0),
-      );
-      return;
-    default:
-      unreachable(event.op);
-  }
 }
 
 function recordCheckpoint(state: TaskState, event: EventOf<"checkpoint_recorded">): void {

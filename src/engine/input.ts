@@ -14,6 +14,7 @@ import type { BlobRef, EngineEvent, ProcessRef, TaskEnd, Usage, ValueRef } from 
 import type { QuestionKind, QuestionOption } from "./question.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
 import type { CheckpointEntry } from "./state.js";
+import type { Wishes } from "./wishes.js";
 
 /**
  * The template language as the engine sees it; definition/templates.ts satisfies it. A scope is asked only for the names
@@ -103,8 +104,7 @@ export type EngineInput =
       readonly outcome: StepOutcome;
       readonly output?: ValueRef;
       readonly durationMs: number;
-      readonly checkpointMetadata?: JsonObject;
-      readonly again: boolean;
+      readonly wishes?: Wishes;
     }
   | { readonly kind: "spawned"; readonly step: StepId; readonly attempt: number; readonly process: ProcessRef }
   | { readonly kind: "progress"; readonly step: StepId; readonly attempt: number; readonly report: JsonObject }
@@ -114,6 +114,7 @@ export type EngineInput =
       readonly attempt: number;
       readonly name: string;
       readonly state: ValueRef;
+      readonly wishes?: Wishes;
     }
   | { readonly kind: "substep_intended"; readonly step: StepId; readonly attempt: number; readonly name: string }
   | {
@@ -122,6 +123,7 @@ export type EngineInput =
       readonly attempt: number;
       readonly name: string;
       readonly value: ValueRef;
+      readonly wishes?: Wishes;
     }
   | {
       readonly kind: "turn";
@@ -147,13 +149,6 @@ export type EngineInput =
       readonly attempt: number;
       readonly call: string;
       readonly value: ValueRef;
-    }
-  | {
-      readonly kind: "channel";
-      readonly op: "set" | "append" | "add";
-      readonly key: string;
-      readonly value: JsonValue;
-      readonly step?: StepId;
     }
   | { readonly kind: "message"; readonly message: ControlMessage }
   /** The time returned by `nextDueAtMs` has come: retries, waits, expired questions, intervals, limits in time. */

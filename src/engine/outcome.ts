@@ -25,6 +25,7 @@ import { findStepDefinition } from "./lookup.js";
 import type { StepOutcome } from "./ports.js";
 import { chooseRoute, isInMachine, type ChosenRoute } from "./routes.js";
 import type { StepEntry } from "./state.js";
+import type { Wishes } from "./wishes.js";
 
 type OutcomeInput = Extract<EngineInput, { kind: "outcome" }>;
 
@@ -46,8 +47,7 @@ export function decideOutcome(choice: Choice, input: OutcomeInput): readonly Eng
     output: input.output ?? { inline: outcome.output },
     durationMs: input.durationMs,
     outcome,
-    checkpointMetadata: input.checkpointMetadata,
-    again: input.again,
+    wishes: input.wishes,
   });
 }
 
@@ -75,8 +75,7 @@ export interface Completion {
   readonly output: ValueRef;
   readonly durationMs: number;
   readonly outcome?: Extract<StepOutcome, { status: "completed" }>;
-  readonly checkpointMetadata?: OutcomeInput["checkpointMetadata"];
-  readonly again?: boolean;
+  readonly wishes?: Wishes;
   readonly by?: "answer" | "probe" | "skip";
   /** Where control goes, whatever the routes say; counts in a machine only. */
   readonly goTo?: string;
@@ -85,7 +84,7 @@ export interface Completion {
 }
 
 export function completeAttempt(choice: Choice, step: StepEntry, completion: Completion): readonly EngineEvent[] {
-  const { again = false, by, ends, outcome, checkpointMetadata } = completion;
+  const { by, ends, outcome, wishes } = completion;
   const { output, saved, route } = followUp(choice, step, completion);
   const event: EventOf<"step_completed"> = {
     type: "step_completed",
@@ -98,8 +97,7 @@ export function completeAttempt(choice: Choice, step: StepEntry, completion: Com
     ...(saved.length === 0 ? {} : { saved }),
     ...(route.next === undefined ? {} : { next: route.next }),
     ...(route.routeOutput === undefined ? {} : { routeOutput: route.routeOutput }),
-    ...(checkpointMetadata === undefined ? {} : { checkpointMetadata }),
-    ...(again ? { again } : {}),
+    ...(wishes === undefined ? {} : { wishes }),
     ...(by === undefined ? {} : { by }),
     ...(ends === undefined ? {} : { ends }),
   };
@@ -112,11 +110,12 @@ interface FollowUp {
   readonly route: ChosenRoute;
 }
 
-/** Deliverables and the next target; the value is loaded only when one of them needs it. */
-function followUp(choice: Choice, step: StepEntry, completion: Completion): FollowUp {
+/** Deliverables and the next target, as the completion leaves the channel; the value is loaded only when one needs it. */
+function followUp(before: Choice, step: StepEntry, completion: Completion): FollowUp {
+  const choice: Choice = { ...before, channelChanges: completion.wishes?.channel };
   const node = findStepDefinition(choice.state, step);
   const saveAs = completion.by === "skip" ? {} : node.saveAs;
-  const isAgain = completion.again === true;
+  const isAgain = completion.wishes?.again === true;
   const { goTo } = completion;
   const isRouted = node.routes.length > 0 && !isAgain && goTo === undefined;
   const needsValue = Object.keys(saveAs).length > 0 || isRouted;

@@ -60,8 +60,30 @@ export interface ToolIntent {
   readonly effects: Effects;
 }
 
+/** What a step, or a sub-step of it, wishes for: it counts when the step completes (E9). */
+export interface WishSink {
+  /** Reads give what its own changes would make of it. Errors: VALUE_TOO_LARGE, VALUE_TOO_DEEP, CANCELLED. */
+  readonly channel: {
+    get(key: string): JsonValue | undefined;
+    set(key: string, value: JsonValue): void;
+    append(key: string, value: JsonValue): void;
+    add(key: string, amount: number): void;
+  };
+  requestCheckpoint(metadata: JsonObject): void;
+  requestNextIteration(): void;
+  /** Before the work of a sub-step. */
+  openSubstep(name: string): Promise<SubstepSink>;
+  /** A sub-step that an earlier attempt finished is not run again: what it wished for counts here. */
+  recallSubstep(name: string): void;
+}
+
+export interface SubstepSink extends WishSink {
+  /** Durable on return, with what it wished for. */
+  complete(value: JsonValue): Promise<void>;
+}
+
 /** How a performer reports while it works. What returns a promise is durable, and the epoch was looked at, on return. */
-export interface StepSink {
+export interface StepSink extends WishSink {
   /** Before the child may start. Errors: OWNER_SUPERSEDED, CANCELLED. */
   spawned(process: ProcessRef): Promise<void>;
   /** Content came that is no report: the limit on silence starts again. Cheap, and makes no event. */
@@ -74,9 +96,8 @@ export interface StepSink {
     confidence?: number;
     blocker?: string;
   }): void;
+  /** The next attempt goes on from here: what was wished for so far is kept with it. */
   milestone(name: string, state: JsonValue): Promise<void>;
-  substepIntended(name: string): Promise<void>;
-  substepCompleted(name: string, value: JsonValue): Promise<void>;
   turn(value: JsonValue, usage?: Usage): Promise<void>;
   /**
    * Before every further call of a model in this step: looks at the limits. Where one is reached the attempt ends, a person
@@ -86,14 +107,6 @@ export interface StepSink {
   /** Before a tool is called. `call` names it within the step, on every attempt alike. */
   toolIntended(call: string, tool: ToolIntent): Promise<void>;
   toolCompleted(call: string, value: JsonValue): Promise<void>;
-  readonly channel: {
-    get(key: string): JsonValue | undefined;
-    set(key: string, value: JsonValue): void;
-    append(key: string, value: JsonValue): void;
-    add(key: string, amount: number): void;
-  };
-  requestCheckpoint(metadata: JsonObject): void;
-  requestNextIteration(): void;
 }
 
 export type StepOutcome =

@@ -6,6 +6,7 @@ import type { EngineInput } from "./input.js";
 import type { ControlMessage } from "./ports.js";
 import { decideAnswer } from "./questions.js";
 import { currentPhase, recordCheckpoint } from "./triggers.js";
+import type { Wishes } from "./wishes.js";
 import { unreachable } from "../base/errors.js";
 
 type ReportKind =
@@ -33,11 +34,11 @@ function eventOf(choice: Choice, input: ReportInput): EngineEvent {
     case "progress":
       return { type: "progress_reported", ...base, ...readProgress(input.report) };
     case "milestone":
-      return { type: "milestone_reached", ...base, name: input.name, state: input.state };
+      return { type: "milestone_reached", ...base, name: input.name, state: input.state, ...wishesOf(input) };
     case "substep_intended":
       return { type: "substep_intended", ...base, name: input.name };
     case "substep_completed":
-      return { type: "substep_completed", ...base, name: input.name, value: input.value };
+      return { type: "substep_completed", ...base, name: input.name, value: input.value, ...wishesOf(input) };
     case "turn":
       return describeTurn(choice, input);
     case "tool_intended":
@@ -54,6 +55,10 @@ function eventOf(choice: Choice, input: ReportInput): EngineEvent {
     default:
       return unreachable(input);
   }
+}
+
+function wishesOf({ wishes }: { readonly wishes?: Wishes }): { readonly wishes?: Wishes } {
+  return wishes === undefined ? {} : { wishes };
 }
 
 function describeTurn(choice: Choice, input: Extract<ReportInput, { kind: "turn" }>): EngineEvent {

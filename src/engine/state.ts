@@ -23,6 +23,7 @@ import type {
   ValueRef,
 } from "./events.js";
 import type { Question } from "./question.js";
+import type { Wishes } from "./wishes.js";
 import type { Wizard } from "./wizard.js";
 
 export interface TaskEntry {
@@ -106,7 +107,7 @@ export interface StepEntry {
   readonly usage?: Usage;
   readonly progress?: { readonly fraction?: number; readonly message?: string };
   readonly partial?: ValueRef;
-  readonly milestone?: { readonly name: string; readonly state: ValueRef };
+  readonly milestone?: { readonly name: string; readonly state: ValueRef; readonly wishes?: Wishes };
   /** Crashed epochs that left it open without progress; reset by progress and by a person. */
   readonly crashes: number;
   readonly questionId?: QuestionId;
@@ -127,7 +128,7 @@ export interface ToolEntry {
 export interface StepHistory {
   readonly turns: ValueRef[];
   readonly tools: Map<string, ToolEntry>;
-  readonly substeps: Map<string, { readonly value?: ValueRef; readonly done: boolean }>;
+  readonly substeps: Map<string, { readonly value?: ValueRef; readonly wishes?: Wishes; readonly done: boolean }>;
 }
 
 export interface QuestionEntry extends Question {

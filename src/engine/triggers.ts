@@ -138,12 +138,13 @@ function requestAfterStep(choice: Choice, event: EventOf<"step_completed">): Che
   const step = choice.state.steps.get(event.step);
   if (step === undefined) return undefined;
   const metadata = { step: event.step, visit: step.visit };
-  if (event.checkpointMetadata !== undefined) {
+  const wished = event.wishes?.checkpoint;
+  if (wished !== undefined) {
     const elapsed = { task: step.name, cycle: step.visit, elapsed_ms: computeElapsedMs(choice.state, choice.nowMs) };
     return {
       trigger: "user_requested",
       phase: step.phase,
-      metadata: { ...event.checkpointMetadata, ...metadata, ...elapsed },
+      metadata: { ...wished, ...metadata, ...elapsed },
     };
   }
   return SPECIALIST_KINDS.has(step.kind) ? { trigger: "specialist_finished", phase: step.phase, metadata } : undefined;

@@ -115,7 +115,7 @@ class Asker {
       attempt: recorded.attempt,
       outcome: { status: "completed", output },
       durationMs: recorded.durationMs,
-      again: recorded.again ?? false,
+      ...(recorded.wishes === undefined ? {} : { wishes: recorded.wishes }),
     };
     const events = await this.#ask(state, input, recorded.atMs);
     const today = events.find((event) => event.type === "step_completed");

@@ -17,6 +17,7 @@ import { isPerformed } from "../../src/engine/lookup.js";
 import { BY_TIMEOUT, listExpired } from "../../src/engine/questions.js";
 import type { StepOutcome } from "../../src/engine/ports.js";
 import { createState, type QuestionEntry, type StepEntry, type TaskState } from "../../src/engine/state.js";
+import type { ChannelChange } from "../../src/engine/wishes.js";
 import { FAKE_START_MS } from "./fake-clock.js";
 import { createSeededRandom } from "./seeded-random.js";
 
@@ -215,7 +216,6 @@ export class EngineHarness {
       attempt: step.attempt,
       outcome,
       durationMs: this.#options.stepMs ?? 1,
-      again: false,
     });
     return true;
   }
@@ -267,6 +267,11 @@ export class EngineHarness {
       probed: new Map(),
       ...options,
     });
+  }
+
+  /** As a program does that works on the task without the engine. */
+  changeChannel(change: ChannelChange): void {
+    this.#take({ type: "channel_changed", atMs: this.nowMs, ...change });
   }
 
   answer(question: QuestionEntry, answer: string, value?: JsonValue): readonly EngineEvent[] {

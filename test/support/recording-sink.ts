@@ -1,6 +1,6 @@
 /** A sink that writes down what it is told, in order, and can be made to refuse. */
 import type { JsonValue } from "../../src/base/json.js";
-import type { StepSink } from "../../src/engine/ports.js";
+import type { StepSink, WishSink } from "../../src/engine/ports.js";
 
 export interface RecordingSink extends StepSink {
   /** Every call as `[name, ...arguments]`. */
@@ -25,6 +25,25 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     await Promise.resolve();
     take(name, ...rest);
   };
+  /** What a sub-step wishes for is told with its name before it. */
+  const wishes = (within: string): WishSink => ({
+    channel: {
+      get: (key) => values.get(key),
+      set: (key, value) => {
+        take(`${within}set`, key, value);
+        values.set(key, value);
+      },
+      append: (key, value) => take(`${within}append`, key, value),
+      add: (key, amount) => take(`${within}add`, key, amount),
+    },
+    requestCheckpoint: (metadata) => take(`${within}requestCheckpoint`, metadata),
+    requestNextIteration: () => take(`${within}requestNextIteration`),
+    openSubstep: async (name) => {
+      await takeLater(`${within}openSubstep`, name);
+      return { ...wishes(`${name}: `), complete: (value) => takeLater(`${within}complete`, name, value) };
+    },
+    recallSubstep: (name) => take(`${within}recallSubstep`, name),
+  });
   return {
     calls,
     of: (name) => calls.filter(([called]) => called === name).map(([, ...rest]) => rest),
@@ -37,22 +56,10 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     },
     progress: (report) => take("progress", report),
     milestone: (name, state) => takeLater("milestone", name, state),
-    substepIntended: (name) => takeLater("substepIntended", name),
-    substepCompleted: (name, value) => takeLater("substepCompleted", name, value),
     turn: (value, usage) => takeLater("turn", value, usage),
     beforeCall: () => takeLater("beforeCall"),
     toolIntended: (call, tool) => takeLater("toolIntended", call, tool),
     toolCompleted: (call, value) => takeLater("toolCompleted", call, value),
-    channel: {
-      get: (key) => values.get(key),
-      set: (key, value) => {
-        take("set", key, value);
-        values.set(key, value);
-      },
-      append: (key, value) => take("append", key, value),
-      add: (key, amount) => take("add", key, amount),
-    },
-    requestCheckpoint: (metadata) => take("requestCheckpoint", metadata),
-    requestNextIteration: () => take("requestNextIteration"),
+    ...wishes(""),
   };
 }

@@ -12,18 +12,19 @@ import { LIMITS } from "../../base/limits.js";
 import type { StepDefinition } from "../../definition/workflow.js";
 import type { EngineEvent, ValueRef } from "../events.js";
 import type { EngineInput } from "../input.js";
-import type { Sanitiser, StepSink } from "../ports.js";
-import type { StepEntry } from "../state.js";
-import { createChannelView } from "./channel-view.js";
+import type { Sanitiser, StepSink, SubstepSink, WishSink } from "../ports.js";
+import type { StepEntry, TaskState } from "../state.js";
+import type { ChannelChange } from "../wishes.js";
 import { ProgressPace, type ProgressReport } from "./progress-pace.js";
 import { findValueFault } from "./value-size.js";
+import { WishList } from "./wish-list.js";
 
 export type CloseReason = "finished" | "cancelled" | "timeout" | "idle" | "leaving";
 
 export interface AttemptDeps {
   readonly clock: Clock;
   readonly sanitiser: Sanitiser;
-  readonly channel: ReadonlyMap<string, JsonValue>;
+  readonly state: Pick<TaskState, "channel" | "histories">;
   readonly store: (value: JsonValue) => Promise<ValueRef>;
   /** Decides, folds and makes durable; resolves with what was recorded, after the look for a higher epoch. */
   readonly submit: (input: EngineInput) => Promise<readonly EngineEvent[]>;
@@ -41,9 +42,8 @@ export class Attempt {
   readonly #controller = new AbortController();
   readonly #startedAtMs: number;
   readonly #progress: ProgressPace;
+  readonly #wishes: WishList;
   #lastSignMs: number;
-  #checkpointMetadata: JsonObject | undefined;
-  #again = false;
   #closed: CloseReason | undefined;
   #cancelTimeout: (() => void) | undefined;
   #cancelIdle: (() => void) | undefined;
@@ -54,6 +54,8 @@ export class Attempt {
     this.#startedAtMs = deps.clock.monotonicMs();
     this.#lastSignMs = this.#startedAtMs;
     this.#progress = new ProgressPace(deps.clock, (report) => void deps.post(this.#progressInput(report)));
+    this.#wishes = new WishList(deps.state.channel);
+    this.#wishes.take(step.milestone?.wishes ?? {});
     this.sink = this.#createSink();
     this.#cancelTimeout = this.#closeAfter(definition.timeoutMs, "timeout");
     this.#watchSilence(definition.idleTimeoutMs);
@@ -70,8 +72,7 @@ export class Attempt {
   /** What the step wished for on its way, and how long it took, for its outcome. */
   get circumstances() {
     const durationMs = Math.max(0, Math.round(this.#deps.clock.monotonicMs() - this.#startedAtMs));
-    const checkpointMetadata = this.#checkpointMetadata;
-    return { durationMs, again: this.#again, ...(checkpointMetadata === undefined ? {} : { checkpointMetadata }) };
+    return { durationMs, ...wishesOf(this.#wishes) };
   }
 
   /** Ends the attempt; its children are told through the signal. The first reason stays. */
@@ -95,10 +96,8 @@ export class Attempt {
           kind: "milestone",
           name: this.#deps.sanitiser.cleanText(name),
           state: await this.#store(state),
+          ...wishesOf(this.#wishes),
         }),
-      substepIntended: (name) => this.#record({ kind: "substep_intended", name }),
-      substepCompleted: async (name, value) =>
-        this.#record({ kind: "substep_completed", name, value: await this.#store(value) }),
       turn: async (value, usage) => this.#record({ kind: "turn", value: await this.#store(value), usage }),
       beforeCall: async () => {
         this.#requireOpen();
@@ -110,18 +109,37 @@ export class Attempt {
         this.#record({ kind: "tool_intended", call, name, value: await this.#store(input), effects }),
       toolCompleted: async (call, value) =>
         this.#record({ kind: "tool_completed", call, value: await this.#store(value) }),
-      channel: createChannelView({
-        folded: this.#deps.channel,
-        accept: (value) => this.#clean(value),
-        post: (change) => this.#deps.post({ kind: "channel", ...change, step: this.step.id }),
-      }),
-      requestCheckpoint: (metadata) => {
-        this.#checkpointMetadata = { ...this.#checkpointMetadata, ...this.#cleanObject(metadata) };
-      },
-      requestNextIteration: () => {
-        this.#again = true;
-      },
+      ...this.#createWishSink(this.#wishes),
     };
+  }
+
+  #createWishSink(wishes: WishList): WishSink {
+    const change = (op: ChannelChange["op"], key: string, value: JsonValue): void =>
+      wishes.change({ op, key: this.#deps.sanitiser.cleanText(key), value: this.#clean(value) });
+    return {
+      channel: {
+        get: (key) => wishes.read(key),
+        set: (key, value) => change("set", key, value),
+        append: (key, value) => change("append", key, value),
+        add: (key, amount) => change("add", key, amount),
+      },
+      requestCheckpoint: (metadata) => wishes.requestCheckpoint(this.#cleanObject(metadata)),
+      requestNextIteration: () => wishes.requestNextIteration(),
+      openSubstep: (name) => this.#openSubstep(name, wishes),
+      recallSubstep: (name) =>
+        wishes.takeSubstep(name, this.#deps.state.histories.get(this.step.id)?.substeps.get(name)?.wishes),
+    };
+  }
+
+  async #openSubstep(name: string, outer: WishList): Promise<SubstepSink> {
+    await this.#record({ kind: "substep_intended", name });
+    const inner = new WishList(this.#deps.state.channel, outer);
+    const complete = async (value: JsonValue): Promise<void> => {
+      const wished = wishesOf(inner);
+      await this.#record({ kind: "substep_completed", name, value: await this.#store(value), ...wished });
+      outer.takeSubstep(name, wished.wishes);
+    };
+    return { ...this.#createWishSink(inner), complete };
   }
 
   #takeProgress(report: ProgressReport): void {
@@ -199,6 +217,11 @@ export class Attempt {
     if (limitMs === undefined || limitMs > TIMER_MS_MAX) return undefined;
     return this.#deps.clock.schedule(limitMs, () => this.close(reason));
   }
+}
+
+function wishesOf(list: WishList) {
+  const wishes = list.list();
+  return wishes === undefined ? {} : { wishes };
 }
 
 type ReportKind =

@@ -120,7 +120,6 @@ export class TaskRunner {
       clock: ports.clock,
       sanitiser: ports.sanitiser,
       performer: ports.performer,
-      channel: state.channel,
       store: (value) => this.#orEnd(async () => (requireGoing(), values.store(value))),
       submit: (input) => this.#submit(input),
       post: (input) => this.#post(input),
@@ -326,6 +325,5 @@ function neverStarted({ step, attempt }: EventOf<"step_intended">): EngineInput 
     attempt,
     outcome: { status: "cancelled", acted: false },
     durationMs: 0,
-    again: false,
   };
 }

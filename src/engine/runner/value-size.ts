@@ -40,6 +40,21 @@ export function isSmall(value: JsonValue): boolean {
   return findValueFault(value, { bytesMax: LIMITS.blobThresholdBytes, depthMax: Infinity }) === undefined;
 }
 
+/** Units: bytes of JSON text, as `findValueFault` estimates them. */
+export function measureValue(value: JsonValue): number {
+  let bytes = 0;
+  let level: (JsonValue | undefined)[] = [value];
+  while (level.length > 0) {
+    const below: (JsonValue | undefined)[] = [];
+    for (const item of level) {
+      bytes += measureItself(item);
+      for (const child of childrenOf(item)) below.push(child);
+    }
+    level = below;
+  }
+  return bytes;
+}
+
 /** What a value takes without what is in it: a container counts its keys, commas and brackets. */
 function measureItself(value: JsonValue | undefined): number {
   if (typeof value === "string") return measureText(value);

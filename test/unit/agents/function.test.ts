@@ -168,10 +168,10 @@ describe("ctx.step", () => {
     const first = await perform(run, { sink });
     const stored = { at: { $t: "date", v: "1970-01-01T00:00:00.005Z" } };
     expect(sink.calls).toEqual([
-      ["substepIntended", "charge"],
-      ["substepCompleted", "charge", stored],
-      ["substepIntended", "mail"],
-      ["substepCompleted", "mail", null],
+      ["openSubstep", "charge"],
+      ["complete", "charge", stored],
+      ["openSubstep", "mail"],
+      ["complete", "mail", null],
     ]);
     const again = createRecordingSink();
     const substeps = new Map<string, JsonValue>([
@@ -179,7 +179,10 @@ describe("ctx.step", () => {
       ["mail", null],
     ]);
     expect(await perform(run, { sink: again, substeps })).toEqual(first);
-    expect(again.calls).toEqual([]);
+    expect(again.calls).toEqual([
+      ["recallSubstep", "charge"],
+      ["recallSubstep", "mail"],
+    ]);
     expect(runs).toEqual(["key-1/charge"]);
     expect(first).toEqual({ status: "completed", output: [stored, null] });
   });
@@ -188,7 +191,38 @@ describe("ctx.step", () => {
     const sink = createRecordingSink();
     const outcome = await perform((ctx) => ctx.step("charge", () => Promise.reject(new Error("declined"))), { sink });
     expect(outcome).toMatchObject({ status: "failed", error: { message: "declined" } });
-    expect(sink.calls).toEqual([["substepIntended", "charge"]]);
+    expect(sink.calls).toEqual([["openSubstep", "charge"]]);
+  });
+
+  it("E9: has the wishes of its own function, also of one it waits in and of steps within it", async () => {
+    const sink = createRecordingSink();
+    await perform(
+      async (ctx) => {
+        ctx.channel.set("n", 0);
+        const charged = ctx.step("charge", async () => {
+          await Promise.resolve();
+          ctx.channel.add("n", 1);
+          await ctx.step("mail", () => ctx.checkpoint({ at: "mail" }));
+          ctx.nextIteration();
+        });
+        ctx.channel.add("n", 2);
+        await charged;
+        ctx.channel.add("n", 3);
+      },
+      { sink },
+    );
+    expect(sink.calls).toEqual([
+      ["set", "n", 0],
+      ["add", "n", 2],
+      ["openSubstep", "charge"],
+      ["charge: add", "n", 1],
+      ["charge: openSubstep", "mail"],
+      ["mail: requestCheckpoint", { at: "mail" }],
+      ["charge: complete", "mail", null],
+      ["charge: requestNextIteration"],
+      ["complete", "charge", null],
+      ["add", "n", 3],
+    ]);
   });
 
   it("needs a name of its own", async () => {
@@ -200,7 +234,7 @@ describe("ctx.step", () => {
 
   it("throws a lost ownership even when the function swallows it", async () => {
     const lost = new SplashdownError("OWNER_SUPERSEDED", "another process has claimed the task");
-    const sink = createRecordingSink((name) => (name === "substepIntended" ? lost : undefined));
+    const sink = createRecordingSink((name) => (name === "openSubstep" ? lost : undefined));
     const ran: string[] = [];
     const run: Run = (ctx) => ctx.step("charge", () => ran.push("charge")).catch(() => "fine");
     await expect(perform(run, { sink })).rejects.toBe(lost);
@@ -238,6 +272,15 @@ describe("the rest of a function's context", () => {
       ["requestCheckpoint", {}],
       ["requestNextIteration"],
     ]);
+  });
+});
+
+describe("ctx.channel.add", () => {
+  it.each([Number.NaN, Infinity, "2" as never])("refuses %s, which has no place in a history", async (amount) => {
+    const sink = createRecordingSink();
+    const outcome = await perform((ctx) => ctx.channel.add("n", amount), { sink });
+    expect(outcome).toMatchObject({ status: "failed", error: { code: "VALUE_UNSUPPORTED" } });
+    expect(sink.calls).toEqual([]);
   });
 });
 

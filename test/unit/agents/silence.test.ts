@@ -23,7 +23,7 @@ async function attempt(kind: StepKind, script: string) {
   const running = new Attempt(work.step, work.definition, {
     clock: realClock,
     sanitiser: { clean: (value) => value, cleanText: (text) => text },
-    channel: new Map(),
+    state: { channel: new Map(), histories: new Map() },
     store: (value) => Promise.resolve({ inline: value }),
     submit: () => Promise.resolve([{ type: "noted", atMs: 0, text: "" }]),
     post: () => Promise.resolve(),

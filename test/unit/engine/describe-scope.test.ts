@@ -31,7 +31,7 @@ function seen(template: JsonValue, options: { readonly secrets?: readonly string
     },
   });
   harness.start();
-  harness.submit({ kind: "channel", op: "append", key: "log", value: "x" });
+  harness.changeChannel({ op: "append", key: "log", value: "x" });
   harness.finish();
   return harness.state.outputs.get("main/last")?.value === undefined
     ? undefined
@@ -110,7 +110,6 @@ describe("large values", () => {
         outcome: done("ok"),
         ...output,
         durationMs: 1,
-        again: false,
       });
       loads.push(harness.loads);
     };
@@ -135,7 +134,6 @@ describe("large values", () => {
         outcome: done(null),
         output,
         durationMs: 1,
-        again: false,
       });
       return harness.step("main/p/b").inputHash;
     });

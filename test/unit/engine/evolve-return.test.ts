@@ -16,7 +16,7 @@ function midway(): EngineHarness {
   });
   harness.start();
   while (harness.performOne());
-  harness.submit({ kind: "channel", op: "set", key: "k", value: "early" });
+  harness.changeChannel({ op: "set", key: "k", value: "early" });
   return harness;
 }
 
@@ -44,7 +44,7 @@ describe("a return to an earlier state", () => {
   it("brings back outputs, channel and where control stands; keeps steps, spend and decisions", () => {
     const harness = midway();
     const early = encodeForReturn(harness.state);
-    harness.submit({ kind: "channel", op: "set", key: "k", value: "late" });
+    harness.changeChannel({ op: "set", key: "k", value: "late" });
     harness.perform = (step) => done({ by: step.id }, { usage: { calls: 1, tokensIn: 2, tokensOut: 3 } });
     harness.finish();
     const { totals, steps, decisions } = harness.state;

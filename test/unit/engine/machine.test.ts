@@ -69,7 +69,6 @@ describe("a machine", () => {
       attempt: 1,
       outcome: done(1),
       durationMs: 1,
-      again: false,
     });
     expect(events.map((event) => event.type)).toEqual(["step_completed", "checkpoint_recorded", "step_intended"]);
   });
@@ -96,13 +95,13 @@ describe("a machine", () => {
     );
     const harness = new EngineHarness(flow, { perform: (step) => done(step.name === "a" ? { score: 4 } : "ok") });
     harness.start();
-    harness.submit({ kind: "channel", op: "set", key: "threshold", value: threshold });
+    harness.changeChannel({ op: "set", key: "threshold", value: threshold });
     const closed = harness.finish();
     expect([closed.end, closed.exitStatus, closed.resumable]).toEqual(["failed", 4, true]);
     expect(closed.reason).toContain("no route of a matches");
     threshold = 3;
     const next = harness.crash();
-    next.submit({ kind: "channel", op: "set", key: "threshold", value: threshold });
+    next.changeChannel({ op: "set", key: "threshold", value: threshold });
     next.resume();
     expect(next.finish().end).toBe("done");
     expect(next.performed).toEqual(["b#1"]);
@@ -239,7 +238,7 @@ describe("a machine", () => {
       attempt: 1,
       outcome: done(1),
       durationMs: 1,
-      again: true,
+      wishes: { again: true },
     });
     harness.submit({
       kind: "outcome",
@@ -247,7 +246,6 @@ describe("a machine", () => {
       attempt: 1,
       outcome: done(2),
       durationMs: 1,
-      again: false,
     });
     expect(harness.finish().end).toBe("done");
     expect(harness.output).toBe(2);

@@ -104,7 +104,7 @@ describe("limits", () => {
     const harness = new EngineHarness(flow, { perform: () => (isSlow ? undefined : done(1)) });
     harness.start();
     harness.nowMs += 15_000;
-    harness.submit({ kind: "channel", op: "set", key: "k", value: 1 });
+    harness.changeChannel({ op: "set", key: "k", value: 1 });
     const next = harness.crash();
     next.nowMs += 1_000_000;
     next.resume();

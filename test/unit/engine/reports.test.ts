@@ -63,7 +63,7 @@ describe("reports of a running step", () => {
     const harness = running();
     const { id: step } = harness.step("main/a");
     expect(harness.submit({ kind: "turn", step, attempt: 2, value: { inline: "t" } })).toEqual([]);
-    harness.submit({ kind: "outcome", step, attempt: 1, outcome: done(1), durationMs: 1, again: false });
+    harness.submit({ kind: "outcome", step, attempt: 1, outcome: done(1), durationMs: 1 });
     expect(
       harness.submit({ kind: "spawned", step, attempt: 1, process: { pid: 1, startTicks: 1, bootId: "b" } }),
     ).toEqual([]);
@@ -72,7 +72,7 @@ describe("reports of a running step", () => {
   it("change the channel: set, append, add", () => {
     const harness = running();
     const change = (op: "set" | "append" | "add", key: string, value: number | string) =>
-      harness.submit({ kind: "channel", op, key, value });
+      harness.changeChannel({ op, key, value });
     change("set", "s", "x");
     change("append", "l", 1);
     change("append", "l", 2);

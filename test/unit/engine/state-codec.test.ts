@@ -32,7 +32,7 @@ function midway(): EngineHarness {
     effects: "none",
   });
   harness.submit({ kind: "substep_completed", step: id, attempt: 1, name: "s", value: { inline: 1 } });
-  harness.submit({ kind: "channel", op: "append", key: "log", value: "x" });
+  harness.changeChannel({ op: "append", key: "log", value: "x" });
   harness.submit({
     kind: "ask",
     questionKind: "loss",

@@ -36,8 +36,7 @@ describe("triggers", () => {
       attempt: 1,
       outcome: done(1),
       durationMs: 500,
-      again: false,
-      checkpointMetadata: { rows: 3 },
+      wishes: { checkpoint: { rows: 3 } },
     });
     expect(harness.of("checkpoint_recorded")).toMatchObject([
       { trigger: "user_requested", metadata: { rows: 3, task: "a", visit: 1, cycle: 1, elapsed_ms: 500 } },
@@ -101,7 +100,8 @@ describe("triggers", () => {
     }
     expect(triggersOf(harness)).toEqual(["interval", "interval", "interval"]);
     harness.memoryFraction = 0.9;
-    for (let at = 0; at < 3; at += 1) harness.submit({ kind: "channel", op: "add", key: "n", value: 1 });
+    const { id: step, attempt } = harness.step("main/a");
+    for (let at = 0; at < 3; at += 1) harness.submit({ kind: "progress", step, attempt, report: { message: "on" } });
     expect(triggersOf(harness).filter((trigger) => trigger === "memory_pressure_high")).toHaveLength(1);
     expect(harness.state.totals.memoryPeakBytes).toBe(1_000);
   });

@@ -275,7 +275,6 @@ describe("a step that a crash left open", () => {
       attempt: 1,
       outcome: done("late"),
       durationMs: 1,
-      again: false,
     });
     expect(events.map((event) => event.type)).toEqual(["noted"]);
     expect(next.step("main/a").status).toBe("open");
@@ -349,7 +348,6 @@ describe("leaving", () => {
       attempt: 1,
       outcome: { status: "cancelled" },
       durationMs: 1,
-      again: false,
     });
     expect(harness.step("main/a").status).toBe("open");
     const events = harness.submit({
@@ -374,7 +372,6 @@ describe("leaving", () => {
       attempt: 1,
       outcome: { status: "cancelled", acted: false },
       durationMs: 0,
-      again: false,
     });
     expect(harness.step("main/a").attempt).toBe(2);
   });

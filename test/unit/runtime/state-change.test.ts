@@ -20,8 +20,8 @@ function midway(): EngineHarness {
   });
   harness.start();
   while (harness.performOne());
-  harness.submit({ kind: "channel", op: "set", key: "notes", value: { first: "x" } });
-  harness.submit({ kind: "channel", op: "set", key: "notes.more", value: ["y"] });
+  harness.changeChannel({ op: "set", key: "notes", value: { first: "x" } });
+  harness.changeChannel({ op: "set", key: "notes.more", value: ["y"] });
   return harness;
 }
 

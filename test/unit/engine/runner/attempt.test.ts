@@ -45,8 +45,8 @@ describe("an attempt", () => {
   it("X2: every report stands in the history under its step", async () => {
     const room = await started(one(undeclared("a") as never));
     const { sink } = room.performer.of("a");
-    await sink.substepIntended("pay");
-    await sink.substepCompleted("pay", { ok: true });
+    const substep = await sink.openSubstep("pay");
+    await substep.complete({ ok: true });
     await sink.milestone("half", { at: 1 });
     await sink.turn({ text: "hi" }, { calls: 1, tokensIn: 2, tokensOut: 3, costMicroUsd: 4 });
     await sink.toolIntended("c1", { name: "look_up", input: { q: 1 }, effects: "none" });
@@ -259,22 +259,6 @@ describe("an attempt", () => {
     expect(room.performer.attempts).toHaveLength(1);
   });
 
-  it("reads its own channel changes at once, and those of others when they are folded", async () => {
-    const room = await started(workflow(parallel("main", [undeclared("a"), undeclared("b")])));
-    const a = room.performer.of("a").sink.channel;
-    const b = room.performer.of("b").sink.channel;
-    a.set("n", 1);
-    a.add("n", 2);
-    a.append("list", "x");
-    a.append("list", "y");
-    expect([a.get("n"), a.get("list"), b.get("n")]).toEqual([3, ["x", "y"], undefined]);
-    await room.flush();
-    b.add("n", 4);
-    expect(b.get("n")).toBe(7);
-    await room.flush();
-    expect([a.get("n"), b.get("list"), room.state.channel.get("n")]).toEqual([7, ["x", "y"], 7]);
-  });
-
   it("cleans secrets from outcomes, reports, metadata and errors before they become events", async () => {
     const room = await started(
       workflow(
@@ -283,7 +267,9 @@ describe("an attempt", () => {
     );
     room.clean = (text) => text.replaceAll("s3cret", "***");
     const { sink } = room.performer.of("a");
-    await sink.substepCompleted("x", { key: "s3cret" });
+    const substep = await sink.openSubstep("x");
+    substep.channel.append("s3cret", "s3cret");
+    await substep.complete({ key: "s3cret" });
     await sink.milestone("s3cret", ["s3cret"]);
     await sink.turn("s3cret");
     sink.channel.set("k", "s3cret");
@@ -310,7 +296,13 @@ describe("an attempt", () => {
     expect(JSON.stringify(room.log.appended)).not.toContain("s3cret");
     expect(room.of("step_completed")[0]).toMatchObject({
       output: { inline: { token: "***" } },
-      checkpointMetadata: { note: "***" },
+      wishes: {
+        channel: [
+          { op: "append", key: "***", value: "***" },
+          { op: "set", key: "k", value: "***" },
+        ],
+        checkpoint: { note: "***" },
+      },
     });
   });
 
