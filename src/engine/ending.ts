@@ -46,7 +46,17 @@ export function decideQuiescent(choice: Choice): readonly EngineEvent[] {
   const hook =
     closing.end === "failed" ? reachHook(choice, "on_error", { error: describeFailure(choice, closing) }) : [];
   if (hook.length > 0) return hook;
-  return closing.end === "failed" && isRollingBack(choice) ? [discardNote(choice), closing] : [closing];
+  if (closing.end === "failed" && isRollingBack(choice)) return [discardNote(choice), closing];
+  return closing.exitStatus === EXIT_STATUS.pausedUntil ? [shutdownCheckpoint(choice, closing), closing] : [closing];
+}
+
+/** The process leaves a task that goes on later: whoever takes it up starts from here. */
+function shutdownCheckpoint(
+  choice: Choice,
+  { reason, status = "paused", signal }: Pick<Closing, "reason"> & { status?: "paused" | "failed"; signal?: string },
+): EventOf<"checkpoint_recorded"> {
+  const metadata = { reason, ...(signal === undefined ? {} : { signal }) };
+  return recordCheckpoint(choice, { trigger: "shutdown", phase: currentPhase(choice.state), status, metadata });
 }
 
 /**
@@ -276,12 +286,7 @@ export function decideClose(choice: Choice, input: CloseInput): readonly EngineE
   const status = input.end === "failed" ? "failed" : "paused";
   const resumeAtMs = earliestWaitAtMs(choice.state);
   return [
-    recordCheckpoint(choice, {
-      trigger: "shutdown",
-      phase: currentPhase(choice.state),
-      status,
-      metadata: { reason: input.reason, ...(input.signal === undefined ? {} : { signal: input.signal }) },
-    }),
+    shutdownCheckpoint(choice, { ...input, status }),
     close(choice, {
       end: input.end,
       reason: input.reason,

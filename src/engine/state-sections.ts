@@ -9,6 +9,8 @@ import { createState, type ScopeFrontier, type StepHistory, type TaskState } fro
 
 type FieldKind = "string" | "number" | "boolean" | "object" | "list";
 type Fields = Readonly<Record<string, FieldKind>>;
+/** Names and kinds side by side: made once, looked at for every entry. */
+type Checks = readonly (readonly [string, FieldKind])[];
 
 const STEP: Fields = {
   id: "string",
@@ -99,11 +101,8 @@ export function decodeSections(value: JsonObject): TaskState {
     fillMap(state.rounds, mapOf(value, "rounds"), (item) => (typeof item === "number" ? item : fail("rounds")));
   fillMap(state.triggered, mapOf(value, "triggered"), (item) => (typeof item === "number" ? item : fail("triggered")));
   fillMap(state.channel, mapOf(value, "channel"), (item) => item);
-  fillMap(
-    state.outputs,
-    mapOf(value, "outputs"),
-    (item) => entryOf(item, "outputs", { value: "object", by: "string" }) as never,
-  );
+  const ofOutput = checksOf({ value: "object", by: "string" });
+  fillMap(state.outputs, mapOf(value, "outputs"), (item) => checkedEntry(item, "outputs", ofOutput) as never);
   fillMap(state.stored, mapOf(value, "stored"), (item) =>
     Array.isArray(item) ? item.map((path) => (typeof path === "string" ? path : fail("stored"))) : fail("stored"),
   );
@@ -147,14 +146,16 @@ function fillEntries<K extends string, V>(
   value: JsonObject,
   from: SectionOf & { readonly key: string },
 ): void {
+  const checks = checksOf(from.fields);
   for (const item of listOf(value, from.section)) {
-    const entry = entryOf(item, from.section, from.fields);
+    const entry = checkedEntry(item, from.section, checks);
     map.set(entry[from.key] as K, entry as unknown as V);
   }
 }
 
 function fillList(list: object[], value: JsonObject, from: SectionOf): void {
-  for (const item of listOf(value, from.section)) list.push(entryOf(item, from.section, from.fields));
+  const checks = checksOf(from.fields);
+  for (const item of listOf(value, from.section)) list.push(checkedEntry(item, from.section, checks));
 }
 
 function fillSet(set: Set<string>, value: JsonObject, section: string): void {
@@ -184,9 +185,17 @@ function listOf(value: JsonObject, section: string): readonly JsonValue[] {
   return Array.isArray(list) ? (list as readonly JsonValue[]) : fail(section);
 }
 
+function checksOf(fields: Fields): Checks {
+  return Object.entries(fields);
+}
+
 function entryOf(item: JsonValue | undefined, section: string, fields: Fields): JsonObject {
+  return checkedEntry(item, section, checksOf(fields));
+}
+
+function checkedEntry(item: JsonValue | undefined, section: string, checks: Checks): JsonObject {
   if (!isJsonObject(item)) return fail(section);
-  for (const [name, kind] of Object.entries(fields)) {
+  for (const [name, kind] of checks) {
     if (!isOfKind(item[name], kind)) return fail(`${section}.${name}`);
   }
   return freeze(item) as JsonObject;

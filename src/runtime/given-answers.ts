@@ -68,9 +68,11 @@ export function policiesOf(unknown: Readonly<Record<string, UnknownAnswer>>): Re
 
 /** Errors: USAGE_INVALID for a step that the task has not begun, with the nearest that it has. */
 export function requireKnownSteps(state: TaskState, unknown: Readonly<Record<string, UnknownAnswer>>): void {
+  const named = Object.keys(unknown).filter((step) => step !== ANY_STEP);
+  if (named.length === 0) return;
   const names = new Set([...state.steps.values()].flatMap(({ id, path, name }) => [id, path, name]));
-  for (const step of Object.keys(unknown)) {
-    if (names.has(step) || step === ANY_STEP) continue;
+  for (const step of named) {
+    if (names.has(step)) continue;
     const nearest = findNearest(step, names);
     const help = nearest === undefined ? "" : `; did you mean ${nearest}?`;
     throw usage(`--unknown names ${step}, and no such step has begun${help}`);

@@ -78,6 +78,7 @@ describe("time in a run", () => {
     const dueAtMs = room.clock.nowMs() + 600_000;
     await room.start();
     expect(room.closed).toMatchObject({ end: "paused", exitStatus: 75, resumeAtMs: dueAtMs });
+    expect(room.state.checkpoints.map(({ trigger, status }) => [trigger, status])).toEqual([["shutdown", "paused"]]);
     expect(room.clock.pendingCount).toBe(0);
   });
 
