@@ -201,7 +201,9 @@ function isIn(id: SegmentId, position: JournalPosition): boolean {
 }
 
 /** What counts of every link; where the end of one is lost, the copy that the next one begins with (J13). */
-function joinRecords(links: readonly ChainLink[]): HistoryRecord[] {
+function joinRecords(links: readonly ChainLink[]): readonly HistoryRecord[] {
+  const [only, second] = links;
+  if (only !== undefined && second === undefined) return countedRecords(only);
   const records: HistoryRecord[] = [];
   for (const [at, link] of links.entries()) {
     const missing = at === 0 ? [] : findMissing(link.segment.repeated, records);
@@ -209,7 +211,7 @@ function joinRecords(links: readonly ChainLink[]): HistoryRecord[] {
       records.push(...missing);
       records.sort((first, second) => first.n - second.n);
     }
-    records.push(...countedRecords(link));
+    for (const record of countedRecords(link)) records.push(record);
   }
   return records;
 }
@@ -225,8 +227,9 @@ function findMissing(repeated: readonly HistoryRecord[], records: readonly Histo
 }
 
 function countedRecords({ segment, cut }: ChainLink): readonly HistoryRecord[] {
-  if (cut === undefined) return segment.records;
-  return segment.records.filter((record) => record.n <= cut.n);
+  const { records } = segment;
+  if (cut === undefined || (records.at(-1)?.n ?? 0) <= cut.n) return records;
+  return records.filter((record) => record.n <= cut.n);
 }
 
 function findLost(records: readonly HistoryRecord[], chain: Chain): LostRange[] {
@@ -270,7 +273,9 @@ function listDamage(chain: Chain, prunedBefore: number): Damage[] {
 
 function listOrphans(chain: Chain): HistoryRecord[] {
   const beyond = chain.links.flatMap(({ segment, cut }) =>
-    cut === undefined ? [] : segment.records.filter((record) => record.n > cut.n),
+    cut === undefined || (segment.records.at(-1)?.n ?? 0) <= cut.n
+      ? []
+      : segment.records.filter((record) => record.n > cut.n),
   );
   return [...beyond, ...chain.offChain.flatMap((segment) => segment.records)];
 }

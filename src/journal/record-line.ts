@@ -12,8 +12,9 @@ import { decodeBase64, encodeBase64Url, sha256 } from "../base/digest.js";
 
 export const HASH_BYTES = 32;
 const HASH_CHARS = 43;
+const HASH_FIELD_START = ',"h":"';
 /** `,"h":"` + hash + `"}`; the hash covers the line up to here. */
-export const HASH_FIELD_BYTES = 6 + HASH_CHARS + 2;
+export const HASH_FIELD_BYTES = HASH_FIELD_START.length + HASH_CHARS + 2;
 const QUOTE = 0x22;
 /** Longest number and kind with their field names. */
 const START_BYTES_MAX = 96;
@@ -22,7 +23,7 @@ const START = /^\{"n":([1-9][0-9]{0,15}),"k":"([a-z_]{1,32})","d":"/;
 const HASH_FIELD = /^,"h":"([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])"\}$/;
 
 /** Where the parts of one line lie in its segment's bytes. Nothing is verified yet but the form. */
-export interface RecordLine {
+export interface RecordPlace {
   readonly n: number;
   readonly kind: string;
   readonly start: number;
@@ -32,6 +33,9 @@ export interface RecordLine {
   /** End of what the hash covers. */
   readonly hashedEnd: number;
   readonly end: number;
+}
+
+export interface RecordLine extends RecordPlace {
   /** Absent when its own field is damaged: the rest of the line may still be right. */
   readonly stated: Buffer | undefined;
 }
@@ -47,12 +51,23 @@ export function encodeRecordLine(
   bytes.set(prior, 0);
   bytes.write(hashed, HASH_BYTES, "latin1");
   const h = sha256(bytes.subarray(0, hashedEnd));
-  bytes.write(`,"h":"${encodeBase64Url(h)}"}`, hashedEnd, "latin1");
+  bytes.write(encodeHashField(encodeBase64Url(h)), hashedEnd, "latin1");
   return { line: bytes.subarray(HASH_BYTES), h };
+}
+
+/** The end of a line, with its hash as base64url text. */
+export function encodeHashField(hashText: string): string {
+  return `${HASH_FIELD_START}${hashText}"}`;
 }
 
 /** Finds the parts of the line at `start` (its newline at `end`, not included); `undefined` when it has not the form. */
 export function parseRecordLine(bytes: Buffer, start: number, end: number): RecordLine | undefined {
+  const place = locateRecord(bytes, start, end);
+  return place === undefined ? undefined : { ...place, stated: parseHashField(bytes, place.hashedEnd, end) };
+}
+
+/** As `parseRecordLine`, without a look at the hash that it states. */
+export function locateRecord(bytes: Buffer, start: number, end: number): RecordPlace | undefined {
   const head = START.exec(bytes.toString("latin1", start, Math.min(end, start + START_BYTES_MAX)));
   const hashedEnd = end - HASH_FIELD_BYTES;
   if (head === null || hashedEnd <= start) return undefined;
@@ -61,8 +76,7 @@ export function parseRecordLine(bytes: Buffer, start: number, end: number): Reco
   const dataEnd = hashedEnd - 1;
   // A quote before the end: two lines whose newline was damaged.
   if (!Number.isSafeInteger(n) || dataEnd < dataStart || bytes.indexOf(QUOTE, dataStart) !== dataEnd) return undefined;
-  const stated = parseHashField(bytes, hashedEnd, end);
-  return { n, kind: head[2] ?? "", start, dataStart, dataEnd, hashedEnd, end, stated };
+  return { n, kind: head[2] ?? "", start, dataStart, dataEnd, hashedEnd, end };
 }
 
 /** The hash stated by `,"h":"…"}` at the end of a line; `undefined` when it has not the form. */
@@ -72,11 +86,22 @@ export function parseHashField(bytes: Buffer, start: number, end: number): Buffe
   return Buffer.from(match[1] ?? "", "base64url");
 }
 
+/** The hash that a line states which is known to be whole. */
+export function hashAt(bytes: Buffer, end: number): Buffer {
+  return Buffer.from(hashTextAt(bytes, end), "base64url");
+}
+
+/** As `hashAt`, as the text that stands there. */
+export function hashTextAt(bytes: Buffer, end: number): string {
+  const start = end - HASH_FIELD_BYTES + HASH_FIELD_START.length;
+  return bytes.toString("latin1", start, start + HASH_CHARS);
+}
+
 /** Where the hash before and most lines are put together: one call that hashes is a third of three. */
 const scratch = Buffer.allocUnsafeSlow(4096);
 
 /** The hash of a line, given the hash before it. */
-export function hashLine(bytes: Buffer, line: RecordLine, prior: Uint8Array): Buffer {
+export function hashLine(bytes: Buffer, line: RecordPlace, prior: Uint8Array): Buffer {
   const length = HASH_BYTES + line.hashedEnd - line.start;
   if (length > scratch.length) return sha256(prior, bytes.subarray(line.start, line.hashedEnd));
   scratch.set(prior, 0);
@@ -84,8 +109,17 @@ export function hashLine(bytes: Buffer, line: RecordLine, prior: Uint8Array): Bu
   return hash("sha256", scratch.subarray(0, length), "buffer");
 }
 
+/** As `hashLine`, from text to text: what is only compared needs no bytes of its own. */
+export function hashLineText(bytes: Buffer, line: RecordPlace, prior: string): string {
+  const length = HASH_BYTES + line.hashedEnd - line.start;
+  if (length > scratch.length) return encodeBase64Url(hashLine(bytes, line, Buffer.from(prior, "base64url")));
+  scratch.write(prior, 0, "base64url");
+  bytes.copy(scratch, HASH_BYTES, line.start, line.hashedEnd);
+  return hash("sha256", scratch.subarray(0, length), "base64url");
+}
+
 /** The sealed bytes of a line; `undefined` when its text is not canonical base64. */
-export function sealedBytesOf(bytes: Buffer, line: RecordLine): Buffer | undefined {
+export function sealedBytesOf(bytes: Buffer, line: RecordPlace): Buffer | undefined {
   return decodeBase64(bytes.toString("latin1", line.dataStart, line.dataEnd));
 }
 

@@ -7,7 +7,7 @@
  * Records are opened when asked for, those next to damage at once.
  */
 import { encodeBase64Url } from "../base/digest.js";
-import { SplashdownError } from "../base/errors.js";
+import { assert, SplashdownError } from "../base/errors.js";
 import { decodeEvent } from "../engine/event-codec.js";
 import type { EngineEvent } from "../engine/events.js";
 import type { SegmentId } from "../store/contract.js";
@@ -54,25 +54,29 @@ interface Reading {
   readonly firstN: number;
 }
 
-/** A line that counts, with the hash before it and its own true hash. Light, for there may be a million of them. */
+/** The hash before a line and its own true hash. */
+interface Proof {
+  readonly prior: Buffer;
+  readonly hash: Buffer;
+}
+
+/** A line that counts. Light, for there may be a million of them: what an intact line states is read when it is asked. */
 class JournalRecord implements HistoryRecord {
   readonly n: number;
   readonly #reading: Reading;
   readonly #line: ScannedLine;
-  readonly #prior: Buffer;
-  readonly #hash: Buffer;
+  readonly #salvaged: Proof | undefined;
 
-  constructor(reading: Reading, line: ScannedLine, proof: { readonly prior: Buffer; readonly hash: Buffer }) {
+  constructor(reading: Reading, line: ScannedLine, salvaged?: Proof) {
     this.n = line.n;
     this.#reading = reading;
     this.#line = line;
-    this.#prior = proof.prior;
-    this.#hash = proof.hash;
+    this.#salvaged = salvaged;
   }
 
   get position(): JournalPosition {
     const { epoch, index } = this.#reading.scan.id;
-    return { n: this.n, epoch, index, h: encodeBase64Url(this.#hash) };
+    return { n: this.n, epoch, index, h: encodeBase64Url(this.#proof.hash) };
   }
 
   get kind(): string {
@@ -91,8 +95,14 @@ class JournalRecord implements HistoryRecord {
     return decodeEvent(this.#line.kind, this.#open().json);
   }
 
+  get #proof(): Proof {
+    const proof = this.#salvaged ?? proofOf(this.#line);
+    assert(proof !== undefined, "a record counts without a proof");
+    return proof;
+  }
+
   #open(): RecordBody {
-    const body = openWith(this.#reading, this.#line, this.#prior);
+    const body = openWith(this.#reading, this.#line, this.#proof.prior);
     if (body === undefined) throw tampered(this.#reading.scan, this.#line, "does not fit its seal");
     return body;
   }
@@ -109,18 +119,20 @@ export function openSegmentRecords(scan: SegmentScan, header: SegmentHeader, vau
   const opener = vault.createOpener("journal", header.seal);
   const ownN = (header.prev?.n ?? 0) + 1;
   const reading: Reading = { scan, opener, isSealed: header.seal.key !== undefined, firstN: ownN - header.repeats };
-  const good = scan.lines.slice(0, scan.goodCount).map((line, at) => proveGood(reading, line, reading.firstN + at));
+  const good = proveGood(reading);
   const rest = scan.lines.slice(scan.goodCount);
   const tail = scan.tail === "torn" && wasAcknowledged(reading, rest) ? "damaged" : scan.tail;
   const all = tail === "damaged" ? [...good, ...salvage(reading, rest, good.length)] : good;
+  const firstOwn = all.findIndex(({ n }) => n >= ownN);
+  const ownCount = firstOwn < 0 ? all.length : firstOwn;
   const defects = tail === "damaged" && scan.tail === "torn" ? [...scan.defects, ...scan.tornDefects] : scan.defects;
   return {
     id: scan.id,
     scan,
     header,
     firstN: ownN,
-    repeated: all.filter(({ n }) => n < ownN),
-    records: all.filter(({ n }) => n >= ownN),
+    repeated: all.slice(0, ownCount),
+    records: ownCount === 0 ? all : all.slice(ownCount),
     tail,
     defects,
     hasLostTail: tail === "damaged" && hasLostTail(defects, scan, all.at(-1)?.line),
@@ -140,16 +152,24 @@ export function nameOf(id: SegmentId): string {
   return `${String(id.epoch).padStart(8, "0")}-${String(id.index).padStart(4, "0")}`;
 }
 
-function proveGood(reading: Reading, line: ScannedLine, n: number): JournalRecord {
-  const record = proveByHash(reading, line);
-  if (record === undefined || line.n !== n) throw tampered(reading.scan, line, "is not in its place");
-  return record;
+/** What fits the chain, in its order, must stand under the numbers it was written with. */
+function proveGood(reading: Reading): JournalRecord[] {
+  const { lines, goodCount } = reading.scan;
+  const good: JournalRecord[] = [];
+  for (const line of lines) {
+    if (good.length === goodCount) break;
+    if (line.n !== reading.firstN + good.length) throw tampered(reading.scan, line, "is not in its place");
+    good.push(new JournalRecord(reading, line));
+  }
+  return good;
 }
 
 function proveByHash(reading: Reading, line: ScannedLine): JournalRecord | undefined {
-  const { prior, stated } = line;
-  if (prior === undefined || stated === undefined) return undefined;
-  return new JournalRecord(reading, line, { prior, hash: stated });
+  return proofOf(line) === undefined ? undefined : new JournalRecord(reading, line);
+}
+
+function proofOf({ prior, stated }: ScannedLine): Proof | undefined {
+  return prior === undefined || stated === undefined ? undefined : { prior, hash: stated };
 }
 
 function tampered(scan: SegmentScan, line: ScannedLine, what: string): SplashdownError {

@@ -11,7 +11,16 @@
  * Source: STORAGE section 1.7.
  */
 import type { SegmentId } from "../store/contract.js";
-import { HASH_FIELD_BYTES, hashLine, parseHashField, parseRecordLine, type RecordLine } from "./record-line.js";
+import { readIntactLine } from "./intact-line.js";
+import {
+  HASH_FIELD_BYTES,
+  hashAt,
+  hashLine,
+  hashTextAt,
+  parseHashField,
+  parseRecordLine,
+  type RecordLine,
+} from "./record-line.js";
 import { fitsOwnHash, parseSegmentHeader, type ParsedHeader } from "./segment-header.js";
 
 const NEWLINE = 0x0a;
@@ -83,7 +92,7 @@ export function scanSegment(id: SegmentId, content: Uint8Array): SegmentScan {
   const bodyStart = Math.min(bytes.length, headerEnd + 1);
   const walk: Walk = { bytes, lines: [], defects: [], priors: header.hashes, goodCount: 0, goodEnd: bodyStart };
   if (header.state === "damaged") walk.defects.push({ line: 1, what: "header" });
-  walkLines(walk, bodyStart);
+  walkLines(walk, header.state === "good" ? walkIntact(walk, headerEnd) : { start: bodyStart, line: 2 });
   const scan = concludeScan(id, header, walk);
   return isTornOpening(scan)
     ? { ...nothing, header: { state: "torn" }, tail: "torn", droppedBytes: bytes.length }
@@ -105,9 +114,28 @@ function isTornHeader(bytes: Buffer, newline: number): boolean {
   return bytes.indexOf(RECORD_START, newline + 1) < 0 && !fitsOwnHash(bytes.subarray(0, newline));
 }
 
-function walkLines(walk: Walk, bodyStart: number): void {
-  let start = bodyStart;
-  for (let number = 2; start < walk.bytes.length; number += 1) {
+/** Takes the whole lines that follow an intact header, up to the first that does not fit; says where that begins. */
+function walkIntact(walk: Walk, headerEnd: number): { start: number; line: number } {
+  const { bytes, lines } = walk;
+  let prior = hashTextAt(bytes, headerEnd);
+  let priorEnd = headerEnd;
+  for (;;) {
+    const place = { start: priorEnd + 1, end: bytes.indexOf(NEWLINE, priorEnd + 1), line: lines.length + 2, priorEnd };
+    const read = place.end < 0 ? undefined : readIntactLine(bytes, place, prior);
+    if (read === undefined) break;
+    lines.push(read.line);
+    prior = read.hash;
+    priorEnd = place.end;
+  }
+  walk.goodCount = lines.length;
+  walk.goodEnd = Math.min(bytes.length, priorEnd + 1);
+  if (lines.length > 0) walk.priors = [hashAt(bytes, priorEnd)];
+  return { start: walk.goodEnd, line: lines.length + 2 };
+}
+
+function walkLines(walk: Walk, from: { readonly start: number; readonly line: number }): void {
+  let { start } = from;
+  for (let number = from.line; start < walk.bytes.length; number += 1) {
     const newline = walk.bytes.indexOf(NEWLINE, start);
     const end = newline < 0 ? walk.bytes.length : newline;
     const parsed = parseRecordLine(walk.bytes, start, end);
