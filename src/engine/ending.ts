@@ -46,8 +46,12 @@ export function decideQuiescent(choice: Choice): readonly EngineEvent[] {
   const hook =
     closing.end === "failed" ? reachHook(choice, "on_error", { error: describeFailure(choice, closing) }) : [];
   if (hook.length > 0) return hook;
-  if (closing.end === "failed" && isRollingBack(choice)) return [discardNote(choice), closing];
-  return closing.exitStatus === EXIT_STATUS.pausedUntil ? [shutdownCheckpoint(choice, closing), closing] : [closing];
+  return [...beforeClosing(choice, closing), closing];
+}
+
+function beforeClosing(choice: Choice, closing: Closing): readonly EngineEvent[] {
+  if (closing.end === "failed" && isRollingBack(choice)) return [discardNote(choice)];
+  return closing.exitStatus === EXIT_STATUS.pausedUntil ? [shutdownCheckpoint(choice, closing)] : [];
 }
 
 /** The process leaves a task that goes on later: whoever takes it up starts from here. */

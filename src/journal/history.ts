@@ -202,8 +202,8 @@ function isIn(id: SegmentId, position: JournalPosition): boolean {
 
 /** What counts of every link; where the end of one is lost, the copy that the next one begins with (J13). */
 function joinRecords(links: readonly ChainLink[]): readonly HistoryRecord[] {
-  const [only, second] = links;
-  if (only !== undefined && second === undefined) return countedRecords(only);
+  const [only] = links;
+  if (only !== undefined && links.length === 1) return countedRecords(only);
   const records: HistoryRecord[] = [];
   for (const [at, link] of links.entries()) {
     const missing = at === 0 ? [] : findMissing(link.segment.repeated, records);
