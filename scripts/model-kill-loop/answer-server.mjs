@@ -1,5 +1,6 @@
 /**
- * A server that answers like an OpenAI chat interface, by what it is asked alone: three tool calls, then the answer.
+ * A server that answers like an OpenAI chat interface, by what it is asked alone: three tool calls, then the answer as a
+ * report. One specialist answers in plain words, and says how sure it is when it is asked for that.
  *
  * Its journal names specialist and turn of every request that came, in order.
  */
@@ -41,6 +42,17 @@ async function reply({ messages }, response, journal) {
 
 const textOf = (content) => (typeof content === "string" ? content : JSON.stringify(content ?? ""));
 
+const PLAIN = "beta";
+const part = 0.9;
+const CONFIDENCE = { knowledge: part, information: part, implementation: part, validation: part };
+
+function finalText(specialist, turn, words) {
+  if (specialist === PLAIN && turn === TOOL_TURNS + 1) return words;
+  const output = specialist === "author" ? { report: words } : words;
+  const report = { confidence: CONFIDENCE, uncertainties: [] };
+  return JSON.stringify(specialist === PLAIN ? report : { output, ...report });
+}
+
 function chunksOf(specialist, turn, messages) {
   const choice = (delta, finish = null) => ({ choices: [{ index: 0, delta, finish_reason: finish }] });
   const usage = { choices: [], usage: { prompt_tokens: 10 * turn, completion_tokens: turn, total_tokens: 11 * turn } };
@@ -58,7 +70,7 @@ function chunksOf(specialist, turn, messages) {
     .map((message) => textOf(message.content))
     .join(" ");
   const words = `${specialist} found ${found}`;
-  const text = specialist === "author" ? JSON.stringify({ report: words }) : words;
+  const text = finalText(specialist, turn, words);
   const parts = text.match(/.{1,12}/gs) ?? [];
   return [...parts.map((content) => choice({ content })), choice({}, "stop"), usage];
 }

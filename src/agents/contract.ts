@@ -94,6 +94,8 @@ export interface ModelAnswer {
   readonly kept?: JsonValue | undefined;
   readonly confidence?: JsonValue | undefined;
   readonly uncertainties?: readonly JsonValue[] | undefined;
+  /** It says all that is to be said: nothing is asked for beside it. */
+  readonly whole?: boolean | undefined;
   /** Said in the step's report, e.g. that the answer was scripted. */
   readonly factors: readonly string[];
   readonly usage: Usage;

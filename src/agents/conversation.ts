@@ -7,6 +7,7 @@
  *
  *   answer → asks for tools → each: intent durable → call → result durable → next answer
  *          → is taken: the end
+ *          → lacks something beside it: that is asked for, and what was answered is kept
  *          → is refused: the fault is told, and the next answer is a repair, as often as is allowed
  */
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
@@ -27,10 +28,18 @@ export interface Talk<T> {
   readonly turnsMax?: number | undefined;
   /** Repairs of a refused answer. */
   readonly repairsMax?: number | undefined;
-  /** Takes an answer, or refuses it with STEP_OUTPUT_INVALID. */
-  readonly judge: (answer: DurableAnswer) => Promise<T>;
+  /** Takes an answer, asks for what is missing beside it, or refuses it with STEP_OUTPUT_INVALID. */
+  readonly judge: (answer: DurableAnswer, at: { readonly isLast: boolean }) => Promise<Judgement<T>>;
   readonly sink: StepSink;
   readonly signal: AbortSignal;
+}
+
+export type Judgement<T> = { readonly taken: T } | FollowUp;
+
+/** One more question on an answer that is kept: what is asked, and the form of what is wanted. */
+export interface FollowUp {
+  readonly ask: string;
+  readonly outputSchema: JsonObject;
 }
 
 /** Errors: those of `callModel`; STEP_OUTPUT_INVALID with the raw text when no repair is left. */
@@ -42,6 +51,8 @@ class Conversation<T> {
   readonly #turns: DurableAnswer[];
   readonly #messages: ModelMessage[];
   #refused = 0;
+  /** Of the next answer, where it is another than the step's. */
+  #form: JsonObject | undefined;
   /** Answers of this attempt; one may always be asked for. */
   #asked = 0;
 
@@ -63,8 +74,13 @@ class Conversation<T> {
         this.#messages.push(spoken, { role: "tool", replies: await this.#callTools(turn, answer) });
         continue;
       }
-      const judged = await this.#judge(answer);
+      const judged = await this.#judge(answer, turn);
       if ("taken" in judged) return judged.taken;
+      this.#form = "ask" in judged ? judged.outputSchema : undefined;
+      if ("ask" in judged) {
+        this.#messages.push(spoken, { role: "user", text: judged.ask });
+        continue;
+      }
       const text = spoken.text.slice(0, LIMITS.modelRepairCharsMax);
       this.#messages.push(
         { ...spoken, text },
@@ -74,15 +90,15 @@ class Conversation<T> {
   }
 
   async #ask(turn: number): Promise<DurableAnswer> {
-    const { choices, systemPrompt, outputSchema, tools, options, sink, signal } = this.talk;
-    const turnsMax = this.talk.turnsMax ?? LIMITS.modelTurnsMax;
+    const { choices, systemPrompt, tools, options, sink, signal } = this.talk;
+    const turnsMax = this.#turnsMax;
     if (turn > turnsMax) throw tooManyTurns(this.work, turnsMax);
     this.#asked += 1;
     const answer = await callModel(this.deps, this.work, {
       choices,
       systemPrompt,
       messages: this.#messages,
-      outputSchema,
+      outputSchema: this.#form ?? this.talk.outputSchema,
       tools: tools.map((tool) => tool.description),
       options,
       turn: this.#turns.length,
@@ -103,9 +119,13 @@ class Conversation<T> {
     return replies;
   }
 
-  async #judge(answer: DurableAnswer): Promise<{ readonly taken: T } | { readonly refused: string }> {
+  get #turnsMax(): number {
+    return this.talk.turnsMax ?? LIMITS.modelTurnsMax;
+  }
+
+  async #judge(answer: DurableAnswer, turn: number): Promise<Judgement<T> | { readonly refused: string }> {
     try {
-      return { taken: await this.talk.judge(answer) };
+      return await this.talk.judge(answer, { isLast: turn >= this.#turnsMax });
     } catch (error) {
       if (!isErrorCode(error, "STEP_OUTPUT_INVALID")) throw error;
       this.#refused += 1;

@@ -47,13 +47,14 @@ export interface ModelCall {
 /** A recorded turn; `undefined` for what is none. */
 export function readTurn(turn: JsonValue | undefined): DurableAnswer | undefined {
   if (!isJsonObject(turn) || turn["say"] === undefined) return undefined;
-  const { say, calls, kept, confidence, uncertainties, factors } = turn;
+  const { say, calls, kept, confidence, uncertainties, whole, factors } = turn;
   return {
     say,
     calls: Array.isArray(calls) ? (calls as readonly ToolCall[]) : undefined,
     kept,
     confidence,
     uncertainties: Array.isArray(uncertainties) ? (uncertainties as readonly JsonValue[]) : undefined,
+    ...(whole === true ? { whole } : {}),
     factors: Array.isArray(factors) ? factors.map(String) : [],
   };
 }
@@ -61,13 +62,14 @@ export function readTurn(turn: JsonValue | undefined): DurableAnswer | undefined
 /** Errors: MODEL_UNAVAILABLE, and those of `Model.call`. */
 export async function callModel(deps: PerformerDeps, work: StepWork, call: ModelCall): Promise<DurableAnswer> {
   const { usage, ...answer } = await askInTurn(deps, work, call);
-  const { say, calls, kept, confidence, uncertainties, factors } = answer;
+  const { say, calls, kept, confidence, uncertainties, whole, factors } = answer;
   const recorded = {
     say,
     ...(calls === undefined ? {} : { calls: calls as unknown as JsonValue }),
     ...(kept === undefined ? {} : { kept }),
     confidence,
     uncertainties,
+    ...(whole === true ? { whole } : {}),
     factors,
   };
   await call.sink.turn(recorded, usage);

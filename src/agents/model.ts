@@ -1,6 +1,8 @@
 /**
  * Mercury as a model: a conversation of turns and tools, and its last answer judged.
  *
+ * A specialist of a phase is briefed (briefing.ts) and reports on itself (self-report.ts); any other step's prompt goes as
+ * it is, and its answer is its output.
  * Shape of the output: an object the model gave; with a declared output, the JSON value in its text; else
  * `{result: text}`.
  * Source: CONDUCTOR-YAML 1.9 for `{result}`; FAULTS 20: a malformed answer is kept and told, not lost.
@@ -9,35 +11,50 @@ import type { JsonValue } from "../base/json.js";
 import type { ModelStep } from "../definition/workflow.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import { findJson } from "./answer-text.js";
+import { writeBriefing } from "./briefing.js";
 import type { PerformerDeps } from "./contract.js";
-import { converse } from "./conversation.js";
+import { converse, type Judgement } from "./conversation.js";
 import { outputInvalid } from "./failure.js";
 import { createFunctionTools } from "./function-tool.js";
 import type { DurableAnswer } from "./model-call.js";
 import { readModelPlan } from "./model-plan.js";
 import { requireDeclaredOutput } from "./output-check.js";
 import { parseReport } from "./report.js";
+import {
+  ASSESSMENT_REQUEST,
+  ASSESSMENT_SCHEMA,
+  claimOf,
+  isAssessed,
+  readSelfReport,
+  REPORT_FORM,
+  reportSchema,
+  unassessed,
+  type SelfReport,
+} from "./self-report.js";
 
-export async function performModel(
-  deps: PerformerDeps,
-  work: StepWork,
-  { sink, signal }: { readonly sink: StepSink; readonly signal: AbortSignal },
-): Promise<StepOutcome> {
+interface Attempt {
+  readonly sink: StepSink;
+  readonly signal: AbortSignal;
+}
+
+export async function performModel(deps: PerformerDeps, work: StepWork, attempt: Attempt): Promise<StepOutcome> {
   const definition = work.definition as ModelStep;
+  const { outputSchema, briefingTokensMax } = definition;
   const { prompt, system_prompt: systemPrompt, model } = work.rendered;
+  const text = typeof prompt === "string" ? prompt : JSON.stringify(prompt ?? "");
+  const isBriefed = briefingTokensMax !== undefined;
   return converse(deps, work, {
     ...readModelPlan(definition, typeof model === "string" ? model : undefined),
     systemPrompt: typeof systemPrompt === "string" ? systemPrompt : undefined,
-    prompt: typeof prompt === "string" ? prompt : JSON.stringify(prompt ?? ""),
-    outputSchema: definition.outputSchema,
+    prompt: isBriefed ? `${writeBriefing(work, text, briefingTokensMax)}\n\n${REPORT_FORM}` : text,
+    outputSchema: isBriefed ? reportSchema(outputSchema) : outputSchema,
     tools: createFunctionTools(deps, work, definition.tools ?? []),
-    judge: (answer) => judge(deps, work, answer),
-    sink,
-    signal,
+    judge: isBriefed ? createReportJudge(deps, work, attempt.sink) : (answer) => judge(deps, work, answer),
+    ...attempt,
   });
 }
 
-async function judge(deps: PerformerDeps, work: StepWork, answer: DurableAnswer): Promise<StepOutcome> {
+async function judge(deps: PerformerDeps, work: StepWork, answer: DurableAnswer): Promise<Judgement<StepOutcome>> {
   const outcome = parseReport({
     output: outputOf(answer.say, work.definition.outputSchema !== undefined),
     confidence: answer.confidence,
@@ -45,7 +62,7 @@ async function judge(deps: PerformerDeps, work: StepWork, answer: DurableAnswer)
     factors: answer.factors,
   });
   await requireDeclaredOutput(deps, work, outcome.output);
-  return outcome;
+  return { taken: outcome };
 }
 
 function outputOf(say: JsonValue, isDeclared: boolean): JsonValue {
@@ -54,4 +71,65 @@ function outputOf(say: JsonValue, isDeclared: boolean): JsonValue {
   const found = findJson(say);
   if (found === undefined) throw outputInvalid("the step declares an output, but the model's answer is not JSON", say);
   return found;
+}
+
+interface Kept {
+  readonly output: JsonValue;
+  readonly factors: readonly string[];
+}
+
+/** Takes a report; of an answer that is an output alone, the output is kept and the rest asked for, once. */
+function createReportJudge(deps: PerformerDeps, work: StepWork, sink: StepSink) {
+  let kept: Kept | undefined;
+  return async (answer: DurableAnswer, { isLast }: { readonly isLast: boolean }): Promise<Judgement<StepOutcome>> => {
+    const value = typeof answer.say === "string" ? findJson(answer.say) : answer.say;
+    const report = readSelfReport(value, kept !== undefined);
+    const isAssessing = report !== undefined && isAssessed(report);
+    if (answer.whole === true && !isAssessing) return judge(deps, work, answer);
+    const isAsked = kept !== undefined;
+    kept ??= await keepOutput(deps, work, { answer, output: report?.output });
+    if (!isAsked && !isLast && !isAssessing) return { ask: ASSESSMENT_REQUEST, outputSchema: ASSESSMENT_SCHEMA };
+    const said = report ?? unassessed(kept.output);
+    await tellMilestones(work, sink, said.milestones);
+    return { taken: completeWith(kept.output, said, isAsked ? [...kept.factors, ...answer.factors] : kept.factors) };
+  };
+}
+
+/** The output of an answer that is taken. Errors: STEP_OUTPUT_INVALID. */
+async function keepOutput(
+  deps: PerformerDeps,
+  work: StepWork,
+  { answer, output }: { readonly answer: DurableAnswer; readonly output: JsonValue | undefined },
+): Promise<Kept> {
+  const kept = wrapText(work, output) ?? outputOf(answer.say, declaresOutput(work));
+  await requireDeclaredOutput(deps, work, kept);
+  return { output: kept, factors: answer.factors };
+}
+
+function declaresOutput({ definition }: StepWork): boolean {
+  return definition.outputSchema !== undefined;
+}
+
+/** The text of a report stands where the text of an answer would. */
+function wrapText(work: StepWork, output: JsonValue | undefined): JsonValue | undefined {
+  return typeof output === "string" && !declaresOutput(work) ? { result: output } : output;
+}
+
+function completeWith(output: JsonValue, report: SelfReport, factors: readonly string[]): StepOutcome {
+  const claim = claimOf(report);
+  return {
+    status: "completed",
+    output,
+    ...(claim.confidence === undefined ? {} : { confidence: claim.confidence }),
+    factors: [...claim.factors, ...factors],
+    uncertainties: claim.uncertainties,
+    ...(report.blockers.length === 0 ? {} : { blockers: report.blockers }),
+    ...(report.assumptions.length === 0 ? {} : { assumptions: report.assumptions }),
+  };
+}
+
+/** Each once: an attempt before this one may have told some. */
+async function tellMilestones({ milestone }: StepWork, sink: StepSink, names: readonly string[]): Promise<void> {
+  const told = milestone === undefined ? -1 : names.lastIndexOf(milestone.name);
+  for (const name of names.slice(told + 1)) await sink.milestone(name, null);
 }

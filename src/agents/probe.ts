@@ -58,7 +58,7 @@ function renderProbe(work: StepWork): JsonValue {
   const known: JsonObject = {
     workflow: { input: inputs, dir: workflowFolder },
     input,
-    phase,
+    phase: { name: phase.name, number: phase.number, iteration: phase.iteration },
     step: { name: step.name, path: step.path, visit: step.visit, idempotency_key: step.idempotencyKey },
     secrets: Object.fromEntries(work.definition.secrets.map((name) => [name, `{{ secrets.${name} }}`])),
   };

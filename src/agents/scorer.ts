@@ -146,7 +146,7 @@ async function scoreByModel(
       const said = typeof say === "string" ? findJson(say) : say;
       if (said === undefined)
         throw outputInvalid("the model's answer is no score", typeof say === "string" ? say : undefined);
-      return parseScore(said);
+      return { taken: parseScore(said) };
     },
     sink,
     signal,

@@ -69,6 +69,7 @@ async function answerCall(call: Call): Promise<ModelAnswer> {
     ...(calls.length === 0 ? {} : { calls }),
     confidence: answer.confidence,
     uncertainties: answer.uncertainties,
+    whole: true,
     factors: [SCRIPTED_FACTOR],
     usage: usageOf(answer),
   };

@@ -15,11 +15,11 @@ import { parseConfidence } from "./report.js";
 
 /** The document on a specialist's stdin. */
 export function formatRequest(work: StepWork): JsonObject {
-  const { step, milestone } = work;
+  const { step, milestone, phase } = work;
   const request: JsonObject = {
     ...pickStory(work.story()),
     task: { name: work.task.name, id: work.task.id },
-    phase: work.phase,
+    phase: { name: phase.name, number: phase.number, iteration: phase.iteration },
     step: {
       name: step.name,
       path: step.path,

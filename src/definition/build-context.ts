@@ -11,6 +11,8 @@ export interface BuildContext {
   /** Provider and model of steps that name none. */
   readonly provider: string;
   readonly model: string | undefined;
+  /** Of what a specialist is told, in tokens. */
+  readonly briefingTokensMax: number;
   /** Options of model steps that say nothing themselves. */
   readonly runtime: Runtime;
   /** Texts before every prompt, those of the workflows around this one first. */
@@ -37,5 +39,7 @@ export interface NodeSite {
   readonly parent: string;
   /** Children of a machine have routes, and say nothing to be model steps. */
   readonly isRouted: boolean;
+  /** Specialists of a phase are briefed. */
+  readonly isSpecialist?: boolean;
   readonly context: BuildContext;
 }

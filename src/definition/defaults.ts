@@ -26,6 +26,8 @@ export const RETRY: RetryPolicy = {
   jitter: 0.1,
 };
 export const MAX_CONCURRENT = 10;
+/** Of the prompt of a specialist with all that stands around it, where `context.max_tokens` says nothing. */
+export const BRIEFING_TOKENS = 24_000;
 /** Conductor's own limit counts loops; phases and dags cannot loop, so theirs only stops a mistake. */
 export const ITERATIONS_OF_ROUTES = 10;
 export const ITERATIONS_OTHERWISE = 100_000;

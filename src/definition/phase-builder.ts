@@ -27,7 +27,13 @@ import type { PhaseScope, ScorerStep, StepDefinition } from "./workflow.js";
 /** Builds a phase. Units: `number` from 1. */
 export function buildPhase(phase: Phase, number: number, site: NodeSite): PhaseScope {
   const path = `${site.parent}/${phase.name}`;
-  const inner = (at: FaultPath): NodeSite => ({ at, parent: path, isRouted: false, context: site.context });
+  const inner = (at: FaultPath): NodeSite => ({
+    at,
+    parent: path,
+    isRouted: false,
+    isSpecialist: true,
+    context: site.context,
+  });
   const children = phase.specialists.flatMap(
     (step, index) => buildSpecialist(step, inner([...site.at, "specialists", index])) ?? [],
   );

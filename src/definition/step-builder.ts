@@ -178,8 +178,17 @@ function checkFunction(step: Step, { common, site }: Parts): string {
 }
 
 function buildModel(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
-  const { instructions, runtime } = site.context;
+  const { briefingTokensMax, instructions, runtime } = site.context;
+  const isBriefed = site.isSpecialist === true && step.briefing !== false;
   const options = buildModelOptions(step, runtime);
+  if (step.briefing !== undefined && site.isSpecialist !== true) {
+    site.context.faults.add({
+      path: [...site.at, "briefing"],
+      message: "only specialists of a phase are briefed",
+      suggestion: "remove it: the prompt goes as it is",
+      atKey: true,
+    });
+  }
   if (!site.isRouted && step.prompt === undefined) {
     site.context.faults.add({
       path: site.at,
@@ -194,6 +203,7 @@ function buildModel(step: Step, { common, site }: Parts): Unsigned<StepDefinitio
     ...optional("model", step.model ?? site.context.model),
     ...optional("systemPrompt", step.system_prompt),
     prompt: step.prompt ?? "",
+    ...optional("briefingTokensMax", isBriefed ? briefingTokensMax : undefined),
     ...optional("tools", listTools(step, site)),
     ...optional("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
     ...(Object.keys(options).length === 0 ? {} : { options }),

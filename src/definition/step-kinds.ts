@@ -38,6 +38,7 @@ const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
       "model",
       "system_prompt",
       "prompt",
+      "briefing",
       "tools",
       "output_mode",
       "context_tier",

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Limits, WorkflowFile, WorkflowHeader } from "../schema/generated/workflow.js";
 import type { BuildContext, NodeSite } from "./build-context.js";
 import {
+  BRIEFING_TOKENS,
   ITERATIONS_OF_ROUTES,
   ITERATIONS_OTHERWISE,
   MAX_CONCURRENT,
@@ -54,6 +55,7 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
     faults,
     provider: providerOf(header, isRouted),
     model: header.runtime?.default_model,
+    briefingTokensMax: header.context?.max_tokens ?? BRIEFING_TOKENS,
     runtime: header.runtime ?? {},
     instructions: [...options.instructions, ...(header.instructions ?? [])],
     nested: options.nested,

@@ -132,6 +132,8 @@ export interface ModelStep extends StepBase {
   readonly model?: Template;
   readonly systemPrompt?: Template;
   readonly prompt: Template;
+  /** A specialist of a phase: task, phase, earlier results and feedback stand before the prompt, within so many tokens. */
+  readonly briefingTokensMax?: number;
   readonly tools?: readonly ToolDefinition[];
   /** Put before the prompt as they are: no template. */
   readonly instructions?: string;

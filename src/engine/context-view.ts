@@ -27,7 +27,8 @@ export interface ContextView {
   readonly explain: () => string;
 }
 
-const CHARACTERS_PER_TOKEN = 4;
+/** An estimate: no tokeniser is asked. */
+export const CHARACTERS_PER_TOKEN = 4;
 const CUT_MARK = "… (cut)";
 /** Members of these run side by side and do not see each other. */
 const GROUPS = new Set(["parallel", "for_each"]);

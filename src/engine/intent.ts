@@ -21,6 +21,7 @@ import {
   findPhase,
   findPlace,
   findScopeDefinition,
+  findWorkflow,
   indexDefinition,
   phaseNumberOf,
   requirePlace,
@@ -174,21 +175,34 @@ function extraNames(choice: Choice, path: string, node: StepDefinition): JsonObj
 
 /**
  * Paths of the outputs handed over: all of the phase for a scorer; else those of the phases before, as far as the kind
- * reads them, what the step depends on, and whom it helps where it was added.
+ * reads them, what the step depends on, whom it helps where it was added, and its own of the last iteration where it is
+ * shown that.
  */
 function usedPaths(choice: Choice, path: string, node: StepDefinition): readonly string[] {
   const parent = findPlace(choice.state, path)?.parent;
   if (parent === undefined) return [];
   const phase = findPhase(choice.state, path);
-  const isReader = node.kind === "command" || node.kind === "function";
   const used =
     node.kind === "scorer" && phase !== undefined
       ? specialistPaths(choice, phase)
       : [
-          ...(isReader ? earlierPaths(choice, parent, phase) : []),
+          ...(readsEarlier(choice, path, node) ? earlierPaths(choice, parent, phase) : []),
           ...[...node.dependsOn, ...addressed(node)].map((name) => childPath(parent, name)),
+          ...(isBriefed(node) ? [path] : []),
         ];
   return used.filter((candidate) => choice.state.outputs.has(candidate));
+}
+
+/** A specialist that is briefed: it is shown its own last answer too. */
+function isBriefed(node: StepDefinition): boolean {
+  return node.kind === "model" && node.briefingTokensMax !== undefined;
+}
+
+/** Others say themselves what they read, in their templates. */
+function readsEarlier({ state }: Choice, path: string, node: StepDefinition): boolean {
+  if (node.kind === "command" || node.kind === "function") return true;
+  const context = findWorkflow(state, path)?.node.context ?? requireTask(state).definition.context;
+  return isBriefed(node) && context.mode === "accumulate";
 }
 
 /** What ran before by the order of the scope itself: earlier phases, or the other steps of a machine. */

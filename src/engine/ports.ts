@@ -29,13 +29,31 @@ export interface BlobShelf {
   get(ref: BlobRef): Promise<JsonValue>;
 }
 
+export interface TaskFacts {
+  readonly id: string;
+  readonly name: string;
+  /** Name of the workflow the step is part of, and what it says of itself. */
+  readonly workflow?: string;
+  readonly description?: string;
+}
+
+/** An empty name outside phases. */
+export interface PhaseFacts {
+  readonly name: string;
+  readonly number: number;
+  readonly iteration: number;
+  readonly description?: string;
+  /** What its results are judged by, in words. */
+  readonly criteria?: string;
+}
+
 /** What a performer gets. Everything is rendered; large values are loaded. */
 export interface StepWork {
-  readonly task: { readonly id: string; readonly name: string };
+  readonly task: TaskFacts;
   readonly step: StepEntry;
   readonly definition: StepDefinition;
   readonly workflowFolder: string;
-  readonly phase: { readonly name: string; readonly number: number; readonly iteration: number };
+  readonly phase: PhaseFacts;
   readonly inputs: JsonObject;
   /** The step's own input map, rendered. */
   readonly input: JsonObject;

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { StepDefinition } from "../../definition/workflow.js";
-import type { StepWork } from "../ports.js";
+import type { StepWork, TaskFacts } from "../ports.js";
 import { findPhase, findWorkflow, requireTask } from "../lookup.js";
 import type { StepEntry, TaskState } from "../state.js";
 import type { LargeValues } from "./values.js";
@@ -20,16 +20,21 @@ export async function assembleWork(
   step: StepEntry,
   definition: StepDefinition,
 ): Promise<StepWork> {
-  const task = requireTask(state);
   const placed = findPhase(state, step.path);
   const phase = placed === undefined ? undefined : state.phases.get(placed.path);
   const rendered = objectOf(await values.resolve(step.work));
   return {
-    task: { id: task.id, name: task.name },
+    task: describeTask(state, step.path),
     step,
     definition,
     ...(await describeWorkflow({ state, values }, step)),
-    phase: { name: phase?.name ?? "", number: step.phase, iteration: phase?.iteration ?? 1 },
+    phase: {
+      name: phase?.name ?? "",
+      number: step.phase,
+      iteration: phase?.iteration ?? 1,
+      ...optional("description", placed?.node.description),
+      ...optional("criteria", placed?.node.evaluate?.criteria),
+    },
     input: objectOf(rendered["input"]),
     rendered,
     outputs: await loadOutputs(state, listOf(rendered["uses"]), values),
@@ -41,6 +46,18 @@ export async function assembleWork(
       : { milestone: { name: step.milestone.name, state: await values.resolve(step.milestone.state) } }),
     ...(await loadHistory(state, step, values)),
   };
+}
+
+function describeTask(state: TaskState, path: string): TaskFacts {
+  const { id, name, definition } = requireTask(state);
+  const nested = findWorkflow(state, path)?.node;
+  return nested === undefined
+    ? { id, name, workflow: definition.name, ...optional("description", definition.description) }
+    : { id, name, workflow: nested.workflow, ...optional("description", nested.description) };
+}
+
+function optional<K extends string>(key: K, text: string | undefined): { readonly [name in K]?: string } {
+  return (text === undefined ? {} : { [key]: text }) as { readonly [name in K]?: string };
 }
 
 /** Folder and inputs of the workflow that the step is part of. */

@@ -412,6 +412,8 @@ export interface Step {
   readonly model?: string;
   readonly system_prompt?: string;
   readonly prompt?: string;
+  /** False: the prompt of a specialist goes as it is, without task, phase, earlier results and feedback around it, and nothing is asked beside the answer. */
+  readonly briefing?: boolean;
   /** Tools of the step. */
   readonly tools?: readonly string[];
   /** Value of a set step. */
@@ -744,7 +746,7 @@ export type Hook = (string | {
   readonly secrets?: readonly string[];
 });
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"$ref":"#/$defs/tool"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{"type":"array","items":{"$ref":"#/$defs/for_each_group"}},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"atlas":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"evaluation":{"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"for_each_group":{"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}},"items_source":{"type":["string","array"],"minLength":1},"loop_variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"key_by":{"type":"string","minLength":1},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}},"tool":{"type":["string","object"],"additionalProperties":false,"required":["name","function"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"}}},"hook":{"type":["string","object"],"additionalProperties":false,"properties":{"type":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"query":{"$ref":"#/$defs/texts"},"headers":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"secrets":{"type":"array","items":{"type":"string"}}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"$ref":"#/$defs/tool"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{"type":"array","items":{"$ref":"#/$defs/for_each_group"}},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"atlas":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"evaluation":{"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"for_each_group":{"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}},"items_source":{"type":["string","array"],"minLength":1},"loop_variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"key_by":{"type":"string","minLength":1},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}},"tool":{"type":["string","object"],"additionalProperties":false,"required":["name","function"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"}}},"hook":{"type":["string","object"],"additionalProperties":false,"properties":{"type":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"query":{"$ref":"#/$defs/texts"},"headers":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"secrets":{"type":"array","items":{"type":"string"}}}}}};
 const schema123 = {"enum":["plain","sealed"]};
 const schema130 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
 const schema131 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
@@ -4288,7 +4290,7 @@ const schema64 = {"type":"object","additionalProperties":false,"required":["name
 const schema65 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"};
 const schema81 = {"type":"integer","minimum":1,"maximum":1000};
 const pattern9 = new RegExp("^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$", "u");
-const schema66 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}};
+const schema66 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}};
 const schema68 = {"type":["array","string"],"items":{"type":"string"}};
 const schema69 = {"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}};
 const schema80 = {"enum":["fail_fast","continue_on_error","all_or_nothing"]};
@@ -5310,13 +5312,9 @@ vErrors.push(err77);
 errors++;
 }
 }
-if(data.tools !== undefined){
-let data53 = data.tools;
-if(Array.isArray(data53)){
-const len8 = data53.length;
-for(let i8=0; i8<len8; i8++){
-if(typeof data53[i8] !== "string"){
-const err78 = {instancePath:instancePath+"/tools/" + i8,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.briefing !== undefined){
+if(typeof data.briefing !== "boolean"){
+const err78 = {instancePath:instancePath+"/briefing",schemaPath:"#/properties/briefing/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -5326,9 +5324,13 @@ vErrors.push(err78);
 errors++;
 }
 }
-}
-else {
-const err79 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.tools !== undefined){
+let data54 = data.tools;
+if(Array.isArray(data54)){
+const len8 = data54.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data54[i8] !== "string"){
+const err79 = {instancePath:instancePath+"/tools/" + i8,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -5338,12 +5340,9 @@ vErrors.push(err79);
 errors++;
 }
 }
-if(data.values !== undefined){
-let data55 = data.values;
-if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
 }
 else {
-const err80 = {instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err80 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -5353,10 +5352,12 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data.output_type !== undefined){
-let data56 = data.output_type;
-if(!(((((((data56 === "auto") || (data56 === "string")) || (data56 === "number")) || (data56 === "integer")) || (data56 === "boolean")) || (data56 === "list")) || (data56 === "dict"))){
-const err81 = {instancePath:instancePath+"/output_type",schemaPath:"#/properties/output_type/enum",keyword:"enum",params:{allowedValues: schema66.properties.output_type.enum},message:"must be equal to one of the allowed values"};
+if(data.values !== undefined){
+let data56 = data.values;
+if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
+}
+else {
+const err81 = {instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -5366,10 +5367,10 @@ vErrors.push(err81);
 errors++;
 }
 }
-if(data.duration !== undefined){
-let data57 = data.duration;
-if((!((typeof data57 == "number") && (isFinite(data57)))) && (typeof data57 !== "string")){
-const err82 = {instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema66.properties.duration.type},message:"must be number,string"};
+if(data.output_type !== undefined){
+let data57 = data.output_type;
+if(!(((((((data57 === "auto") || (data57 === "string")) || (data57 === "number")) || (data57 === "integer")) || (data57 === "boolean")) || (data57 === "list")) || (data57 === "dict"))){
+const err82 = {instancePath:instancePath+"/output_type",schemaPath:"#/properties/output_type/enum",keyword:"enum",params:{allowedValues: schema66.properties.output_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -5379,9 +5380,10 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data.reason !== undefined){
-if(typeof data.reason !== "string"){
-const err83 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.duration !== undefined){
+let data58 = data.duration;
+if((!((typeof data58 == "number") && (isFinite(data58)))) && (typeof data58 !== "string")){
+const err83 = {instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema66.properties.duration.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -5391,11 +5393,9 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data.steps !== undefined){
-let data59 = data.steps;
-if(Array.isArray(data59)){
-if(data59.length < 1){
-const err84 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(data.reason !== undefined){
+if(typeof data.reason !== "string"){
+const err84 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -5404,16 +5404,12 @@ vErrors.push(err84);
 }
 errors++;
 }
-const len9 = data59.length;
-for(let i9=0; i9<len9; i9++){
-if(!(wrapper2.validate(data59[i9], {instancePath:instancePath+"/steps/" + i9,parentData:data59,parentDataProperty:i9,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err85 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.steps !== undefined){
+let data60 = data.steps;
+if(Array.isArray(data60)){
+if(data60.length < 1){
+const err85 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -5422,12 +5418,16 @@ vErrors.push(err85);
 }
 errors++;
 }
+const len9 = data60.length;
+for(let i9=0; i9<len9; i9++){
+if(!(wrapper2.validate(data60[i9], {instancePath:instancePath+"/steps/" + i9,parentData:data60,parentDataProperty:i9,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
+errors = vErrors.length;
 }
-if(data.agents !== undefined){
-let data61 = data.agents;
-if(Array.isArray(data61)){
-if(data61.length < 1){
-const err86 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+else {
+const err86 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -5436,16 +5436,12 @@ vErrors.push(err86);
 }
 errors++;
 }
-const len10 = data61.length;
-for(let i10=0; i10<len10; i10++){
-if(!(wrapper2.validate(data61[i10], {instancePath:instancePath+"/agents/" + i10,parentData:data61,parentDataProperty:i10,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err87 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.agents !== undefined){
+let data62 = data.agents;
+if(Array.isArray(data62)){
+if(data62.length < 1){
+const err87 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -5454,12 +5450,16 @@ vErrors.push(err87);
 }
 errors++;
 }
+const len10 = data62.length;
+for(let i10=0; i10<len10; i10++){
+if(!(wrapper2.validate(data62[i10], {instancePath:instancePath+"/agents/" + i10,parentData:data62,parentDataProperty:i10,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
+errors = vErrors.length;
 }
-if(data.parallel !== undefined){
-let data63 = data.parallel;
-if(Array.isArray(data63)){
-if(data63.length < 1){
-const err88 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+else {
+const err88 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -5468,16 +5468,12 @@ vErrors.push(err88);
 }
 errors++;
 }
-const len11 = data63.length;
-for(let i11=0; i11<len11; i11++){
-if(!(wrapper2.validate(data63[i11], {instancePath:instancePath+"/parallel/" + i11,parentData:data63,parentDataProperty:i11,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err89 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.parallel !== undefined){
+let data64 = data.parallel;
+if(Array.isArray(data64)){
+if(data64.length < 1){
+const err89 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -5486,12 +5482,16 @@ vErrors.push(err89);
 }
 errors++;
 }
+const len11 = data64.length;
+for(let i11=0; i11<len11; i11++){
+if(!(wrapper2.validate(data64[i11], {instancePath:instancePath+"/parallel/" + i11,parentData:data64,parentDataProperty:i11,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
+errors = vErrors.length;
 }
-if(data.phases !== undefined){
-let data65 = data.phases;
-if(Array.isArray(data65)){
-if(data65.length < 1){
-const err90 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+else {
+const err90 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -5500,16 +5500,12 @@ vErrors.push(err90);
 }
 errors++;
 }
-const len12 = data65.length;
-for(let i12=0; i12<len12; i12++){
-if(!(wrapper5.validate(data65[i12], {instancePath:instancePath+"/phases/" + i12,parentData:data65,parentDataProperty:i12,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper5.validate.errors : vErrors.concat(wrapper5.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err91 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.phases !== undefined){
+let data66 = data.phases;
+if(Array.isArray(data66)){
+if(data66.length < 1){
+const err91 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -5518,10 +5514,16 @@ vErrors.push(err91);
 }
 errors++;
 }
+const len12 = data66.length;
+for(let i12=0; i12<len12; i12++){
+if(!(wrapper5.validate(data66[i12], {instancePath:instancePath+"/phases/" + i12,parentData:data66,parentDataProperty:i12,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper5.validate.errors : vErrors.concat(wrapper5.validate.errors);
+errors = vErrors.length;
 }
-if(data.entry_point !== undefined){
-if(typeof data.entry_point !== "string"){
-const err92 = {instancePath:instancePath+"/entry_point",schemaPath:"#/properties/entry_point/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+else {
+const err92 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -5531,10 +5533,9 @@ vErrors.push(err92);
 errors++;
 }
 }
-if(data.failure_mode !== undefined){
-let data68 = data.failure_mode;
-if(!(((data68 === "fail_fast") || (data68 === "continue_on_error")) || (data68 === "all_or_nothing"))){
-const err93 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema80.enum},message:"must be equal to one of the allowed values"};
+if(data.entry_point !== undefined){
+if(typeof data.entry_point !== "string"){
+const err93 = {instancePath:instancePath+"/entry_point",schemaPath:"#/properties/entry_point/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -5544,10 +5545,10 @@ vErrors.push(err93);
 errors++;
 }
 }
-if(data.max_concurrent !== undefined){
-let data69 = data.max_concurrent;
-if(!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))){
-const err94 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.failure_mode !== undefined){
+let data69 = data.failure_mode;
+if(!(((data69 === "fail_fast") || (data69 === "continue_on_error")) || (data69 === "all_or_nothing"))){
+const err94 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema80.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -5556,9 +5557,11 @@ vErrors.push(err94);
 }
 errors++;
 }
-if((typeof data69 == "number") && (isFinite(data69))){
-if(data69 > 1000 || isNaN(data69)){
-const err95 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data.max_concurrent !== undefined){
+let data70 = data.max_concurrent;
+if(!(((typeof data70 == "number") && (!(data70 % 1) && !isNaN(data70))) && (isFinite(data70)))){
+const err95 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -5567,8 +5570,9 @@ vErrors.push(err95);
 }
 errors++;
 }
-if(data69 < 1 || isNaN(data69)){
-const err96 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data70 == "number") && (isFinite(data70))){
+if(data70 > 1000 || isNaN(data70)){
+const err96 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -5577,11 +5581,8 @@ vErrors.push(err96);
 }
 errors++;
 }
-}
-}
-if(data.context_tier !== undefined){
-if(typeof data.context_tier !== "string"){
-const err97 = {instancePath:instancePath+"/context_tier",schemaPath:"#/properties/context_tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data70 < 1 || isNaN(data70)){
+const err97 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -5591,10 +5592,10 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data.output_mode !== undefined){
-let data71 = data.output_mode;
-if(!((data71 === "raw") || (data71 === "envelope"))){
-const err98 = {instancePath:instancePath+"/output_mode",schemaPath:"#/properties/output_mode/enum",keyword:"enum",params:{allowedValues: schema66.properties.output_mode.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.context_tier !== undefined){
+if(typeof data.context_tier !== "string"){
+const err98 = {instancePath:instancePath+"/context_tier",schemaPath:"#/properties/context_tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -5604,11 +5605,10 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data.session_key !== undefined){
-let data72 = data.session_key;
-if(typeof data72 === "string"){
-if(func3(data72) < 1){
-const err99 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data.output_mode !== undefined){
+let data72 = data.output_mode;
+if(!((data72 === "raw") || (data72 === "envelope"))){
+const err99 = {instancePath:instancePath+"/output_mode",schemaPath:"#/properties/output_mode/enum",keyword:"enum",params:{allowedValues: schema66.properties.output_mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -5617,8 +5617,12 @@ vErrors.push(err99);
 }
 errors++;
 }
-if(!pattern14.test(data72)){
-const err100 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+if(data.session_key !== undefined){
+let data73 = data.session_key;
+if(typeof data73 === "string"){
+if(func3(data73) < 1){
+const err100 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -5627,9 +5631,8 @@ vErrors.push(err100);
 }
 errors++;
 }
-}
-else {
-const err101 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern14.test(data73)){
+const err101 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -5639,12 +5642,8 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data.reasoning !== undefined){
-let data73 = data.reasoning;
-if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
-for(const key7 in data73){
-if(!(key7 === "effort")){
-const err102 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+else {
+const err102 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -5654,10 +5653,12 @@ vErrors.push(err102);
 errors++;
 }
 }
-if(data73.effort !== undefined){
-let data74 = data73.effort;
-if(!(((((data74 === "low") || (data74 === "medium")) || (data74 === "high")) || (data74 === "xhigh")) || (data74 === "max"))){
-const err103 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema66.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
+if(data.reasoning !== undefined){
+let data74 = data.reasoning;
+if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
+for(const key7 in data74){
+if(!(key7 === "effort")){
+const err103 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -5667,9 +5668,10 @@ vErrors.push(err103);
 errors++;
 }
 }
-}
-else {
-const err104 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data74.effort !== undefined){
+let data75 = data74.effort;
+if(!(((((data75 === "low") || (data75 === "medium")) || (data75 === "high")) || (data75 === "xhigh")) || (data75 === "max"))){
+const err104 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema66.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -5679,13 +5681,9 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data.skills !== undefined){
-let data75 = data.skills;
-if(Array.isArray(data75)){
-const len13 = data75.length;
-for(let i13=0; i13<len13; i13++){
-if(typeof data75[i13] !== "string"){
-const err105 = {instancePath:instancePath+"/skills/" + i13,schemaPath:"#/properties/skills/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err105 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -5695,9 +5693,13 @@ vErrors.push(err105);
 errors++;
 }
 }
-}
-else {
-const err106 = {instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.skills !== undefined){
+let data76 = data.skills;
+if(Array.isArray(data76)){
+const len13 = data76.length;
+for(let i13=0; i13<len13; i13++){
+if(typeof data76[i13] !== "string"){
+const err106 = {instancePath:instancePath+"/skills/" + i13,schemaPath:"#/properties/skills/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -5707,14 +5709,9 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data.plugins !== undefined){
-let data77 = data.plugins;
-if(Array.isArray(data77)){
-const len14 = data77.length;
-for(let i14=0; i14<len14; i14++){
-let data78 = data77[i14];
-if((typeof data78 !== "string") && (!(data78 && typeof data78 == "object" && !Array.isArray(data78)))){
-const err107 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema41.type},message:"must be string,object"};
+}
+else {
+const err107 = {instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -5723,9 +5720,15 @@ vErrors.push(err107);
 }
 errors++;
 }
-if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
-if(data78.name === undefined){
-const err108 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data.plugins !== undefined){
+let data78 = data.plugins;
+if(Array.isArray(data78)){
+const len14 = data78.length;
+for(let i14=0; i14<len14; i14++){
+let data79 = data78[i14];
+if((typeof data79 !== "string") && (!(data79 && typeof data79 == "object" && !Array.isArray(data79)))){
+const err108 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema41.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -5734,9 +5737,9 @@ vErrors.push(err108);
 }
 errors++;
 }
-if(data78.name !== undefined){
-if(typeof data78.name !== "string"){
-const err109 = {instancePath:instancePath+"/plugins/" + i14+"/name",schemaPath:"#/$defs/plugin/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
+if(data79.name === undefined){
+const err109 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -5745,10 +5748,9 @@ vErrors.push(err109);
 }
 errors++;
 }
-}
-if(data78.skills !== undefined){
-if(typeof data78.skills !== "boolean"){
-const err110 = {instancePath:instancePath+"/plugins/" + i14+"/skills",schemaPath:"#/$defs/plugin/properties/skills/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data79.name !== undefined){
+if(typeof data79.name !== "string"){
+const err110 = {instancePath:instancePath+"/plugins/" + i14+"/name",schemaPath:"#/$defs/plugin/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -5758,9 +5760,9 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data78.agents !== undefined){
-if(typeof data78.agents !== "boolean"){
-const err111 = {instancePath:instancePath+"/plugins/" + i14+"/agents",schemaPath:"#/$defs/plugin/properties/agents/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data79.skills !== undefined){
+if(typeof data79.skills !== "boolean"){
+const err111 = {instancePath:instancePath+"/plugins/" + i14+"/skills",schemaPath:"#/$defs/plugin/properties/skills/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -5770,9 +5772,9 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data78.mcp !== undefined){
-if(typeof data78.mcp !== "boolean"){
-const err112 = {instancePath:instancePath+"/plugins/" + i14+"/mcp",schemaPath:"#/$defs/plugin/properties/mcp/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data79.agents !== undefined){
+if(typeof data79.agents !== "boolean"){
+const err112 = {instancePath:instancePath+"/plugins/" + i14+"/agents",schemaPath:"#/$defs/plugin/properties/agents/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -5782,11 +5784,9 @@ vErrors.push(err112);
 errors++;
 }
 }
-}
-}
-}
-else {
-const err113 = {instancePath:instancePath+"/plugins",schemaPath:"#/properties/plugins/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data79.mcp !== undefined){
+if(typeof data79.mcp !== "boolean"){
+const err113 = {instancePath:instancePath+"/plugins/" + i14+"/mcp",schemaPath:"#/$defs/plugin/properties/mcp/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -5796,11 +5796,11 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data.max_session_seconds !== undefined){
-let data83 = data.max_session_seconds;
-if((typeof data83 == "number") && (isFinite(data83))){
-if(data83 < 1 || isNaN(data83)){
-const err114 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+}
+else {
+const err114 = {instancePath:instancePath+"/plugins",schemaPath:"#/properties/plugins/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -5810,8 +5810,11 @@ vErrors.push(err114);
 errors++;
 }
 }
-else {
-const err115 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.max_session_seconds !== undefined){
+let data84 = data.max_session_seconds;
+if((typeof data84 == "number") && (isFinite(data84))){
+if(data84 < 1 || isNaN(data84)){
+const err115 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -5821,10 +5824,8 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data.max_agent_iterations !== undefined){
-let data84 = data.max_agent_iterations;
-if(!(((typeof data84 == "number") && (!(data84 % 1) && !isNaN(data84))) && (isFinite(data84)))){
-const err116 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err116 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -5833,9 +5834,11 @@ vErrors.push(err116);
 }
 errors++;
 }
-if((typeof data84 == "number") && (isFinite(data84))){
-if(data84 > 500 || isNaN(data84)){
-const err117 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"};
+}
+if(data.max_agent_iterations !== undefined){
+let data85 = data.max_agent_iterations;
+if(!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))){
+const err117 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -5844,8 +5847,9 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data84 < 1 || isNaN(data84)){
-const err118 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data85 == "number") && (isFinite(data85))){
+if(data85 > 500 || isNaN(data85)){
+const err118 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -5854,13 +5858,8 @@ vErrors.push(err118);
 }
 errors++;
 }
-}
-}
-if(data.dialog !== undefined){
-let data85 = data.dialog;
-if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
-if(data85.trigger_prompt === undefined){
-const err119 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/required",keyword:"required",params:{missingProperty: "trigger_prompt"},message:"must have required property '"+"trigger_prompt"+"'"};
+if(data85 < 1 || isNaN(data85)){
+const err119 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -5869,9 +5868,13 @@ vErrors.push(err119);
 }
 errors++;
 }
-for(const key8 in data85){
-if(!(key8 === "trigger_prompt")){
-const err120 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+}
+}
+if(data.dialog !== undefined){
+let data86 = data.dialog;
+if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
+if(data86.trigger_prompt === undefined){
+const err120 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/required",keyword:"required",params:{missingProperty: "trigger_prompt"},message:"must have required property '"+"trigger_prompt"+"'"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -5880,12 +5883,9 @@ vErrors.push(err120);
 }
 errors++;
 }
-}
-if(data85.trigger_prompt !== undefined){
-let data86 = data85.trigger_prompt;
-if(typeof data86 === "string"){
-if(func3(data86) < 1){
-const err121 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+for(const key8 in data86){
+if(!(key8 === "trigger_prompt")){
+const err121 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -5895,8 +5895,11 @@ vErrors.push(err121);
 errors++;
 }
 }
-else {
-const err122 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data86.trigger_prompt !== undefined){
+let data87 = data86.trigger_prompt;
+if(typeof data87 === "string"){
+if(func3(data87) < 1){
+const err122 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -5906,9 +5909,8 @@ vErrors.push(err122);
 errors++;
 }
 }
-}
 else {
-const err123 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err123 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -5918,11 +5920,9 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data.validator !== undefined){
-let data87 = data.validator;
-if(data87 && typeof data87 == "object" && !Array.isArray(data87)){
-if(data87.criteria === undefined){
-const err124 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
+}
+else {
+const err124 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -5931,9 +5931,12 @@ vErrors.push(err124);
 }
 errors++;
 }
-for(const key9 in data87){
-if(!(((key9 === "criteria") || (key9 === "model")) || (key9 === "max_retries"))){
-const err125 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+}
+if(data.validator !== undefined){
+let data88 = data.validator;
+if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
+if(data88.criteria === undefined){
+const err125 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -5942,12 +5945,9 @@ vErrors.push(err125);
 }
 errors++;
 }
-}
-if(data87.criteria !== undefined){
-let data88 = data87.criteria;
-if(typeof data88 === "string"){
-if(func3(data88) < 1){
-const err126 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+for(const key9 in data88){
+if(!(((key9 === "criteria") || (key9 === "model")) || (key9 === "max_retries"))){
+const err126 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -5957,8 +5957,11 @@ vErrors.push(err126);
 errors++;
 }
 }
-else {
-const err127 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data88.criteria !== undefined){
+let data89 = data88.criteria;
+if(typeof data89 === "string"){
+if(func3(data89) < 1){
+const err127 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -5968,9 +5971,8 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data87.model !== undefined){
-if(typeof data87.model !== "string"){
-const err128 = {instancePath:instancePath+"/validator/model",schemaPath:"#/$defs/answer_validator/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err128 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -5980,10 +5982,9 @@ vErrors.push(err128);
 errors++;
 }
 }
-if(data87.max_retries !== undefined){
-let data90 = data87.max_retries;
-if(!(((typeof data90 == "number") && (!(data90 % 1) && !isNaN(data90))) && (isFinite(data90)))){
-const err129 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data88.model !== undefined){
+if(typeof data88.model !== "string"){
+const err129 = {instancePath:instancePath+"/validator/model",schemaPath:"#/$defs/answer_validator/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -5992,9 +5993,11 @@ vErrors.push(err129);
 }
 errors++;
 }
-if((typeof data90 == "number") && (isFinite(data90))){
-if(data90 > 1 || isNaN(data90)){
-const err130 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+}
+if(data88.max_retries !== undefined){
+let data91 = data88.max_retries;
+if(!(((typeof data91 == "number") && (!(data91 % 1) && !isNaN(data91))) && (isFinite(data91)))){
+const err130 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -6003,8 +6006,9 @@ vErrors.push(err130);
 }
 errors++;
 }
-if(data90 < 0 || isNaN(data90)){
-const err131 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data91 == "number") && (isFinite(data91))){
+if(data91 > 1 || isNaN(data91)){
+const err131 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -6013,11 +6017,8 @@ vErrors.push(err131);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err132 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data91 < 0 || isNaN(data91)){
+const err132 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -6027,12 +6028,10 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data.sandbox !== undefined){
-let data91 = data.sandbox;
-if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
-for(const key10 in data91){
-if(!((key10 === "identifier_scope") || (key10 === "working_dir"))){
-const err133 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+}
+}
+else {
+const err133 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -6042,10 +6041,12 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data91.identifier_scope !== undefined){
-let data92 = data91.identifier_scope;
-if(!((((data92 === "workflow") || (data92 === "agent")) || (data92 === "item")) || (data92 === "none"))){
-const err134 = {instancePath:instancePath+"/sandbox/identifier_scope",schemaPath:"#/$defs/identifier_scope/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"};
+if(data.sandbox !== undefined){
+let data92 = data.sandbox;
+if(data92 && typeof data92 == "object" && !Array.isArray(data92)){
+for(const key10 in data92){
+if(!((key10 === "identifier_scope") || (key10 === "working_dir"))){
+const err134 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -6055,9 +6056,10 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data91.working_dir !== undefined){
-if(typeof data91.working_dir !== "string"){
-const err135 = {instancePath:instancePath+"/sandbox/working_dir",schemaPath:"#/properties/sandbox/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.identifier_scope !== undefined){
+let data93 = data92.identifier_scope;
+if(!((((data93 === "workflow") || (data93 === "agent")) || (data93 === "item")) || (data93 === "none"))){
+const err135 = {instancePath:instancePath+"/sandbox/identifier_scope",schemaPath:"#/$defs/identifier_scope/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -6067,9 +6069,9 @@ vErrors.push(err135);
 errors++;
 }
 }
-}
-else {
-const err136 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data92.working_dir !== undefined){
+if(typeof data92.working_dir !== "string"){
+const err136 = {instancePath:instancePath+"/sandbox/working_dir",schemaPath:"#/properties/sandbox/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -6079,11 +6081,9 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data.options !== undefined){
-let data94 = data.options;
-if(Array.isArray(data94)){
-if(data94.length < 1){
-const err137 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+else {
+const err137 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -6092,11 +6092,12 @@ vErrors.push(err137);
 }
 errors++;
 }
-const len15 = data94.length;
-for(let i15=0; i15<len15; i15++){
-let data95 = data94[i15];
-if((typeof data95 !== "string") && (!(data95 && typeof data95 == "object" && !Array.isArray(data95)))){
-const err138 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/type",keyword:"type",params:{type: schema85.type},message:"must be string,object"};
+}
+if(data.options !== undefined){
+let data95 = data.options;
+if(Array.isArray(data95)){
+if(data95.length < 1){
+const err138 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -6105,9 +6106,11 @@ vErrors.push(err138);
 }
 errors++;
 }
-if(data95 && typeof data95 == "object" && !Array.isArray(data95)){
-if(data95.value === undefined){
-const err139 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+const len15 = data95.length;
+for(let i15=0; i15<len15; i15++){
+let data96 = data95[i15];
+if((typeof data96 !== "string") && (!(data96 && typeof data96 == "object" && !Array.isArray(data96)))){
+const err139 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/type",keyword:"type",params:{type: schema85.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -6116,9 +6119,9 @@ vErrors.push(err139);
 }
 errors++;
 }
-for(const key11 in data95){
-if(!(((((key11 === "value") || (key11 === "label")) || (key11 === "route")) || (key11 === "prompt_for")) || (key11 === "multiline"))){
-const err140 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+if(data96 && typeof data96 == "object" && !Array.isArray(data96)){
+if(data96.value === undefined){
+const err140 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -6127,11 +6130,9 @@ vErrors.push(err140);
 }
 errors++;
 }
-}
-if(data95.value !== undefined){
-let data96 = data95.value;
-if(((typeof data96 !== "string") && (!((typeof data96 == "number") && (isFinite(data96))))) && (typeof data96 !== "boolean")){
-const err141 = {instancePath:instancePath+"/options/" + i15+"/value",schemaPath:"#/$defs/gate_option/properties/value/type",keyword:"type",params:{type: schema85.properties.value.type},message:"must be string,number,boolean"};
+for(const key11 in data96){
+if(!(((((key11 === "value") || (key11 === "label")) || (key11 === "route")) || (key11 === "prompt_for")) || (key11 === "multiline"))){
+const err141 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -6141,9 +6142,10 @@ vErrors.push(err141);
 errors++;
 }
 }
-if(data95.label !== undefined){
-if(typeof data95.label !== "string"){
-const err142 = {instancePath:instancePath+"/options/" + i15+"/label",schemaPath:"#/$defs/gate_option/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data96.value !== undefined){
+let data97 = data96.value;
+if(((typeof data97 !== "string") && (!((typeof data97 == "number") && (isFinite(data97))))) && (typeof data97 !== "boolean")){
+const err142 = {instancePath:instancePath+"/options/" + i15+"/value",schemaPath:"#/$defs/gate_option/properties/value/type",keyword:"type",params:{type: schema85.properties.value.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -6153,9 +6155,9 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data95.route !== undefined){
-if(typeof data95.route !== "string"){
-const err143 = {instancePath:instancePath+"/options/" + i15+"/route",schemaPath:"#/$defs/gate_option/properties/route/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data96.label !== undefined){
+if(typeof data96.label !== "string"){
+const err143 = {instancePath:instancePath+"/options/" + i15+"/label",schemaPath:"#/$defs/gate_option/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -6165,11 +6167,9 @@ vErrors.push(err143);
 errors++;
 }
 }
-if(data95.prompt_for !== undefined){
-let data99 = data95.prompt_for;
-if(typeof data99 === "string"){
-if(func3(data99) < 1){
-const err144 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data96.route !== undefined){
+if(typeof data96.route !== "string"){
+const err144 = {instancePath:instancePath+"/options/" + i15+"/route",schemaPath:"#/$defs/gate_option/properties/route/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -6179,8 +6179,11 @@ vErrors.push(err144);
 errors++;
 }
 }
-else {
-const err145 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data96.prompt_for !== undefined){
+let data100 = data96.prompt_for;
+if(typeof data100 === "string"){
+if(func3(data100) < 1){
+const err145 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -6190,9 +6193,8 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data95.multiline !== undefined){
-if(typeof data95.multiline !== "boolean"){
-const err146 = {instancePath:instancePath+"/options/" + i15+"/multiline",schemaPath:"#/$defs/gate_option/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err146 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -6202,11 +6204,9 @@ vErrors.push(err146);
 errors++;
 }
 }
-}
-}
-}
-else {
-const err147 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data96.multiline !== undefined){
+if(typeof data96.multiline !== "boolean"){
+const err147 = {instancePath:instancePath+"/options/" + i15+"/multiline",schemaPath:"#/$defs/gate_option/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -6216,11 +6216,11 @@ vErrors.push(err147);
 errors++;
 }
 }
-if(data.questions !== undefined){
-let data101 = data.questions;
-if(Array.isArray(data101)){
-if(data101.length < 1){
-const err148 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+}
+else {
+const err148 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -6229,11 +6229,12 @@ vErrors.push(err148);
 }
 errors++;
 }
-const len16 = data101.length;
-for(let i16=0; i16<len16; i16++){
-let data102 = data101[i16];
-if((typeof data102 !== "string") && (!(data102 && typeof data102 == "object" && !Array.isArray(data102)))){
-const err149 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/type",keyword:"type",params:{type: schema86.type},message:"must be string,object"};
+}
+if(data.questions !== undefined){
+let data102 = data.questions;
+if(Array.isArray(data102)){
+if(data102.length < 1){
+const err149 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -6242,9 +6243,11 @@ vErrors.push(err149);
 }
 errors++;
 }
-if(typeof data102 === "string"){
-if(func3(data102) < 1){
-const err150 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const len16 = data102.length;
+for(let i16=0; i16<len16; i16++){
+let data103 = data102[i16];
+if((typeof data103 !== "string") && (!(data103 && typeof data103 == "object" && !Array.isArray(data103)))){
+const err150 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/type",keyword:"type",params:{type: schema86.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -6253,11 +6256,9 @@ vErrors.push(err150);
 }
 errors++;
 }
-}
-if(data102 && typeof data102 == "object" && !Array.isArray(data102)){
-for(const key12 in data102){
-if(!(func1.call(schema86.properties, key12))){
-const err151 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(typeof data103 === "string"){
+if(func3(data103) < 1){
+const err151 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -6267,11 +6268,10 @@ vErrors.push(err151);
 errors++;
 }
 }
-if(data102.id !== undefined){
-let data103 = data102.id;
-if(typeof data103 === "string"){
-if(func3(data103) > 100){
-const err152 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(data103 && typeof data103 == "object" && !Array.isArray(data103)){
+for(const key12 in data103){
+if(!(func1.call(schema86.properties, key12))){
+const err152 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -6280,8 +6280,12 @@ vErrors.push(err152);
 }
 errors++;
 }
-if(func3(data103) < 1){
-const err153 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data103.id !== undefined){
+let data104 = data103.id;
+if(typeof data104 === "string"){
+if(func3(data104) > 100){
+const err153 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -6290,9 +6294,8 @@ vErrors.push(err153);
 }
 errors++;
 }
-}
-else {
-const err154 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func3(data104) < 1){
+const err154 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -6302,11 +6305,8 @@ vErrors.push(err154);
 errors++;
 }
 }
-if(data102.text !== undefined){
-let data104 = data102.text;
-if(typeof data104 === "string"){
-if(func3(data104) < 1){
-const err155 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err155 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -6316,8 +6316,11 @@ vErrors.push(err155);
 errors++;
 }
 }
-else {
-const err156 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data103.text !== undefined){
+let data105 = data103.text;
+if(typeof data105 === "string"){
+if(func3(data105) < 1){
+const err156 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -6327,11 +6330,8 @@ vErrors.push(err156);
 errors++;
 }
 }
-if(data102.question !== undefined){
-let data105 = data102.question;
-if(typeof data105 === "string"){
-if(func3(data105) < 1){
-const err157 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err157 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -6341,8 +6341,11 @@ vErrors.push(err157);
 errors++;
 }
 }
-else {
-const err158 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data103.question !== undefined){
+let data106 = data103.question;
+if(typeof data106 === "string"){
+if(func3(data106) < 1){
+const err158 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -6352,9 +6355,8 @@ vErrors.push(err158);
 errors++;
 }
 }
-if(data102.hint !== undefined){
-if(typeof data102.hint !== "string"){
-const err159 = {instancePath:instancePath+"/questions/" + i16+"/hint",schemaPath:"#/$defs/question_item/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err159 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -6364,14 +6366,9 @@ vErrors.push(err159);
 errors++;
 }
 }
-if(data102.choices !== undefined){
-let data107 = data102.choices;
-if(Array.isArray(data107)){
-const len17 = data107.length;
-for(let i17=0; i17<len17; i17++){
-let data108 = data107[i17];
-if(((typeof data108 !== "string") && (!((typeof data108 == "number") && (isFinite(data108))))) && (typeof data108 !== "boolean")){
-const err160 = {instancePath:instancePath+"/questions/" + i16+"/choices/" + i17,schemaPath:"#/$defs/question_item/properties/choices/items/type",keyword:"type",params:{type: schema86.properties.choices.items.type},message:"must be string,number,boolean"};
+if(data103.hint !== undefined){
+if(typeof data103.hint !== "string"){
+const err160 = {instancePath:instancePath+"/questions/" + i16+"/hint",schemaPath:"#/$defs/question_item/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -6381,9 +6378,14 @@ vErrors.push(err160);
 errors++;
 }
 }
-}
-else {
-const err161 = {instancePath:instancePath+"/questions/" + i16+"/choices",schemaPath:"#/$defs/question_item/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data103.choices !== undefined){
+let data108 = data103.choices;
+if(Array.isArray(data108)){
+const len17 = data108.length;
+for(let i17=0; i17<len17; i17++){
+let data109 = data108[i17];
+if(((typeof data109 !== "string") && (!((typeof data109 == "number") && (isFinite(data109))))) && (typeof data109 !== "boolean")){
+const err161 = {instancePath:instancePath+"/questions/" + i16+"/choices/" + i17,schemaPath:"#/$defs/question_item/properties/choices/items/type",keyword:"type",params:{type: schema86.properties.choices.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -6393,9 +6395,9 @@ vErrors.push(err161);
 errors++;
 }
 }
-if(data102.allow_free_text !== undefined){
-if(typeof data102.allow_free_text !== "boolean"){
-const err162 = {instancePath:instancePath+"/questions/" + i16+"/allow_free_text",schemaPath:"#/$defs/question_item/properties/allow_free_text/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err162 = {instancePath:instancePath+"/questions/" + i16+"/choices",schemaPath:"#/$defs/question_item/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -6405,9 +6407,9 @@ vErrors.push(err162);
 errors++;
 }
 }
-if(data102.required !== undefined){
-if(typeof data102.required !== "boolean"){
-const err163 = {instancePath:instancePath+"/questions/" + i16+"/required",schemaPath:"#/$defs/question_item/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data103.allow_free_text !== undefined){
+if(typeof data103.allow_free_text !== "boolean"){
+const err163 = {instancePath:instancePath+"/questions/" + i16+"/allow_free_text",schemaPath:"#/$defs/question_item/properties/allow_free_text/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -6417,9 +6419,9 @@ vErrors.push(err163);
 errors++;
 }
 }
-if(data102.multiline !== undefined){
-if(typeof data102.multiline !== "boolean"){
-const err164 = {instancePath:instancePath+"/questions/" + i16+"/multiline",schemaPath:"#/$defs/question_item/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data103.required !== undefined){
+if(typeof data103.required !== "boolean"){
+const err164 = {instancePath:instancePath+"/questions/" + i16+"/required",schemaPath:"#/$defs/question_item/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -6429,11 +6431,9 @@ vErrors.push(err164);
 errors++;
 }
 }
-}
-}
-}
-else {
-const err165 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data103.multiline !== undefined){
+if(typeof data103.multiline !== "boolean"){
+const err165 = {instancePath:instancePath+"/questions/" + i16+"/multiline",schemaPath:"#/$defs/question_item/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -6443,9 +6443,11 @@ vErrors.push(err165);
 errors++;
 }
 }
-if(data.source !== undefined){
-if(typeof data.source !== "string"){
-const err166 = {instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+}
+else {
+const err166 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -6455,9 +6457,9 @@ vErrors.push(err166);
 errors++;
 }
 }
-if(data.allow_back !== undefined){
-if(typeof data.allow_back !== "boolean"){
-const err167 = {instancePath:instancePath+"/allow_back",schemaPath:"#/properties/allow_back/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.source !== undefined){
+if(typeof data.source !== "string"){
+const err167 = {instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -6467,9 +6469,9 @@ vErrors.push(err167);
 errors++;
 }
 }
-if(data.allow_skip !== undefined){
-if(typeof data.allow_skip !== "boolean"){
-const err168 = {instancePath:instancePath+"/allow_skip",schemaPath:"#/properties/allow_skip/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.allow_back !== undefined){
+if(typeof data.allow_back !== "boolean"){
+const err168 = {instancePath:instancePath+"/allow_back",schemaPath:"#/properties/allow_back/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -6479,9 +6481,9 @@ vErrors.push(err168);
 errors++;
 }
 }
-if(data.allow_skip_all !== undefined){
-if(typeof data.allow_skip_all !== "boolean"){
-const err169 = {instancePath:instancePath+"/allow_skip_all",schemaPath:"#/properties/allow_skip_all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.allow_skip !== undefined){
+if(typeof data.allow_skip !== "boolean"){
+const err169 = {instancePath:instancePath+"/allow_skip",schemaPath:"#/properties/allow_skip/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -6491,9 +6493,9 @@ vErrors.push(err169);
 errors++;
 }
 }
-if(data.allow_abort !== undefined){
-if(typeof data.allow_abort !== "boolean"){
-const err170 = {instancePath:instancePath+"/allow_abort",schemaPath:"#/properties/allow_abort/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.allow_skip_all !== undefined){
+if(typeof data.allow_skip_all !== "boolean"){
+const err170 = {instancePath:instancePath+"/allow_skip_all",schemaPath:"#/properties/allow_skip_all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -6503,9 +6505,9 @@ vErrors.push(err170);
 errors++;
 }
 }
-if(data.abort_route !== undefined){
-if(typeof data.abort_route !== "string"){
-const err171 = {instancePath:instancePath+"/abort_route",schemaPath:"#/properties/abort_route/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.allow_abort !== undefined){
+if(typeof data.allow_abort !== "boolean"){
+const err171 = {instancePath:instancePath+"/allow_abort",schemaPath:"#/properties/allow_abort/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -6515,11 +6517,9 @@ vErrors.push(err171);
 errors++;
 }
 }
-if(data.workflow !== undefined){
-let data118 = data.workflow;
-if(typeof data118 === "string"){
-if(func3(data118) < 1){
-const err172 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data.abort_route !== undefined){
+if(typeof data.abort_route !== "string"){
+const err172 = {instancePath:instancePath+"/abort_route",schemaPath:"#/properties/abort_route/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -6529,8 +6529,11 @@ vErrors.push(err172);
 errors++;
 }
 }
-else {
-const err173 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.workflow !== undefined){
+let data119 = data.workflow;
+if(typeof data119 === "string"){
+if(func3(data119) < 1){
+const err173 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -6540,12 +6543,8 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data.input_mapping !== undefined){
-let data119 = data.input_mapping;
-if(data119 && typeof data119 == "object" && !Array.isArray(data119)){
-}
 else {
-const err174 = {instancePath:instancePath+"/input_mapping",schemaPath:"#/properties/input_mapping/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err174 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -6555,10 +6554,12 @@ vErrors.push(err174);
 errors++;
 }
 }
-if(data.max_depth !== undefined){
-let data120 = data.max_depth;
-if(!(((typeof data120 == "number") && (!(data120 % 1) && !isNaN(data120))) && (isFinite(data120)))){
-const err175 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.input_mapping !== undefined){
+let data120 = data.input_mapping;
+if(data120 && typeof data120 == "object" && !Array.isArray(data120)){
+}
+else {
+const err175 = {instancePath:instancePath+"/input_mapping",schemaPath:"#/properties/input_mapping/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -6567,9 +6568,11 @@ vErrors.push(err175);
 }
 errors++;
 }
-if((typeof data120 == "number") && (isFinite(data120))){
-if(data120 > 10 || isNaN(data120)){
-const err176 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
+}
+if(data.max_depth !== undefined){
+let data121 = data.max_depth;
+if(!(((typeof data121 == "number") && (!(data121 % 1) && !isNaN(data121))) && (isFinite(data121)))){
+const err176 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -6578,8 +6581,9 @@ vErrors.push(err176);
 }
 errors++;
 }
-if(data120 < 1 || isNaN(data120)){
-const err177 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data121 == "number") && (isFinite(data121))){
+if(data121 > 10 || isNaN(data121)){
+const err177 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -6588,12 +6592,8 @@ vErrors.push(err177);
 }
 errors++;
 }
-}
-}
-if(data.status !== undefined){
-let data121 = data.status;
-if(!((data121 === "success") || (data121 === "failed"))){
-const err178 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema66.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(data121 < 1 || isNaN(data121)){
+const err178 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -6603,10 +6603,11 @@ vErrors.push(err178);
 errors++;
 }
 }
-if(data.output_template !== undefined){
-let data122 = data.output_template;
-if((typeof data122 !== "string") && (!(data122 && typeof data122 == "object" && !Array.isArray(data122)))){
-const err179 = {instancePath:instancePath+"/output_template",schemaPath:"#/properties/output_template/type",keyword:"type",params:{type: schema66.properties.output_template.type},message:"must be string,object"};
+}
+if(data.status !== undefined){
+let data122 = data.status;
+if(!((data122 === "success") || (data122 === "failed"))){
+const err179 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema66.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -6616,9 +6617,10 @@ vErrors.push(err179);
 errors++;
 }
 }
-if(data.url !== undefined){
-if(typeof data.url !== "string"){
-const err180 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.output_template !== undefined){
+let data123 = data.output_template;
+if((typeof data123 !== "string") && (!(data123 && typeof data123 == "object" && !Array.isArray(data123)))){
+const err180 = {instancePath:instancePath+"/output_template",schemaPath:"#/properties/output_template/type",keyword:"type",params:{type: schema66.properties.output_template.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -6628,10 +6630,9 @@ vErrors.push(err180);
 errors++;
 }
 }
-if(data.method !== undefined){
-let data124 = data.method;
-if(!(((((((data124 === "GET") || (data124 === "HEAD")) || (data124 === "POST")) || (data124 === "PUT")) || (data124 === "PATCH")) || (data124 === "DELETE")) || (data124 === "OPTIONS"))){
-const err181 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema66.properties.method.enum},message:"must be equal to one of the allowed values"};
+if(data.url !== undefined){
+if(typeof data.url !== "string"){
+const err181 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -6641,10 +6642,10 @@ vErrors.push(err181);
 errors++;
 }
 }
-if(data.for_each !== undefined){
-let data125 = data.for_each;
-if((typeof data125 !== "string") && (!(Array.isArray(data125)))){
-const err182 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema87.type},message:"must be string,array"};
+if(data.method !== undefined){
+let data125 = data.method;
+if(!(((((((data125 === "GET") || (data125 === "HEAD")) || (data125 === "POST")) || (data125 === "PUT")) || (data125 === "PATCH")) || (data125 === "DELETE")) || (data125 === "OPTIONS"))){
+const err182 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema66.properties.method.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -6653,9 +6654,11 @@ vErrors.push(err182);
 }
 errors++;
 }
-if(typeof data125 === "string"){
-if(func3(data125) < 1){
-const err183 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data.for_each !== undefined){
+let data126 = data.for_each;
+if((typeof data126 !== "string") && (!(Array.isArray(data126)))){
+const err183 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema87.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -6664,13 +6667,9 @@ vErrors.push(err183);
 }
 errors++;
 }
-}
-}
-if(data.as !== undefined){
-let data126 = data.as;
 if(typeof data126 === "string"){
-if(!pattern15.test(data126)){
-const err184 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
+if(func3(data126) < 1){
+const err184 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -6680,8 +6679,12 @@ vErrors.push(err184);
 errors++;
 }
 }
-else {
-const err185 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.as !== undefined){
+let data127 = data.as;
+if(typeof data127 === "string"){
+if(!pattern15.test(data127)){
+const err185 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -6691,11 +6694,8 @@ vErrors.push(err185);
 errors++;
 }
 }
-if(data.key_by !== undefined){
-let data127 = data.key_by;
-if(typeof data127 === "string"){
-if(func3(data127) < 1){
-const err186 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err186 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -6705,13 +6705,27 @@ vErrors.push(err186);
 errors++;
 }
 }
-else {
-const err187 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.key_by !== undefined){
+let data128 = data.key_by;
+if(typeof data128 === "string"){
+if(func3(data128) < 1){
+const err187 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err187];
 }
 else {
 vErrors.push(err187);
+}
+errors++;
+}
+}
+else {
+const err188 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err188];
+}
+else {
+vErrors.push(err188);
 }
 errors++;
 }
@@ -6729,22 +6743,9 @@ errors = vErrors.length;
 }
 }
 if(data.default !== undefined){
-let data130 = data.default;
-if(((typeof data130 !== "string") && (!((typeof data130 == "number") && (isFinite(data130))))) && (typeof data130 !== "boolean")){
-const err188 = {instancePath:instancePath+"/default",schemaPath:"#/properties/default/type",keyword:"type",params:{type: schema66.properties.default.type},message:"must be string,number,boolean"};
-if(vErrors === null){
-vErrors = [err188];
-}
-else {
-vErrors.push(err188);
-}
-errors++;
-}
-}
-if(data.on_timeout !== undefined){
-let data131 = data.on_timeout;
+let data131 = data.default;
 if(((typeof data131 !== "string") && (!((typeof data131 == "number") && (isFinite(data131))))) && (typeof data131 !== "boolean")){
-const err189 = {instancePath:instancePath+"/on_timeout",schemaPath:"#/properties/on_timeout/type",keyword:"type",params:{type: schema66.properties.on_timeout.type},message:"must be string,number,boolean"};
+const err189 = {instancePath:instancePath+"/default",schemaPath:"#/properties/default/type",keyword:"type",params:{type: schema66.properties.default.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -6754,13 +6755,10 @@ vErrors.push(err189);
 errors++;
 }
 }
-if(data.headers !== undefined){
-let data132 = data.headers;
-if(data132 && typeof data132 == "object" && !Array.isArray(data132)){
-for(const key13 in data132){
-let data133 = data132[key13];
-if(((typeof data133 !== "string") && (!((typeof data133 == "number") && (isFinite(data133))))) && (typeof data133 !== "boolean")){
-const err190 = {instancePath:instancePath+"/headers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+if(data.on_timeout !== undefined){
+let data132 = data.on_timeout;
+if(((typeof data132 !== "string") && (!((typeof data132 == "number") && (isFinite(data132))))) && (typeof data132 !== "boolean")){
+const err190 = {instancePath:instancePath+"/on_timeout",schemaPath:"#/properties/on_timeout/type",keyword:"type",params:{type: schema66.properties.on_timeout.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -6770,9 +6768,13 @@ vErrors.push(err190);
 errors++;
 }
 }
-}
-else {
-const err191 = {instancePath:instancePath+"/headers",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.headers !== undefined){
+let data133 = data.headers;
+if(data133 && typeof data133 == "object" && !Array.isArray(data133)){
+for(const key13 in data133){
+let data134 = data133[key13];
+if(((typeof data134 !== "string") && (!((typeof data134 == "number") && (isFinite(data134))))) && (typeof data134 !== "boolean")){
+const err191 = {instancePath:instancePath+"/headers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -6782,13 +6784,9 @@ vErrors.push(err191);
 errors++;
 }
 }
-if(data.query !== undefined){
-let data134 = data.query;
-if(data134 && typeof data134 == "object" && !Array.isArray(data134)){
-for(const key14 in data134){
-let data135 = data134[key14];
-if(((typeof data135 !== "string") && (!((typeof data135 == "number") && (isFinite(data135))))) && (typeof data135 !== "boolean")){
-const err192 = {instancePath:instancePath+"/query/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+}
+else {
+const err192 = {instancePath:instancePath+"/headers",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -6798,9 +6796,13 @@ vErrors.push(err192);
 errors++;
 }
 }
-}
-else {
-const err193 = {instancePath:instancePath+"/query",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.query !== undefined){
+let data135 = data.query;
+if(data135 && typeof data135 == "object" && !Array.isArray(data135)){
+for(const key14 in data135){
+let data136 = data135[key14];
+if(((typeof data136 !== "string") && (!((typeof data136 == "number") && (isFinite(data136))))) && (typeof data136 !== "boolean")){
+const err193 = {instancePath:instancePath+"/query/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -6810,9 +6812,9 @@ vErrors.push(err193);
 errors++;
 }
 }
-if(data.fail_on_status !== undefined){
-if(typeof data.fail_on_status !== "boolean"){
-const err194 = {instancePath:instancePath+"/fail_on_status",schemaPath:"#/properties/fail_on_status/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err194 = {instancePath:instancePath+"/query",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -6822,14 +6824,9 @@ vErrors.push(err194);
 errors++;
 }
 }
-if(data.fallback !== undefined){
-let data137 = data.fallback;
-if(Array.isArray(data137)){
-const len18 = data137.length;
-for(let i18=0; i18<len18; i18++){
-let data138 = data137[i18];
-if((typeof data138 !== "string") && (!(data138 && typeof data138 == "object" && !Array.isArray(data138)))){
-const err195 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/type",keyword:"type",params:{type: schema66.properties.fallback.items.type},message:"must be string,object"};
+if(data.fail_on_status !== undefined){
+if(typeof data.fail_on_status !== "boolean"){
+const err195 = {instancePath:instancePath+"/fail_on_status",schemaPath:"#/properties/fail_on_status/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -6838,9 +6835,15 @@ vErrors.push(err195);
 }
 errors++;
 }
-if(data138 && typeof data138 == "object" && !Array.isArray(data138)){
-if(data138.provider === undefined){
-const err196 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/required",keyword:"required",params:{missingProperty: "provider"},message:"must have required property '"+"provider"+"'"};
+}
+if(data.fallback !== undefined){
+let data138 = data.fallback;
+if(Array.isArray(data138)){
+const len18 = data138.length;
+for(let i18=0; i18<len18; i18++){
+let data139 = data138[i18];
+if((typeof data139 !== "string") && (!(data139 && typeof data139 == "object" && !Array.isArray(data139)))){
+const err196 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/type",keyword:"type",params:{type: schema66.properties.fallback.items.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -6849,9 +6852,9 @@ vErrors.push(err196);
 }
 errors++;
 }
-for(const key15 in data138){
-if(!((key15 === "provider") || (key15 === "model"))){
-const err197 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+if(data139 && typeof data139 == "object" && !Array.isArray(data139)){
+if(data139.provider === undefined){
+const err197 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/required",keyword:"required",params:{missingProperty: "provider"},message:"must have required property '"+"provider"+"'"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -6860,12 +6863,9 @@ vErrors.push(err197);
 }
 errors++;
 }
-}
-if(data138.provider !== undefined){
-let data139 = data138.provider;
-if(typeof data139 === "string"){
-if(func3(data139) < 1){
-const err198 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+for(const key15 in data139){
+if(!((key15 === "provider") || (key15 === "model"))){
+const err198 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -6875,8 +6875,11 @@ vErrors.push(err198);
 errors++;
 }
 }
-else {
-const err199 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data139.provider !== undefined){
+let data140 = data139.provider;
+if(typeof data140 === "string"){
+if(func3(data140) < 1){
+const err199 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -6886,11 +6889,8 @@ vErrors.push(err199);
 errors++;
 }
 }
-if(data138.model !== undefined){
-let data140 = data138.model;
-if(typeof data140 === "string"){
-if(func3(data140) < 1){
-const err200 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err200 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -6900,8 +6900,11 @@ vErrors.push(err200);
 errors++;
 }
 }
-else {
-const err201 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data139.model !== undefined){
+let data141 = data139.model;
+if(typeof data141 === "string"){
+if(func3(data141) < 1){
+const err201 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -6911,11 +6914,8 @@ vErrors.push(err201);
 errors++;
 }
 }
-}
-}
-}
 else {
-const err202 = {instancePath:instancePath+"/fallback",schemaPath:"#/properties/fallback/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err202 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -6925,11 +6925,11 @@ vErrors.push(err202);
 errors++;
 }
 }
-if(data.temperature !== undefined){
-let data141 = data.temperature;
-if((typeof data141 == "number") && (isFinite(data141))){
-if(data141 > 2 || isNaN(data141)){
-const err203 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+}
+}
+}
+else {
+const err203 = {instancePath:instancePath+"/fallback",schemaPath:"#/properties/fallback/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -6938,8 +6938,12 @@ vErrors.push(err203);
 }
 errors++;
 }
-if(data141 < 0 || isNaN(data141)){
-const err204 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data.temperature !== undefined){
+let data142 = data.temperature;
+if((typeof data142 == "number") && (isFinite(data142))){
+if(data142 > 2 || isNaN(data142)){
+const err204 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -6948,9 +6952,8 @@ vErrors.push(err204);
 }
 errors++;
 }
-}
-else {
-const err205 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data142 < 0 || isNaN(data142)){
+const err205 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -6960,10 +6963,8 @@ vErrors.push(err205);
 errors++;
 }
 }
-if(data.max_tokens !== undefined){
-let data142 = data.max_tokens;
-if(!(((typeof data142 == "number") && (!(data142 % 1) && !isNaN(data142))) && (isFinite(data142)))){
-const err206 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err206 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -6972,9 +6973,11 @@ vErrors.push(err206);
 }
 errors++;
 }
-if((typeof data142 == "number") && (isFinite(data142))){
-if(data142 > 200000 || isNaN(data142)){
-const err207 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"};
+}
+if(data.max_tokens !== undefined){
+let data143 = data.max_tokens;
+if(!(((typeof data143 == "number") && (!(data143 % 1) && !isNaN(data143))) && (isFinite(data143)))){
+const err207 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -6983,8 +6986,9 @@ vErrors.push(err207);
 }
 errors++;
 }
-if(data142 < 1 || isNaN(data142)){
-const err208 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data143 == "number") && (isFinite(data143))){
+if(data143 > 200000 || isNaN(data143)){
+const err208 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -6993,16 +6997,26 @@ vErrors.push(err208);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err209 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data143 < 1 || isNaN(data143)){
+const err209 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err209];
 }
 else {
 vErrors.push(err209);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err210 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err210];
+}
+else {
+vErrors.push(err210);
 }
 errors++;
 }

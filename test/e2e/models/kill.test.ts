@@ -12,7 +12,7 @@ describe("the kill loop with models", () => {
       runCommand([loop, "--kills", "12"], { cwd, program: process.execPath, env: { TMPDIR: cwd } }),
     );
     expect(stdout).not.toContain("FAULT");
-    expect(stdout).toMatch(/^12 kills, \d+ tasks of 16 turns, \d+ calls, 0 violations/m);
+    expect(stdout).toMatch(/^12 kills, \d+ tasks of 17 turns, \d+ calls, 0 violations/m);
     expect(code).toBe(0);
   });
 

@@ -35,7 +35,11 @@ describe("a scripted model step", () => {
     const outcome = await open({ work: [answer] }).perform(createStepWork("model"), { sink });
     expect(outcome).toEqual({ status: "completed", output: { a: 1 }, factors: [FACTOR] });
     expect(sink.calls).toEqual([
-      ["turn", { say: { a: 1 }, factors: [FACTOR] }, { calls: 1, tokensIn: 900, tokensOut: 40, costMicroUsd: 12346 }],
+      [
+        "turn",
+        { say: { a: 1 }, whole: true, factors: [FACTOR] },
+        { calls: 1, tokensIn: 900, tokensOut: 40, costMicroUsd: 12346 },
+      ],
     ]);
   });
 
