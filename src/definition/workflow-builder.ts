@@ -51,20 +51,7 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
   const { faults } = options;
   const header = file.workflow;
   const isRouted = file.agents !== undefined;
-  const context: BuildContext = {
-    faults,
-    provider: providerOf(header, isRouted),
-    model: header.runtime?.default_model,
-    briefingTokensMax: header.context?.max_tokens ?? BRIEFING_TOKENS,
-    runtime: header.runtime ?? {},
-    instructions: [...options.instructions, ...(header.instructions ?? [])],
-    nested: options.nested,
-    codeDigests: options.codeDigests,
-    tools: buildTools(file.tools ?? [], options.codeDigests, faults),
-    sources: options.texts.length === 0 ? [] : [{ roots: [ROOT_NAME], texts: options.texts }],
-    places: new Map(),
-    absent: new Set(),
-  };
+  const context = createContext(file, options, isRouted);
   checkForm(file, faults);
   checkRuntime(header, isRouted, faults);
   checkProviders(header.runtime, faults);
@@ -90,6 +77,25 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
   checkOrder(root, checking);
   checkReferences(definition, file as unknown as JsonValue, checking);
   return { ...definition, fingerprint: fingerprintWorkflow(definition) };
+}
+
+function createContext(file: WorkflowFile, options: BuildOptions, isRouted: boolean): BuildContext {
+  const { faults } = options;
+  const header = file.workflow;
+  return {
+    faults,
+    provider: providerOf(header, isRouted),
+    model: header.runtime?.default_model,
+    briefingTokensMax: header.context?.max_tokens ?? BRIEFING_TOKENS,
+    runtime: header.runtime ?? {},
+    instructions: [...options.instructions, ...(header.instructions ?? [])],
+    nested: options.nested,
+    codeDigests: options.codeDigests,
+    tools: buildTools(file.tools ?? [], options.codeDigests, faults),
+    sources: options.texts.length === 0 ? [] : [{ roots: [ROOT_NAME], texts: options.texts }],
+    places: new Map(),
+    absent: new Set(),
+  };
 }
 
 function describeHeader({ name, description, version, metadata }: WorkflowHeader) {
