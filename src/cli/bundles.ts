@@ -1,5 +1,6 @@
 /** `splashdown checkpoints export|import`: a task in one file. */
 import type { Command } from "commander";
+import { SplashdownError } from "../base/errors.js";
 import type { ExportView, ImportView } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
 import { addSourceFlags, readSourceFlags, type SourceFlags } from "./key-sources.js";
@@ -19,12 +20,16 @@ export function registerBundles(group: Command, deps: CliDeps): void {
       .command("export")
       .description("put a whole task into one zip file, sealed; for those who open it now, or for the keys named")
       .argument("<task>", "task name, id or workflow name")
-      .requiredOption("--to <file>", "the new file; nothing is written over"),
+      .requiredOption("--to <file>", "the new file; nothing is written over")
+      .option("--redacted", "a report for others instead: what happened, in the clear, without any text or value"),
   )
     .addHelpText("after", describeStatuses(STATUSES))
-    .action((task: string, flags: SourceFlags & { to: string }, command: Command) =>
+    .action((task: string, flags: SourceFlags & { to: string; redacted?: boolean }, command: Command) =>
       withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        const options = { file: flags.to, recipients: readSourceFlags(flags) };
+        const recipients = readSourceFlags(flags);
+        if (flags.redacted === true && recipients.length > 0)
+          throw new SplashdownError("USAGE_INVALID", "a redacted report is in the clear: it takes no key");
+        const options = { file: flags.to, recipients, redacted: flags.redacted === true };
         print(await splashdown.checkpoints.export(task, options), formatExport);
       }),
     );
@@ -41,7 +46,12 @@ export function registerBundles(group: Command, deps: CliDeps): void {
     );
 }
 
-function formatExport({ task, file, size, records, opened_by: openedBy, next }: ExportView): string {
+function formatExport(view: ExportView): string {
+  const { task, file, size, records, opened_by: openedBy, next } = view;
+  if (view.redacted === true)
+    return cleanForTerminal(
+      `reported ${task}: ${records} events, ${formatSize(size)}, in the clear, to ${file}\nlook: ${next}`,
+    );
   const openers = openedBy.length === 0 ? ["nobody needs a key: the task is not encrypted"] : openedBy;
   return cleanForTerminal(
     [

@@ -17,7 +17,7 @@ interface FileParts {
 export async function createFile(
   { fileSystem, random }: FileParts,
   path: string,
-  pieces: AsyncIterable<Uint8Array>,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<number> {
   const folder = dirname(path);
   const temporary = join(folder, `.${Buffer.from(random.bytes(8)).toString("hex")}.tmp`);
@@ -34,7 +34,11 @@ export async function createFile(
   }
 }
 
-async function writePieces(handle: FileHandle, path: string, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+async function writePieces(
+  handle: FileHandle,
+  path: string,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<number> {
   let size = 0;
   for await (const piece of pieces) {
     for (let rest = piece; rest.length > 0;) rest = rest.subarray(await handle.write(rest).catch(unwritable(path)));

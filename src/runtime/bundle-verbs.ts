@@ -21,6 +21,7 @@ import { readWhole } from "../vault/private-file.js";
 import type { ExportOptions, ExportView, ImportOptions, ImportView } from "./bundle-views.js";
 import { createFile } from "./bundle-file.js";
 import { findTask } from "./finding.js";
+import { packReport } from "./redacted-report.js";
 import { readState, whileOpen, type OpenedTask } from "./reading.js";
 import type { KnownTask } from "../recovery/fold.js";
 import type { Services } from "./services.js";
@@ -32,6 +33,7 @@ export async function exportTask(services: Services, reference: string, options:
     const opened = await readState(services, task);
     const { history } = opened.folded;
     const path = resolve(services.environment.workingFolder, options.file);
+    if (options.redacted === true) return exportReport(services, opened, path);
     const others = await wrapFor(services, opened, options);
     const files = withKeyring(readTaskFiles(task), others);
     const facts = {
@@ -57,6 +59,32 @@ export async function exportTask(services: Services, reference: string, options:
       next: `splashdown checkpoints import ${quoteArgument(path)}`,
     };
   });
+}
+
+async function exportReport(services: Services, opened: OpenedTask & KnownTask, path: string): Promise<ExportView> {
+  const { task, vault, folded } = opened;
+  const { version, store, clock } = services;
+  const facts = {
+    app: version,
+    platform: `${process.platform} ${process.arch}, Node ${process.versions.node}`,
+    store: store.manifest.kind,
+    created: formatTime(clock.nowMs()),
+  };
+  const zip = packReport(facts, folded.history, vault);
+  const records = folded.history.head?.n ?? 0;
+  const details = { redacted: true, records };
+  await services.audit.note(opened, { event: "exported", verb: "checkpoints export", details });
+  const size = await createFile(services, path, [zip]);
+  return {
+    task: task.name,
+    workflow_id: vault.taskId,
+    file: path,
+    size,
+    records,
+    opened_by: [],
+    redacted: true,
+    next: `unzip -p ${quoteArgument(path)} events.jsonl`,
+  };
 }
 
 async function wrapFor(

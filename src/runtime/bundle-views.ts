@@ -6,6 +6,8 @@ export interface ExportOptions {
   readonly file: string;
   /** Who can open it; absent: whoever can open the task now. */
   readonly recipients?: readonly KeySourceSetting[];
+  /** Instead of the task a report for others: what happened, without what it was about, in the clear. */
+  readonly redacted?: boolean;
 }
 
 export interface ExportView {
@@ -17,6 +19,8 @@ export interface ExportView {
   readonly records: number;
   /** `type fingerprint (label)` of what opens it; empty where the task is not encrypted. */
   readonly opened_by: readonly string[];
+  /** Present on a report, which cannot be imported. */
+  readonly redacted?: true;
   readonly next: string;
 }
 

@@ -1,6 +1,7 @@
 /** A task carried to another machine in one file, for the right person only, and a task whose keys are destroyed. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { strFromU8, unzipSync } from "fflate";
 import { afterAll, describe, expect, it } from "vitest";
 import { until } from "../../support/real-clock.js";
 import { expectView } from "../../support/view-schemas.js";
@@ -38,7 +39,7 @@ describe("a bundle", () => {
     letGo(here);
     const resumed = await there.run(["resume", TASK, "--json"], theirs);
     expect([resumed.code, resumed.json<{ output: unknown }>().output]).toEqual([0, SAMPLE_OUTPUT]);
-    expect(readLedger(here)).toEqual(["alpha", "beta", "gamma", "delta", "delta"]);
+    expect(readLedger(here).sort()).toEqual(["alpha", "beta", "delta", "delta", "gamma"]);
     const audit = await there.run(["audit", "show", TASK, "--json"], theirs);
     const events = audit.json<{ entries: { event: string }[] }>().entries.map(({ event }) => event);
     expect(events).toEqual(expect.arrayContaining(["exported", "imported"]));
@@ -92,6 +93,34 @@ describe("a bundle", () => {
     ).not.toContainEqual(expect.objectContaining({ action: "taken_up" }));
     expect((await there.run(["checkpoints", "import", bundle], theirs)).code).toBe(0);
     expect((await there.run(["show", TASK], theirs)).code).toBe(0);
+  });
+});
+
+describe("a redacted report", () => {
+  it("tells every event and none of the words, names and values in them", async () => {
+    const place = new Place();
+    letGo(place);
+    await place.run(["run", writeSample(place, "hold"), "--task", TASK]);
+    const file = join(place.folder, "report.zip");
+    const exported = await place.run(["checkpoints", "export", TASK, "--redacted", "--to", file, "--json"]);
+    expect([exported.code, exported.stderr]).toEqual([0, ""]);
+    expectView("export", exported.json());
+    const parts = Object.entries(unzipSync(readFileSync(file))).map(
+      ([name, bytes]) => [name, strFromU8(bytes)] as const,
+    );
+    const texts = new Map(parts);
+    const events = (texts.get("events.jsonl") ?? "")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string });
+    expect(events).toHaveLength(exported.json<{ records: number }>().records);
+    expect(events[0]?.type).toBe("task_started");
+    expect(events.at(-1)?.type).toBe("task_closed");
+    const whole = parts.map(([, text]) => text).join("");
+    for (const secret of ["canary", "alpha", "gamma", "gather", "sample", "ledger", place.folder, TASK])
+      expect([secret, whole.includes(secret)]).toEqual([secret, false]);
+    const refused = await place.run(["checkpoints", "import", file, "--json"]);
+    expect([refused.code, errorOf(refused).code]).toEqual([13, "BUNDLE_CORRUPT"]);
   });
 });
 
