@@ -14,14 +14,20 @@ import { isOwnVariable, requireSecrets } from "./secrets.js";
 const INHERITED = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER", "SHELL", "TERM"];
 const INHERITED_PREFIX = "LC_";
 
-/** Shape: `environment` of the rendered step over the secrets it names over the inherited few; the protocol's own last. */
-export function computeEnvironment(deps: PerformerDeps, work: StepWork): Record<string, string> {
+/** The few variables that every child gets. */
+export function inheritedEnvironment(deps: Pick<PerformerDeps, "environment">): Record<string, string> {
   // A shell below us, so that bash never takes its stdin for a remote login and reads ~/.bashrc.
   const environment: Record<string, string> = { SHLVL: "1" };
   for (const [name, value] of Object.entries(deps.environment)) {
     const isInherited = INHERITED.includes(name) || name.startsWith(INHERITED_PREFIX);
     if (isInherited && value !== undefined) environment[name] = value;
   }
+  return environment;
+}
+
+/** Shape: `environment` of the rendered step over the secrets it names over the inherited few; the protocol's own last. */
+export function computeEnvironment(deps: PerformerDeps, work: StepWork): Record<string, string> {
+  const environment = inheritedEnvironment(deps);
   for (const [name, value] of namedVariables(deps, work)) {
     requireVariableName(work, name);
     if (!isOwnVariable(name)) environment[name] = value;

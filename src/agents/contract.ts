@@ -16,6 +16,7 @@ import type { ProviderChoice } from "../definition/provider-map.js";
 import type { WorkflowFunctions } from "../definition/loaded-workflow.js";
 import type { Usage } from "../engine/events.js";
 import type { ProcessHost } from "../process/contract.js";
+import type { ToolServers } from "./tool-servers/server-pool.js";
 
 /** One thing that is wrong with a value, by JSON Pointer. */
 export interface SchemaFault {
@@ -127,6 +128,7 @@ export interface PerformerDeps {
   /** The owner's environment; children get a named few of it. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly functions: WorkflowFunctions;
+  readonly toolServers: ToolServers;
   readonly checkSchema: SchemaCheck;
   /** The model of a provider; `undefined`: not available here. */
   readonly modelOf: (provider: string) => Model | undefined;

@@ -23,7 +23,7 @@ export interface Talk<T> {
   readonly systemPrompt?: string | undefined;
   readonly prompt: string;
   readonly outputSchema?: JsonObject | undefined;
-  readonly tools: readonly Tool[];
+  readonly tools?: TalkTools | undefined;
   readonly options: ModelOptions;
   readonly turnsMax?: number | undefined;
   /** Repairs of a refused answer. */
@@ -41,6 +41,17 @@ export interface FollowUp {
   readonly ask: string;
   readonly outputSchema: JsonObject;
 }
+
+export interface TalkTools {
+  /** Called when they are needed, again and again. */
+  readonly open: () => Promise<readonly Tool[]>;
+  /** Whether the model is told of them before it wishes for one. */
+  readonly areTold: boolean;
+  /** Of a result, what the model is shown. */
+  readonly shownCharsMax: number;
+}
+
+const NO_TOOLS: TalkTools = { open: () => Promise.resolve([]), areTold: false, shownCharsMax: LIMITS.toolTextCharsMax };
 
 /** Errors: those of `callModel`; STEP_OUTPUT_INVALID with the raw text when no repair is left. */
 export async function converse<T>(deps: PerformerDeps, work: StepWork, talk: Talk<T>): Promise<T> {
@@ -90,10 +101,12 @@ class Conversation<T> {
   }
 
   async #ask(turn: number): Promise<DurableAnswer> {
-    const { choices, systemPrompt, tools, options, sink, signal } = this.talk;
+    const { choices, systemPrompt, options, sink, signal } = this.talk;
     const turnsMax = this.#turnsMax;
     if (turn > turnsMax) throw tooManyTurns(this.work, turnsMax);
     this.#asked += 1;
+    const { open, areTold } = this.talk.tools ?? NO_TOOLS;
+    const tools = areTold ? await open() : [];
     const answer = await callModel(this.deps, this.work, {
       choices,
       systemPrompt,
@@ -110,7 +123,7 @@ class Conversation<T> {
   }
 
   async #callTools(turn: number, { calls = [] }: DurableAnswer): Promise<ToolReply[]> {
-    const { tools, sink, signal } = this.talk;
+    const { tools = NO_TOOLS, sink, signal } = this.talk;
     const replies: ToolReply[] = [];
     for (const [index, call] of calls.entries()) {
       const name = `${turn}.${index + 1}`;

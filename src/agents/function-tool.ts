@@ -1,7 +1,7 @@
 /** Functions of a workflow as tools of its models. */
 import { decodeValue, encodeValue } from "../base/json.js";
 import { SplashdownError } from "../base/errors.js";
-import type { ToolDefinition } from "../definition/tool-definition.js";
+import type { FunctionTool } from "../definition/tool-definition.js";
 import type { StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
 import { loadFunction } from "./function.js";
@@ -22,20 +22,21 @@ export interface ToolContext {
 export function createFunctionTools(
   deps: PerformerDeps,
   work: StepWork,
-  definitions: readonly ToolDefinition[],
+  definitions: readonly FunctionTool[],
 ): readonly Tool[] {
   return definitions.map((definition) => {
-    const { name, description, parameters, effects } = definition;
+    const { name, description, parameters, effects, approve = "never" } = definition;
     return {
       description: { name, parameters, ...(description === undefined ? {} : { description }) },
       effects,
+      approve,
       call: async (use) => {
         const run = await loadFunction(deps, work, definition.function);
         return withinTime({ deps, definition, use }, async (signal) => {
           const { idempotencyKey } = use;
           const input = decodeValue(use.input) as ToolContext["input"];
           const context: ToolContext = { input, task: work.task, path: work.step.path, idempotencyKey, signal };
-          return encodeValue((await run(context as never)) ?? null);
+          return { value: encodeValue((await run(context as never)) ?? null) };
         });
       },
     };
@@ -44,7 +45,7 @@ export function createFunctionTools(
 
 interface TimedUse {
   readonly deps: PerformerDeps;
-  readonly definition: ToolDefinition;
+  readonly definition: FunctionTool;
   readonly use: ToolUse;
 }
 

@@ -1,5 +1,6 @@
 /** Reads what a model step says of its calls: the models to ask, sampling, patience, bounds. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
 import type { ModelStep } from "../definition/workflow.js";
 import type { Effort, ModelOptions } from "./contract.js";
 import type { ModelChoice } from "./model-call.js";
@@ -10,6 +11,8 @@ export interface ModelPlan {
   readonly options: ModelOptions;
   readonly turnsMax?: number | undefined;
   readonly repairsMax?: number | undefined;
+  /** Of a tool's result, what the model is shown. */
+  readonly shownCharsMax: number;
 }
 
 const EFFORTS: readonly string[] = ["low", "medium", "high", "xhigh", "max"] satisfies Effort[];
@@ -22,7 +25,14 @@ export function readModelPlan({ provider, options = {} }: ModelStep, model: stri
     options: readOptions(options),
     turnsMax: numberOf(options["max_agent_iterations"]),
     repairsMax: numberOf(isJsonObject(retry) ? retry["max_parse_recovery_attempts"] : undefined),
+    shownCharsMax: readShownChars(options["tool_output"]),
   };
+}
+
+/** `tool_output: {enabled, max_chars}`. The whole result is recorded either way. */
+function readShownChars(output: JsonValue | undefined): number {
+  if (!isJsonObject(output)) return LIMITS.toolTextCharsMax;
+  return output["enabled"] === false ? Infinity : (numberOf(output["max_chars"]) ?? LIMITS.toolTextCharsMax);
 }
 
 function readOptions(options: JsonObject): ModelOptions {

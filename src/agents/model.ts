@@ -15,9 +15,9 @@ import { writeBriefing } from "./briefing.js";
 import type { PerformerDeps } from "./contract.js";
 import { converse, type Judgement } from "./conversation.js";
 import { outputInvalid } from "./failure.js";
-import { createFunctionTools } from "./function-tool.js";
 import type { DurableAnswer } from "./model-call.js";
 import { readModelPlan } from "./model-plan.js";
+import { createModelTools } from "./model-tools.js";
 import { requireDeclaredOutput } from "./output-check.js";
 import { parseReport } from "./report.js";
 import {
@@ -43,12 +43,13 @@ export async function performModel(deps: PerformerDeps, work: StepWork, attempt:
   const { prompt, system_prompt: systemPrompt, model } = work.rendered;
   const text = typeof prompt === "string" ? prompt : JSON.stringify(prompt ?? "");
   const isBriefed = briefingTokensMax !== undefined;
+  const plan = readModelPlan(definition, typeof model === "string" ? model : undefined);
   return converse(deps, work, {
-    ...readModelPlan(definition, typeof model === "string" ? model : undefined),
+    ...plan,
     systemPrompt: typeof systemPrompt === "string" ? systemPrompt : undefined,
     prompt: isBriefed ? `${writeBriefing(work, text, briefingTokensMax)}\n\n${REPORT_FORM}` : text,
     outputSchema: isBriefed ? reportSchema(outputSchema) : outputSchema,
-    tools: createFunctionTools(deps, work, definition.tools ?? []),
+    tools: createModelTools(deps, work, { plan, sink: attempt.sink }),
     judge: isBriefed ? createReportJudge(deps, work, attempt.sink) : (answer) => judge(deps, work, answer),
     ...attempt,
   });

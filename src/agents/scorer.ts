@@ -140,7 +140,6 @@ async function scoreByModel(
   return converse(deps, work, {
     choices: [{ provider: scorer.provider, model: scorer.model }],
     prompt: typeof rubric === "string" ? rubric : scorer.rubric,
-    tools: [],
     options: {},
     judge: async ({ say }) => {
       const said = typeof say === "string" ? findJson(say) : say;

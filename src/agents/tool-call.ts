@@ -1,17 +1,20 @@
 /**
- * One call of a tool: held against its schema, intended, made, completed; what the model is shown of it is cut.
+ * One call of a tool: held against its schema, approved where it must be, intended, made, completed; what the model is
+ * shown of it is cut.
  *
- * Shape of a recorded result: `{value}`, or `{error: text}`, which the model is told as a failure of the tool and not of
- * the step.
+ * Shape of a recorded result: `{value}`; `{content, structured}` as a server gave it; `{error: text}`, which the model is
+ * told as a failure of the tool and not of the step. A call that may have acted and whose result is lost is neither: the
+ * attempt fails, and a person is asked before the call is made again.
  */
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import { LIMITS } from "../base/limits.js";
+import type { Approval as ApprovalRule } from "../definition/tool-definition.js";
 import type { Effects } from "../definition/workflow.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps, ToolCall, ToolDescription, ToolReply } from "./contract.js";
 import { isEndOfRun } from "./failure.js";
 import { formatFault } from "./output-check.js";
+import { describeContent } from "./tool-servers/server-result.js";
 
 export interface ToolUse {
   readonly input: JsonObject;
@@ -24,15 +27,16 @@ export interface ToolUse {
 export interface Tool {
   readonly description: ToolDescription;
   readonly effects: Effects;
-  /** Errors: whatever it throws is told to the model. */
-  call(use: ToolUse): Promise<JsonValue>;
+  readonly approve: ApprovalRule;
+  /** Gives what is recorded. Errors: whatever it throws is told to the model, unless `details.sent` says it may have acted. */
+  call(use: ToolUse): Promise<JsonObject>;
 }
 
 export interface NamedCall {
   /** Unlike in the whole step, equal on every attempt. */
   readonly name: string;
   readonly call: ToolCall;
-  readonly tools: readonly Tool[];
+  readonly tools: { readonly open: () => Promise<readonly Tool[]>; readonly shownCharsMax: number };
   readonly sink: StepSink;
   readonly signal: AbortSignal;
 }
@@ -41,15 +45,29 @@ export interface NamedCall {
 export async function callTool(deps: PerformerDeps, work: StepWork, named: NamedCall): Promise<ToolReply> {
   const { name, call, tools, sink, signal } = named;
   const known = work.tools.get(name)?.result;
-  if (known !== undefined) return replyOf(call, known);
-  const tool = tools.find(({ description }) => description.name === call.name);
-  const fault = await findFault(deps, call, tool);
+  if (known !== undefined) return replyOf(call, known, tools.shownCharsMax);
+  const tool = (await tools.open()).find(({ description }) => description.name === call.name);
+  const fault = (await findFault(deps, call, tool)) ?? (await findDenial(work, named, tool));
   const effects = fault === undefined ? (tool?.effects ?? "none") : "none";
   await sink.toolIntended(name, { name: call.name, input: call.input, effects });
   const result = fault === undefined && tool !== undefined ? await make(tool, work, named) : { error: fault ?? "" };
   if (signal.aborted && "error" in result) throw cancelled(work, call);
   await sink.toolCompleted(name, result);
-  return replyOf(call, result);
+  return replyOf(call, result, tools.shownCharsMax);
+}
+
+/** Asks a person where the tool wants it. Errors: CANCELLED while there is no answer. */
+async function findDenial(
+  work: StepWork,
+  { name, call, sink }: NamedCall,
+  tool: Tool | undefined,
+): Promise<string | undefined> {
+  if (tool === undefined || tool.approve === "never") return undefined;
+  const wish = { call: name, tool: call.name, isForAll: tool.approve === "once" };
+  if (work.approvalOf(wish) === undefined) await sink.wantApproval(wish, call.input);
+  const approval = work.approvalOf(wish);
+  if (approval?.isGiven === true) return undefined;
+  return `a person does not allow this call${approval?.reason === undefined ? "" : `: ${approval.reason}`}`;
 }
 
 async function findFault(deps: PerformerDeps, call: ToolCall, tool: Tool | undefined): Promise<string | undefined> {
@@ -63,11 +81,17 @@ async function make(tool: Tool, work: StepWork, { name, call, signal }: NamedCal
   try {
     const idempotencyKey = `${work.step.idempotencyKey}/${name}`;
     const used = tool.call({ input: call.input as JsonObject, idempotencyKey, signal });
-    return { value: await orAborted(used, signal, () => cancelled(work, call)) };
+    return await orAborted(used, signal, () => cancelled(work, call));
   } catch (error) {
     if (isEndOfRun(error) || isErrorCode(error, "CANCELLED")) throw error;
+    if (tool.effects === "external" && isLost(error)) throw error;
     return { error: messageOf(error) };
   }
+}
+
+/** The call was on its way when its result was lost: it may have acted. */
+function isLost(error: unknown): boolean {
+  return error instanceof SplashdownError && error.details["sent"] === true;
 }
 
 /** A tool cannot be ended from outside; what it still does is not waited for. */
@@ -84,14 +108,16 @@ function cancelled({ step }: StepWork, { name }: ToolCall): SplashdownError {
   return new SplashdownError("CANCELLED", `step ${step.path} was ended while it called ${name}`);
 }
 
-function replyOf(call: ToolCall, result: JsonValue): ToolReply {
+function replyOf(call: ToolCall, result: JsonValue, charsMax: number): ToolReply {
   const { value = null, error } = isJsonObject(result) ? result : { value: result };
   const isError = typeof error === "string";
-  const whole = isError ? error : typeof value === "string" ? value : JSON.stringify(value);
-  return { call, text: cut(whole), isError };
+  const whole = isError
+    ? error
+    : (describeContent(result) ?? (typeof value === "string" ? value : JSON.stringify(value)));
+  return { call, text: cut(whole, charsMax), isError };
 }
 
-function cut(text: string): string {
-  const { toolTextCharsMax: max } = LIMITS;
-  return text.length <= max ? text : `${text.slice(0, max)}\n… cut: ${text.length - max} of ${text.length} characters`;
+function cut(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  return `${text.slice(0, charsMax)}\n… cut: the first ${charsMax} of ${text.length} characters are shown`;
 }

@@ -285,6 +285,17 @@ export const ERROR_TABLE = {
     "the model provider named by a step cannot be asked here: unknown, or without address, key or package",
     "splashdown doctor --models",
   ),
+  TOOL_SERVER_FAILED: passing(
+    S.failed,
+    "a tool server cannot be started or reached, broke off, or does not speak the protocol",
+    "splashdown show {task}",
+  ),
+  TOOL_UNAVAILABLE: entry(
+    S.usage,
+    "a step names a tool that no server has, or a server needs a variable that is not set",
+    "splashdown validate {file}",
+  ),
+  TOOL_FAILED: entry(S.failed, "a tool says that it failed; the model is told", "splashdown show {task}"),
   CHECKPOINT_FAILED: passing(S.failed, "a checkpoint could not be saved", "splashdown doctor"),
 } as const satisfies Record<string, ErrorTableEntry>;
 

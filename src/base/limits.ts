@@ -32,6 +32,15 @@ export const LIMITS = {
   modelRepairCharsMax: 20_000,
   /** Of a tool's result, what the model is shown; the whole stays in the history. */
   toolTextCharsMax: 50_000,
+  /** A tool server's start, its list of tools, and its end when the task is over. */
+  toolServerStartMs: 30_000,
+  toolServerGraceMs: 2_000,
+  toolsPerServerMax: 500,
+  /** One call of a server's tool without a sign of progress, where the file says nothing else. */
+  toolCallTimeoutMs: 5 * 60_000,
+  toolMessageBytesMax: 16 * 1024 * 1024,
+  /** Lines of a server's output that are no messages, before it is given up. */
+  toolStrangeLinesMax: 100,
   /** A provider that asks for a longer wait is asked again after this. */
   retryAfterMsMax: 31 * 24 * 3_600_000,
   /** One line of the JSON-lines protocol on descriptor 3. */

@@ -2,7 +2,7 @@
 import type { Runtime } from "../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "./fault.js";
 import type { WorkflowSource } from "./template-places.js";
-import type { ToolDefinition } from "./tool-definition.js";
+import type { ToolShelf } from "./tool-builder.js";
 import type { LoadedWorkflow } from "./loaded-workflow.js";
 import type { NodeDefinition } from "./workflow.js";
 
@@ -19,8 +19,7 @@ export interface BuildContext {
   readonly instructions: readonly string[];
   /** Digests of function code: by file as written in the workflow, or by `@path`. */
   readonly codeDigests: ReadonlyMap<string, string>;
-  /** Tools of the workflow that are functions, by name; those that are only named are `undefined`. */
-  readonly tools: ReadonlyMap<string, ToolDefinition | undefined>;
+  readonly tools: ToolShelf;
   /** Workflows that steps name, by the text that names them. */
   readonly nested: ReadonlyMap<string, LoadedWorkflow>;
   /** Files of nested workflows, filled by the builders. */

@@ -7,7 +7,7 @@
  *
  *   temperature · max_tokens · timeout (seconds of one call) · max_session_seconds · max_agent_iterations ·
  *   reasoning {effort} · context_tier · working_dir · tool_output {enabled, max_chars, spill_to_file, spill_dir} ·
- *   mcp_servers · provider (its settings, when written as a map) · retry {retry_on, max_parse_recovery_attempts} · fallback ·
+ *   provider (its settings, when written as a map) · retry {retry_on, max_parse_recovery_attempts} · fallback ·
  *   output_mode · session_key · validator · dialog · sandbox · skills · plugins
  * Source: CONDUCTOR-YAML 1.3, 1.4.
  */
@@ -37,7 +37,7 @@ export function buildModelOptions(step: Step, runtime: Runtime): JsonObject {
     ...optional("session_key", step.session_key?.trim()),
     ...optional("context_tier", step.context_tier ?? runtime.default_context_tier),
     ...buildReasoning(step, runtime),
-    ...buildTools(runtime),
+    ...buildToolOutput(runtime),
     ...optional("retry", filled(pick(step.retry ?? {}, RETRY_KEYS))),
     ...(step.validator === undefined ? {} : { validator: { max_retries: 1, ...step.validator } }),
     // Another provider than the workflow's has nothing of its address and key.
@@ -50,11 +50,8 @@ function buildReasoning(step: Step, runtime: Runtime): JsonObject {
   return effort === undefined ? {} : { reasoning: { effort } };
 }
 
-function buildTools({ tool_output: output, mcp_servers: servers }: Runtime): JsonObject {
-  return {
-    ...(output === undefined ? {} : { tool_output: { ...TOOL_OUTPUT, ...output } }),
-    ...optional("mcp_servers", filled(servers) as JsonObject | undefined),
-  };
+function buildToolOutput({ tool_output: output }: Runtime): JsonObject {
+  return output === undefined ? {} : { tool_output: { ...TOOL_OUTPUT, ...output } };
 }
 
 function pick<T extends object>(from: T, keys: readonly (keyof T & string)[]): Record<string, JsonValue> {

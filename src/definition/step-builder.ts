@@ -19,8 +19,7 @@ import {
 import { buildModelOptions } from "./model-options.js";
 import { buildReferences } from "./references.js";
 import type { GroupKind, NodeKind } from "./step-kinds.js";
-import { findNearest } from "./nearest.js";
-import type { ToolDefinition } from "./tool-definition.js";
+import { chooseTools } from "./tool-builder.js";
 import type { Effects, RouteDefinition, StepDefinition, TemplateValue } from "./workflow.js";
 
 export type LeafKind = Exclude<NodeKind, GroupKind>;
@@ -204,26 +203,10 @@ function buildModel(step: Step, { common, site }: Parts): Unsigned<StepDefinitio
     ...optional("systemPrompt", step.system_prompt),
     prompt: step.prompt ?? "",
     ...optional("briefingTokensMax", isBriefed ? briefingTokensMax : undefined),
-    ...optional("tools", listTools(step, site)),
+    ...optional("tools", chooseTools(site.context.tools, { step, at: site.at, faults: site.context.faults })),
     ...optional("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
     ...(Object.keys(options).length === 0 ? {} : { options }),
   };
-}
-
-/** Those the step names, else all of the workflow. */
-function listTools(step: Step, site: NodeSite): readonly ToolDefinition[] | undefined {
-  const { tools, faults } = site.context;
-  for (const [index, name] of (step.tools ?? []).entries()) {
-    if (tools.has(name)) continue;
-    const nearest = findNearest(name, [...tools.keys()]);
-    faults.add({
-      path: [...site.at, "tools", index],
-      message: `there is no tool ${name} in the tools of the workflow`,
-      suggestion: nearest === undefined ? "name it under tools, beside workflow" : `did you mean ${nearest}?`,
-    });
-  }
-  const found = (step.tools ?? [...tools.keys()]).flatMap((name) => tools.get(name) ?? []);
-  return found.length === 0 ? undefined : found;
 }
 
 function buildSet(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {

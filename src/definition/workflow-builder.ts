@@ -91,7 +91,10 @@ function createContext(file: WorkflowFile, options: BuildOptions, isRouted: bool
     instructions: [...options.instructions, ...(header.instructions ?? [])],
     nested: options.nested,
     codeDigests: options.codeDigests,
-    tools: buildTools(file.tools ?? [], options.codeDigests, faults),
+    tools: buildTools(
+      { tools: file.tools ?? [], runtime: header.runtime ?? {}, codeDigests: options.codeDigests },
+      faults,
+    ),
     sources: options.texts.length === 0 ? [] : [{ roots: [ROOT_NAME], texts: options.texts }],
     places: new Map(),
     absent: new Set(),

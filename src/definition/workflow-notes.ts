@@ -26,8 +26,6 @@ const NO_SKILLS =
 const NO_OPTIONS = "is not handed to the model in this version; the model's own default holds";
 const STORE_IS_OPEN =
   "the store is opened before the workflow is read; set store in splashdown.config.yaml, or give --store";
-const NO_TOOLS =
-  "tools of servers are not called in this version; give a function as a tool: {name, function, input, effects}";
 
 /** Keys of the file, in its usual order. */
 const FILE_RULES: readonly NoteRule[] = [
@@ -47,11 +45,6 @@ const FILE_RULES: readonly NoteRule[] = [
   },
   { path: ["workflow", "checkpoint", "storage"], asks: (value) => value !== "file", text: STORE_IS_OPEN },
   { path: ["workflow", "checkpoint", "path"], text: STORE_IS_OPEN },
-  {
-    path: ["tools"],
-    asks: (value) => Array.isArray(value) && value.some((tool) => typeof tool === "string"),
-    text: NO_TOOLS,
-  },
   { path: ["store"], text: STORE_IS_OPEN },
   { path: ["keys"], text: "keys are found before the workflow is read; set keys in splashdown.config.yaml" },
   { path: ["checkpoint_config", "storage_path"], text: STORE_IS_OPEN },
@@ -78,12 +71,13 @@ const RUNTIME_WORKS = new Set([
   "timeout",
   "default_reasoning_effort",
   "max_agent_iterations",
+  "mcp_servers",
+  "tool_output",
 ]);
 /** Keys of a provider that do something. */
 const PROVIDER_WORKS = new Set(["name", "base_url", "api_key", "bearer_token", "auth_token", "headers"]);
 /** What the others would do. */
 const RUNTIME_TEXTS: Readonly<Record<string, string>> = {
-  mcp_servers: NO_TOOLS,
   default_context_tier: NO_OPTIONS,
   max_session_seconds: `it has no effect in this version; ${STEP_TIMEOUT}`,
   working_dir: "model steps have no folder in this version; command and script steps take working_dir",
@@ -92,7 +86,6 @@ const RUNTIME_TEXTS: Readonly<Record<string, string>> = {
   skill_discovery: NO_SKILLS,
   plugin_sources: NO_SKILLS,
   plugins: NO_SKILLS,
-  tool_output: NO_TOOLS,
 };
 
 /** Keys of steps, wherever they stand. */
@@ -135,6 +128,7 @@ export function explainWorkflow(file: JsonObject, definition: Pick<WorkflowDefin
       ({ path, text }) => `${formatPath(path)}: ${text}`,
     ),
     ...explainRuntime(valueAt(file, ["workflow", "runtime"])),
+    ...explainTools(file),
     ...explainInputs(valueAt(file, ["workflow", "input"])),
     ...explainSteps(file),
     ...explainSettings(merged).map(({ key, text }) => `${key}: ${text}`),
@@ -154,7 +148,7 @@ function holds(value: JsonValue | undefined, asks: (value: JsonValue) => boolean
 
 function explainRuntime(runtime: JsonValue | undefined): string[] {
   if (!isJsonObject(runtime)) return [];
-  const { provider, checkpoint } = runtime;
+  const { provider, checkpoint, tool_output: output } = runtime;
   const notes = Object.entries(runtime)
     .filter(([key, value]) => !RUNTIME_WORKS.has(key) && holds(value, isAsking))
     .map(([key]) => {
@@ -164,11 +158,24 @@ function explainRuntime(runtime: JsonValue | undefined): string[] {
   const more = isJsonObject(provider) ? Object.keys(provider).filter((key) => !PROVIDER_WORKS.has(key)) : [];
   if (more.length > 0)
     notes.push(`workflow.runtime.provider: its name, address, key and headers count, not ${more.join(", ")}`);
+  if (isJsonObject(output) && (output["spill_dir"] !== undefined || output["spill_to_file"] === true))
+    notes.push("workflow.runtime.tool_output: no file is written; the whole result is kept sealed in the history");
   if (isJsonObject(checkpoint) && checkpoint["every_agent"] === true)
     notes.push(
       "workflow.runtime.checkpoint.every_agent: every step is in the journal and survives a crash; for a snapshot file before a step write risky: true",
     );
   return notes;
+}
+
+/** Tools that are only named are those of servers. */
+function explainTools(file: JsonObject): string[] {
+  const tools = valueAt(file, ["tools"]);
+  const servers = valueAt(file, ["workflow", "runtime", "mcp_servers"]);
+  const isNamed = (tool: JsonValue): boolean => !isJsonObject(tool) || tool["function"] === undefined;
+  if (!Array.isArray(tools) || !tools.some(isNamed) || (isJsonObject(servers) && isAsking(servers))) return [];
+  return [
+    "tools: no server has them; name servers under workflow.runtime.mcp_servers, or give functions: {name, function, input, effects}",
+  ];
 }
 
 const INPUT_KEYS: readonly string[] = ["type", "required", "default", "description"];

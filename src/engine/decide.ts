@@ -10,6 +10,7 @@
  * E3: every prefix of an answer is a legal state: what the rest would have said follows again from the state.
  */
 import { decideAdvance } from "./advance.js";
+import { decideApproval } from "./approval.js";
 import { createChoice, type Choice } from "./choice.js";
 import { decideClose, decideQuiescent } from "./ending.js";
 import type { EngineEvent } from "./events.js";
@@ -45,6 +46,7 @@ const RULES: { readonly [K in EngineInput["kind"]]: Rule<InputOf<K>> } = {
   substep_completed: decideReport,
   turn: decideReport,
   before_call: decideCall,
+  approval_wanted: decideApproval,
   tool_intended: decideReport,
   tool_completed: decideReport,
   message: (choice, input) => decideMessage(choice, input.message),

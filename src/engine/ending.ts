@@ -30,6 +30,7 @@ const QUESTION_STATUS: readonly (readonly [QuestionKind, number])[] = [
   ["low_confidence", EXIT_STATUS.personNeeded],
   ["repeat_step", EXIT_STATUS.personNeeded],
   ["gate", EXIT_STATUS.personNeeded],
+  ["tool_approval", EXIT_STATUS.personNeeded],
   ["questions", EXIT_STATUS.personNeeded],
   ["definition_changed", EXIT_STATUS.personNeeded],
   ["loss", EXIT_STATUS.personNeeded],

@@ -186,6 +186,7 @@ export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): 
 const STATUS_IN_QUESTION: Partial<Record<QuestionKind, StepStatus>> = {
   parked_step: "parked",
   gate: "asked",
+  tool_approval: "asked",
   questions: "asked",
 };
 

@@ -5,6 +5,7 @@
  * until it answers nothing → durable → look for a higher epoch → act on what was intended and is still open. `decide`
  * reads the state and changes nothing. Steps of kind `wait` are not performed: `due` ends them.
  */
+import type { ApprovalWish } from "./approval.js";
 import type { QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
@@ -134,6 +135,14 @@ export type EngineInput =
     }
   /** A further call inside a step is about to begin. */
   | { readonly kind: "before_call"; readonly step: StepId; readonly attempt: number }
+  /** A call of a tool waits for a person. */
+  | {
+      readonly kind: "approval_wanted";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly wish: ApprovalWish;
+      readonly input: JsonValue;
+    }
   | {
       readonly kind: "tool_intended";
       readonly step: StepId;

@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Log } from "../base/log.js";
 import type { QuestionId } from "../base/ids.js";
 import type { Effects, StepDefinition } from "../definition/workflow.js";
+import type { Approval, ApprovalWish } from "./approval.js";
 import type { BlobRef, ConfidenceParts, EngineEvent, ProcessRef, StepError, Usage } from "./events.js";
 import type { StepEntry, TaskState } from "./state.js";
 
@@ -69,6 +70,8 @@ export interface StepWork {
   /** Calls of tools by name of the call; one without a result may be made again. */
   readonly tools: ReadonlyMap<string, { readonly result?: JsonValue }>;
   readonly substeps: ReadonlyMap<string, JsonValue>;
+  /** What a person said of a call of a tool. */
+  readonly approvalOf: (wish: ApprovalWish) => Approval | undefined;
 }
 
 /** A call of a tool that is about to be made. */
@@ -122,6 +125,11 @@ export interface StepSink extends WishSink {
    * is asked, and after `extend` the step goes on at its next turn. Errors: CANCELLED.
    */
   beforeCall(): Promise<void>;
+  /**
+   * Asks a person about a call of a tool: the attempt ends, and after the answer the step goes on at this call. Comes back
+   * only where an answer has come meanwhile. Errors: CANCELLED.
+   */
+  wantApproval(wish: ApprovalWish, input: JsonValue): Promise<void>;
   /** Before a tool is called. `call` names it within the step, on every attempt alike. */
   toolIntended(call: string, tool: ToolIntent): Promise<void>;
   toolCompleted(call: string, value: JsonValue): Promise<void>;

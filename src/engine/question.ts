@@ -13,6 +13,7 @@ export type QuestionKind =
   | "limit"
   | "loss"
   | "gate"
+  | "tool_approval"
   | "questions";
 export interface QuestionOption {
   readonly value: string;

@@ -1,6 +1,7 @@
 /** Renders what a step of each kind is to do: values keep their type, texts are texts whatever a template gave. */
 import { unreachable } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
+import { isToolServer } from "../definition/tool-definition.js";
 import type { TemplateScope } from "../definition/templates.js";
 import type { GateStep, QuestionsStep, ScorerStep, StepDefinition, TerminateStep } from "../definition/workflow.js";
 import { readItems } from "./wizard-items.js";
@@ -51,7 +52,7 @@ export function renderKind(choice: Choice, node: StepDefinition, scope: Template
         model: render.text(node.model),
         system_prompt: render.text(node.systemPrompt),
         prompt: putBefore(node.instructions, render.text(node.prompt)),
-        tools: node.tools?.map((tool) => tool.name),
+        tools: node.tools?.map((tool) => (isToolServer(tool) ? `${tool.server}__*` : tool.name)),
       });
     case "set":
       return withoutUndefined({ value: render.value(node.value), values: render.value(node.values) });

@@ -166,10 +166,12 @@ function failUnknown(choice: Choice, step: StepEntry): readonly EngineEvent[] {
 export function followAnswer(choice: Choice, question: QuestionEntry, budget: StartBudget): readonly EngineEvent[] {
   const step = question.step === undefined ? undefined : choice.state.steps.get(question.step);
   if (step === undefined) return [];
-  if (step.status === "asked") return followPerson(choice, question, step);
   const node = findStepDefinition(choice.state, step);
   const goOn = (): readonly EngineEvent[] =>
     rerun(choice, step, () => startStep(choice, { path: step.path, node, permittedBy: question.id }, budget));
+  // Allowed or not, the step goes on at its call and finds the answer there.
+  if (question.kind === "tool_approval") return goOn();
+  if (step.status === "asked") return followPerson(choice, question, step);
   const call = question.facts?.["call"];
   if (typeof call === "string") return followToolAnswer(choice, { step, call, question }, goOn);
   switch (question.answer) {

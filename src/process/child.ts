@@ -60,9 +60,14 @@ export class GroupChild implements Child {
   release(): void {
     this.#releasedAtMs = this.#options.ending.clock.monotonicMs();
     this.#gate.end(GATE_LINE);
-    const { stdin } = this.#options.process;
+    const { process: child, spec } = this.#options;
     // No stream when there is no input, or a file holds it.
-    if (stdin !== null) stdin.end(this.#options.spec.input ?? "");
+    if (child.stdin !== null && spec.onStdout === undefined) child.stdin.end(spec.input ?? "");
+  }
+
+  write(text: string): void {
+    const { stdin } = this.#options.process;
+    if (stdin?.writable === true) stdin.write(text);
   }
 
   async end(graceMs: number): Promise<void> {
@@ -91,7 +96,8 @@ export class GroupChild implements Child {
     this.#gate.on("error", () => undefined).resume();
     child.stdout?.on("data", (chunk: Buffer) => {
       spec.onActivity?.();
-      if (this.#stdout.take(chunk)) void this.end(LIMITS.killGraceMs);
+      if (spec.onStdout !== undefined) spec.onStdout(chunk);
+      else if (this.#stdout.take(chunk)) void this.end(LIMITS.killGraceMs);
     });
     const decoder = new StringDecoder("utf8");
     child.stderr?.on("data", (chunk: Buffer) => {

@@ -1,5 +1,6 @@
 /** What the performers get of the real world: processes, the environment without our keys, functions, models. */
 import { createModelSource } from "../agents/scripted-model.js";
+import { createToolServers, type ToolServers } from "../agents/tool-servers/server-pool.js";
 import type { PerformerDeps, SchemaCheck } from "../agents/contract.js";
 import { chooseProvider } from "../definition/provider-map.js";
 import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
@@ -7,7 +8,11 @@ import { compileSchema } from "../schema/compile.js";
 import { childEnvironmentOf } from "./environment.js";
 import type { Services } from "./services.js";
 
-export function createPerformerDeps(services: Services, workflow: LoadedWorkflow): PerformerDeps {
+export function createPerformerDeps(
+  services: Services,
+  workflow: LoadedWorkflow,
+  toolServers: ToolServers,
+): PerformerDeps {
   const { clock, log, environment, keys, settings } = services;
   return {
     clock,
@@ -15,6 +20,7 @@ export function createPerformerDeps(services: Services, workflow: LoadedWorkflow
     processes: services.processes(),
     environment: childEnvironmentOf(environment, keys.secretVariables),
     functions: workflow.functions,
+    toolServers,
     checkSchema,
     modelOf: createModelSource(workflow.definition.scriptedAnswers ?? settings.scripted_answers, clock, (provider) =>
       services.models.modelOf(provider, workflow.folder),
@@ -29,3 +35,12 @@ const checkSchema: SchemaCheck = async (schema, value) => {
   const verdict = compiled.validate(value);
   return verdict.ok ? [] : verdict.defects;
 };
+
+/** Processes are opened when a server is a program. */
+export function openToolServers({ processes, version, log }: Services): ToolServers {
+  return createToolServers({
+    processes,
+    version,
+    debug: (text) => log.debug(text),
+  });
+}

@@ -2,9 +2,11 @@
  * The sanitiser of a task: knows which values of the environment are secret, and marks them with the task's keyed digest.
  */
 import type { JsonValue } from "../base/json.js";
+import { listVariables } from "../agents/variables.js";
 import { createRedactor } from "../base/redact.js";
 import { isSecretName } from "../base/secret-shapes.js";
-import type { NodeDefinition } from "../definition/workflow.js";
+import { isToolServer } from "../definition/tool-definition.js";
+import type { ModelStep, NodeDefinition } from "../definition/workflow.js";
 import type { Sanitiser } from "../engine/ports.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { Services } from "./services.js";
@@ -33,7 +35,15 @@ export function createSanitiser(
 }
 
 function listSecrets(node: NodeDefinition): string[] {
-  if (node.node === "step") return [...node.secrets];
+  if (node.node === "step") return [...node.secrets, ...(node.kind === "model" ? listServerVariables(node) : [])];
   const children: readonly NodeDefinition[] = node.children;
   return children.flatMap(listSecrets);
+}
+
+/** Variables that fill the environment and the headers of tool servers. */
+function listServerVariables({ tools = [] }: ModelStep): string[] {
+  const texts = tools.filter(isToolServer).flatMap(({ reach }) => {
+    return Object.values(reach.by === "stdio" ? reach.environment : reach.headers);
+  });
+  return texts.flatMap(listVariables);
 }

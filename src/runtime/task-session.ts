@@ -7,6 +7,7 @@
 import { EXIT_STATUS } from "../base/error-table.js";
 import { messageOf, SplashdownError } from "../base/errors.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ToolServers } from "../agents/tool-servers/server-pool.js";
 import { createPerformer } from "../agents/performer.js";
 import { createBlobShelf, type RangedBlobShelf } from "../checkpoint/blobs.js";
 import { createCheckpointManager, type CheckpointManager } from "../checkpoint/manager.js";
@@ -30,7 +31,7 @@ import { FolderInbox, type ControlDeps } from "./control.js";
 import { createDeliverableWriter } from "./deliverables.js";
 import type { UnknownAnswer } from "./given-answers.js";
 import { observeInto } from "./observer.js";
-import { createPerformerDeps } from "./performer-deps.js";
+import { createPerformerDeps, openToolServers } from "./performer-deps.js";
 import type { Presets } from "./presets.js";
 import { viewRunning } from "./running-view.js";
 import { createSanitiser } from "./sanitiser.js";
@@ -112,6 +113,7 @@ class TaskSession {
   readonly #manager: CheckpointManager;
   readonly #runner: TaskRunner;
   readonly #desk: AnswerDesk;
+  readonly #toolServers: ToolServers;
   readonly #observe: (event: EngineEvent, state: TaskState, n: number) => void;
   #anchoring: Promise<void> = Promise.resolve();
   /** `on_failure: rollback`, the word of seed 000: the task's checkpoint files go when it has ended. */
@@ -126,6 +128,7 @@ class TaskSession {
     this.#observe = observeInto(services.emitter, task.name);
     this.#blobs = createBlobShelf({ store: task, vault, pacing: { clock: services.clock, breathe: nextTurn } });
     this.#manager = this.#createManager();
+    this.#toolServers = openToolServers(services);
     this.#runner = new TaskRunner({
       state: options.state,
       ports: this.#createPorts(),
@@ -183,6 +186,7 @@ class TaskSession {
   }
 
   async close(): Promise<void> {
+    await this.#toolServers.close();
     await this.#manager.idle();
     if (this.#isDiscarding) await this.#discardSnapshots();
     this.#raiseAnchor();
@@ -217,7 +221,7 @@ class TaskSession {
       log,
       events: this.#journal,
       blobs: this.#blobs,
-      performer: createPerformer(createPerformerDeps(services, workflow)),
+      performer: createPerformer(createPerformerDeps(services, workflow, this.#toolServers)),
       sanitiser: createSanitiser(services, vault, workflow.definition.root),
       deliverables: createDeliverableWriter({ fileSystem, random, folder: task.deliverablesFolder }),
       inbox: this.#inbox,

@@ -4,6 +4,7 @@ import type { Log } from "../../src/base/log.js";
 import type { PerformerDeps } from "../../src/agents/contract.js";
 import { createPerformer } from "../../src/agents/performer.js";
 import { createModelSource } from "../../src/agents/scripted-model.js";
+import { createToolServers } from "../../src/agents/tool-servers/server-pool.js";
 import type { Performer, StepOutcome, StepWork } from "../../src/engine/ports.js";
 import { openProcessHost, type SystemProcessHost } from "../../src/process/host.js";
 import { compileSchema } from "../../src/schema/compile.js";
@@ -31,12 +32,14 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
   const host = openProcessHost({ clock: realClock });
   const warnings: string[] = [];
   const log: Log = { info: () => undefined, warn: (text) => void warnings.push(text), debug: () => undefined };
+  const toolServers = createToolServers({ processes: () => host, version: "0", debug: () => undefined });
   const performer = createPerformer({
     clock,
     log,
     processes: host,
     environment: { PATH: "/usr/bin:/bin", HOME: "/root", LANG: "C.UTF-8" },
     functions: new Map(),
+    toolServers,
     checkSchema: async (schema, value) => {
       const compiled = await compileSchema(schema);
       if (!compiled.ok) return compiled.defects;
@@ -53,6 +56,9 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
     warnings,
     perform: (work, { sink = createRecordingSink(), signal = new AbortController().signal } = {}) =>
       performer.perform(work, sink, signal),
-    close: () => host.close(),
+    close: async () => {
+      await toolServers.close();
+      await host.close();
+    },
   };
 }

@@ -58,6 +58,7 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     milestone: (name, state) => takeLater("milestone", name, state),
     turn: (value, usage) => takeLater("turn", value, usage),
     beforeCall: () => takeLater("beforeCall"),
+    wantApproval: (wish, input) => takeLater("wantApproval", wish, input),
     toolIntended: (call, tool) => takeLater("toolIntended", call, tool),
     toolCompleted: (call, value) => takeLater("toolCompleted", call, value),
     ...wishes(""),

@@ -88,6 +88,7 @@ export function createStepWork(kind: StepKind, parts: WorkParts = {}): StepWork 
     turns: [],
     tools: new Map(),
     substeps: new Map(),
+    approvalOf: () => undefined,
     ...rest,
   };
 }

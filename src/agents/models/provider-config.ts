@@ -6,6 +6,7 @@
  */
 import { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject } from "../../base/json.js";
+import { fillVariables } from "../variables.js";
 import { PROVIDER_ALIASES, PROVIDERS, type ProviderFacts } from "./provider-table.js";
 
 /** A provider in the settings file. Units: as on disk. */
@@ -128,46 +129,33 @@ const KEY_FIELDS = ["api_key", "bearer_token", "auth_token"];
 
 /** The provider with what the workflow's file says of its address, key and headers. Errors: MODEL_UNAVAILABLE. */
 export function withEndpoint(config: ProviderConfig, endpoint: JsonObject, sources: ProviderSources): ProviderConfig {
-  const fill = (field: string): string | undefined => {
+  const fill = (text: string, { environment, learn }: Pick<ProviderSources, "environment" | "learn">): string =>
+    fillVariables(text, { environment, learn, missing: (variable) => variableMissing(config.name, variable) });
+  const read = (field: string): string | undefined => {
     const text = endpoint[field];
-    return typeof text === "string" ? fillVariables(text, config.name, sources) : undefined;
+    return typeof text === "string" ? fill(text, sources) : undefined;
   };
   const { headers } = endpoint;
   const named = Object.entries(isJsonObject(headers) ? headers : {});
   const address = endpoint["base_url"];
   const isOpen = { ...sources, learn: () => undefined };
-  const baseUrl = typeof address === "string" ? fillVariables(address, config.name, isOpen) : config.baseUrl;
+  const baseUrl = typeof address === "string" ? fill(address, isOpen) : config.baseUrl;
   const field = KEY_FIELDS.find((name) => typeof endpoint[name] === "string");
   return {
     ...config,
     baseUrl,
     needsKey: config.needsKey && field === undefined && baseUrl === config.baseUrl,
-    ...(field === undefined ? {} : { keyOrigin: field, readKey: async () => fill(field) }),
+    ...(field === undefined ? {} : { keyOrigin: field, readKey: async () => read(field) }),
     headers: {
       ...config.headers,
       ...Object.fromEntries(
-        named.map(([name, value]) => [
-          name,
-          fillVariables(typeof value === "string" ? value : "", config.name, sources),
-        ]),
+        named.map(([name, value]) => [name, fill(typeof value === "string" ? value : "", sources)]),
       ),
     },
   };
 }
 
-/** `${NAME}` and `${NAME:-default}`; what stands there is a secret from now on. */
-function fillVariables(text: string, provider: string, { environment, learn }: ProviderSources): string {
-  return text.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_whole, name: string, otherwise?: string) => {
-    const value = environment(name);
-    if (value !== undefined) learn(value);
-    const filled = value ?? otherwise;
-    if (filled !== undefined) return filled;
-    throw new SplashdownError(
-      "MODEL_UNAVAILABLE",
-      `provider ${provider} needs the variable ${name}, which is not set`,
-      {
-        details: { provider, variable: name },
-      },
-    );
-  });
+function variableMissing(provider: string, variable: string): SplashdownError {
+  const text = `provider ${provider} needs the variable ${variable}, which is not set`;
+  return new SplashdownError("MODEL_UNAVAILABLE", text, { details: { provider, variable } });
 }

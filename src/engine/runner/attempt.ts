@@ -99,12 +99,9 @@ export class Attempt {
           ...wishesOf(this.#wishes),
         }),
       turn: async (value, usage) => this.#record({ kind: "turn", value: await this.#store(value), usage }),
-      beforeCall: async () => {
-        this.#requireOpen();
-        this.#touch();
-        await this.#deps.submit({ kind: "before_call", ...this.#identity() });
-        this.#requireOpen();
-      },
+      beforeCall: () => this.#ask({ kind: "before_call", ...this.#identity() }),
+      wantApproval: async (wish, input) =>
+        this.#ask({ kind: "approval_wanted", ...this.#identity(), wish, input: this.#clean(input) }),
       toolIntended: async (call, { name, input, effects }) =>
         this.#record({ kind: "tool_intended", call, name, value: await this.#store(input), effects }),
       toolCompleted: async (call, value) =>
@@ -140,6 +137,14 @@ export class Attempt {
       outer.takeSubstep(name, wished.wishes);
     };
     return { ...this.#createWishSink(inner), complete };
+  }
+
+  /** What is decided may end the attempt. */
+  async #ask(input: EngineInput): Promise<void> {
+    this.#requireOpen();
+    this.#touch();
+    await this.#deps.submit(input);
+    this.#requireOpen();
   }
 
   #takeProgress(report: ProgressReport): void {

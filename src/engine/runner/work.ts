@@ -5,6 +5,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { StepDefinition } from "../../definition/workflow.js";
 import type { StepWork, TaskFacts } from "../ports.js";
+import { findApproval } from "../approval.js";
 import { findPhase, findWorkflow, requireTask } from "../lookup.js";
 import type { StepEntry, TaskState } from "../state.js";
 import type { LargeValues } from "./values.js";
@@ -41,6 +42,7 @@ export async function assembleWork(
     feedback: phase?.feedback ?? [],
     uncertainties: listOf(rendered["uncertainties"]),
     story: () => describeStory(state),
+    approvalOf: (wish) => findApproval(state, step.id, wish),
     ...(step.milestone === undefined
       ? {}
       : { milestone: { name: step.milestone.name, state: await values.resolve(step.milestone.state) } }),

@@ -663,6 +663,7 @@ export interface McpServer {
   readonly timeout?: number;
   /** Tools that may be used; all when absent. */
   readonly tools?: readonly string[];
+  readonly approve?: Approval;
   readonly [key: string]: unknown;
 }
 
@@ -698,18 +699,19 @@ export interface AnswerValidator {
   readonly max_retries?: number;
 }
 
-/** A function as a tool of model steps, or the name of a tool. */
+/** A function as a tool of model steps, or a tool of a server: its name, or what is to hold for it. */
 export type Tool = string | {
   /** Name the model calls it by. */
   readonly name: string;
   /** What it is for, told to the model. */
   readonly description?: string;
-  /** file.mjs#name */
-  readonly function: string;
+  /** file.mjs#name; without it the tool is one of a server. */
+  readonly function?: string;
   /** Fields of its input. */
   readonly input?: { readonly [key: string]: OutputField };
   readonly effects?: Effects;
   readonly timeout?: Duration;
+  readonly approve?: Approval;
 };
 
 /** A text that is told, or a command, script or http step that runs outside the result. */
@@ -746,20 +748,23 @@ export type Hook = (string | {
   readonly secrets?: readonly string[];
 });
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"$ref":"#/$defs/tool"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{"type":"array","items":{"$ref":"#/$defs/for_each_group"}},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"atlas":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"evaluation":{"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"for_each_group":{"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}},"items_source":{"type":["string","array"],"minLength":1},"loop_variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"key_by":{"type":"string","minLength":1},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}},"tool":{"type":["string","object"],"additionalProperties":false,"required":["name","function"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"}}},"hook":{"type":["string","object"],"additionalProperties":false,"properties":{"type":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"query":{"$ref":"#/$defs/texts"},"headers":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"secrets":{"type":"array","items":{"type":"string"}}}}}};
-const schema123 = {"enum":["plain","sealed"]};
-const schema130 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
-const schema131 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
+/** Whether a person is asked before a call: before each, before the first in the task, or not. */
+export type Approval = "always" | "once" | "never";
+
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"$ref":"#/$defs/tool"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{"type":"array","items":{"$ref":"#/$defs/for_each_group"}},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"atlas":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"evaluation":{"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"for_each_group":{"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}},"items_source":{"type":["string","array"],"minLength":1},"loop_variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"key_by":{"type":"string","minLength":1},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}},"approve":{"$ref":"#/$defs/approval"}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}},"tool":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"},"approve":{"$ref":"#/$defs/approval"}}},"hook":{"type":["string","object"],"additionalProperties":false,"properties":{"type":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"query":{"$ref":"#/$defs/texts"},"headers":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"secrets":{"type":"array","items":{"type":"string"}}}},"approval":{"enum":["always","once","never"]}}};
+const schema125 = {"enum":["plain","sealed"]};
+const schema132 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
+const schema133 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
 const func1 = Object.prototype.hasOwnProperty;
 const schema32 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}};
-const schema42 = {"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true};
-const schema43 = {"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}};
-const schema58 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}};
-const schema55 = {"enum":["ask","rerun","skip","fail"]};
+const schema43 = {"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true};
+const schema44 = {"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}};
+const schema59 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}};
+const schema56 = {"enum":["ask","rerun","skip","fail"]};
 const func3 = countCodePoints;
 const schema33 = {"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true};
-const schema40 = {"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}};
-const schema41 = {"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}};
+const schema41 = {"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}};
+const schema42 = {"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}};
 const schema34 = {"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}};
 const schema35 = {"type":"object","additionalProperties":{"type":["string","number","boolean"]}};
 const schema36 = {"enum":["workflow","agent","item","none"]};
@@ -1169,7 +1174,8 @@ return errors === 0;
 }
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema37 = {"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}}}};
+const schema37 = {"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}},"approve":{"$ref":"#/$defs/approval"}}};
+const schema40 = {"enum":["always","once","never"]};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1357,14 +1363,27 @@ vErrors.push(err12);
 errors++;
 }
 }
-}
-else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.approve !== undefined){
+let data12 = data.approve;
+if(!(((data12 === "always") || (data12 === "once")) || (data12 === "never"))){
+const err13 = {instancePath:instancePath+"/approve",schemaPath:"#/$defs/approval/enum",keyword:"enum",params:{allowedValues: schema40.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
 else {
 vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
 }
 errors++;
 }
@@ -1825,7 +1844,7 @@ if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 for(const key3 in data23){
 let data24 = data23[key3];
 if((typeof data24 !== "string") && (!(data24 && typeof data24 == "object" && !Array.isArray(data24)))){
-const err33 = {instancePath:instancePath+"/plugin_sources/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/plugin_source/type",keyword:"type",params:{type: schema40.type},message:"must be string,object"};
+const err33 = {instancePath:instancePath+"/plugin_sources/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/plugin_source/type",keyword:"type",params:{type: schema41.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1892,7 +1911,7 @@ const len3 = data28.length;
 for(let i3=0; i3<len3; i3++){
 let data29 = data28[i3];
 if((typeof data29 !== "string") && (!(data29 && typeof data29 == "object" && !Array.isArray(data29)))){
-const err38 = {instancePath:instancePath+"/plugins/" + i3,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema41.type},message:"must be string,object"};
+const err38 = {instancePath:instancePath+"/plugins/" + i3,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema42.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -2177,8 +2196,8 @@ return errors === 0;
 }
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema44 = {"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}};
-const schema45 = {"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"};
+const schema45 = {"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}};
+const schema46 = {"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"};
 const pattern5 = new RegExp("^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$", "u");
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -2242,7 +2261,7 @@ errors++;
 if(data.timeout_seconds !== undefined){
 let data1 = data.timeout_seconds;
 if((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
+const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2364,7 +2383,7 @@ errors++;
 if(data.budget_mode !== undefined){
 let data5 = data.budget_mode;
 if(!((data5 === "audit") || (data5 === "enforce"))){
-const err14 = {instancePath:instancePath+"/budget_mode",schemaPath:"#/properties/budget_mode/enum",keyword:"enum",params:{allowedValues: schema44.properties.budget_mode.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/budget_mode",schemaPath:"#/properties/budget_mode/enum",keyword:"enum",params:{allowedValues: schema45.properties.budget_mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2390,8 +2409,8 @@ return errors === 0;
 }
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema46 = {"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}};
-const schema47 = {"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}};
+const schema47 = {"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}};
+const schema48 = {"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2618,10 +2637,10 @@ return errors === 0;
 }
 validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema48 = {"type":["string","object"],"additionalProperties":false,"properties":{"type":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"query":{"$ref":"#/$defs/texts"},"headers":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"secrets":{"type":"array","items":{"type":"string"}}}};
-const schema49 = {"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}};
-const schema54 = {"enum":["none","idempotent","external"]};
-const schema56 = {"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}};
+const schema49 = {"type":["string","object"],"additionalProperties":false,"properties":{"type":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"query":{"$ref":"#/$defs/texts"},"headers":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"secrets":{"type":"array","items":{"type":"string"}}}};
+const schema50 = {"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}};
+const schema55 = {"enum":["none","idempotent","external"]};
+const schema57 = {"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2634,7 +2653,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((typeof data !== "string") && (!(data && typeof data == "object" && !Array.isArray(data)))){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema48.type},message:"must be string,object"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema49.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2645,7 +2664,7 @@ errors++;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema48.properties, key0))){
+if(!(func1.call(schema49.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err1];
@@ -2671,7 +2690,7 @@ errors++;
 if(data.input !== undefined){
 let data1 = data.input;
 if(!data1 || typeof data1 != "object"){
-const err3 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema48.properties.input.type},message:"must be object,array"};
+const err3 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema49.properties.input.type},message:"must be object,array"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2699,7 +2718,7 @@ errors++;
 if(data.command !== undefined){
 let data3 = data.command;
 if((!(Array.isArray(data3))) && (typeof data3 !== "string")){
-const err5 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema49.type},message:"must be array,string"};
+const err5 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema50.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2723,7 +2742,7 @@ const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
 let data4 = data3[i1];
 if(((typeof data4 !== "string") && (!((typeof data4 == "number") && (isFinite(data4))))) && (typeof data4 !== "boolean")){
-const err7 = {instancePath:instancePath+"/command/" + i1,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema49.items.type},message:"must be string,number,boolean"};
+const err7 = {instancePath:instancePath+"/command/" + i1,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema50.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2742,7 +2761,7 @@ const len2 = data5.length;
 for(let i2=0; i2<len2; i2++){
 let data6 = data5[i2];
 if(((typeof data6 !== "string") && (!((typeof data6 == "number") && (isFinite(data6))))) && (typeof data6 !== "boolean")){
-const err8 = {instancePath:instancePath+"/args/" + i2,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema48.properties.args.items.type},message:"must be string,number,boolean"};
+const err8 = {instancePath:instancePath+"/args/" + i2,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema49.properties.args.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2871,7 +2890,7 @@ errors++;
 if(data.method !== undefined){
 let data15 = data.method;
 if(!(((((((data15 === "GET") || (data15 === "HEAD")) || (data15 === "POST")) || (data15 === "PUT")) || (data15 === "PATCH")) || (data15 === "DELETE")) || (data15 === "OPTIONS"))){
-const err18 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema48.properties.method.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema49.properties.method.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -2952,7 +2971,7 @@ errors++;
 if(data.effects !== undefined){
 let data21 = data.effects;
 if(!(((data21 === "none") || (data21 === "idempotent")) || (data21 === "external"))){
-const err24 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema54.enum},message:"must be equal to one of the allowed values"};
+const err24 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -2965,7 +2984,7 @@ errors++;
 if(data.on_unknown !== undefined){
 let data22 = data.on_unknown;
 if(!((((data22 === "ask") || (data22 === "rerun")) || (data22 === "skip")) || (data22 === "fail"))){
-const err25 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
+const err25 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -3028,7 +3047,7 @@ errors++;
 if(data23.backoff !== undefined){
 let data25 = data23.backoff;
 if(!((data25 === "fixed") || (data25 === "exponential"))){
-const err30 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema56.properties.backoff.enum},message:"must be equal to one of the allowed values"};
+const err30 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema57.properties.backoff.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -3150,7 +3169,7 @@ const len3 = data29.length;
 for(let i3=0; i3<len3; i3++){
 let data30 = data29[i3];
 if(!((data30 === "provider_error") || (data30 === "timeout"))){
-const err40 = {instancePath:instancePath+"/retry/retry_on/" + i3,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema56.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
+const err40 = {instancePath:instancePath+"/retry/retry_on/" + i3,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema57.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -3222,7 +3241,7 @@ errors++;
 if(data.timeout !== undefined){
 let data32 = data.timeout;
 if((!((typeof data32 == "number") && (isFinite(data32)))) && (typeof data32 !== "string")){
-const err46 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
+const err46 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -3421,7 +3440,7 @@ errors++;
 if(data6.type !== undefined){
 let data7 = data6.type;
 if(!(((((data7 === "string") || (data7 === "number")) || (data7 === "boolean")) || (data7 === "array")) || (data7 === "object"))){
-const err9 = {instancePath:instancePath+"/input/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/$defs/input_definition/properties/type/enum",keyword:"enum",params:{allowedValues: schema42.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/input/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/$defs/input_definition/properties/type/enum",keyword:"enum",params:{allowedValues: schema43.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -3497,7 +3516,7 @@ errors++;
 if(data10.mode !== undefined){
 let data11 = data10.mode;
 if(!(((data11 === "accumulate") || (data11 === "last_only")) || (data11 === "explicit"))){
-const err15 = {instancePath:instancePath+"/context/mode",schemaPath:"#/$defs/context/properties/mode/enum",keyword:"enum",params:{allowedValues: schema43.properties.mode.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/context/mode",schemaPath:"#/$defs/context/properties/mode/enum",keyword:"enum",params:{allowedValues: schema44.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -3535,7 +3554,7 @@ errors++;
 if(data10.trim_strategy !== undefined){
 let data13 = data10.trim_strategy;
 if(!(((data13 === "summarize") || (data13 === "truncate")) || (data13 === "drop_oldest"))){
-const err18 = {instancePath:instancePath+"/context/trim_strategy",schemaPath:"#/$defs/context/properties/trim_strategy/enum",keyword:"enum",params:{allowedValues: schema43.properties.trim_strategy.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/context/trim_strategy",schemaPath:"#/$defs/context/properties/trim_strategy/enum",keyword:"enum",params:{allowedValues: schema44.properties.trim_strategy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -3685,7 +3704,7 @@ errors++;
 if(data23.storage !== undefined){
 let data25 = data23.storage;
 if(!(((((data25 === "file") || (data25 === "memory")) || (data25 === "sqlite")) || (data25 === "pglite")) || (data25 === "postgres"))){
-const err27 = {instancePath:instancePath+"/checkpoint/storage",schemaPath:"#/$defs/checkpoint_block/properties/storage/enum",keyword:"enum",params:{allowedValues: schema58.properties.storage.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/checkpoint/storage",schemaPath:"#/$defs/checkpoint_block/properties/storage/enum",keyword:"enum",params:{allowedValues: schema59.properties.storage.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -3710,7 +3729,7 @@ errors++;
 if(data23.on_failure !== undefined){
 let data27 = data23.on_failure;
 if(!(((data27 === "pause") || (data27 === "continue")) || (data27 === "rollback"))){
-const err29 = {instancePath:instancePath+"/checkpoint/on_failure",schemaPath:"#/$defs/checkpoint_block/properties/on_failure/enum",keyword:"enum",params:{allowedValues: schema58.properties.on_failure.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/checkpoint/on_failure",schemaPath:"#/$defs/checkpoint_block/properties/on_failure/enum",keyword:"enum",params:{allowedValues: schema59.properties.on_failure.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -3837,7 +3856,7 @@ errors++;
 if(data.on_unknown !== undefined){
 let data33 = data.on_unknown;
 if(!((((data33 === "ask") || (data33 === "rerun")) || (data33 === "skip")) || (data33 === "fail"))){
-const err39 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
+const err39 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -3863,9 +3882,9 @@ return errors === 0;
 }
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema60 = {"type":["string","object"],"additionalProperties":false,"required":["name","function"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"}}};
+const schema61 = {"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"},"approve":{"$ref":"#/$defs/approval"}}};
 const pattern7 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-const schema61 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}};
+const schema62 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}};
 const wrapper0 = {validate: validate38};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -3890,7 +3909,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema61.properties, key0))){
+if(!(func1.call(schema62.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err1];
@@ -3904,7 +3923,7 @@ errors++;
 if(data.type !== undefined){
 let data0 = data.type;
 if(!((((((data0 === "string") || (data0 === "number")) || (data0 === "integer")) || (data0 === "boolean")) || (data0 === "array")) || (data0 === "object"))){
-const err2 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema61.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema62.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4118,7 +4137,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((typeof data !== "string") && (!(data && typeof data == "object" && !Array.isArray(data)))){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema60.type},message:"must be string,object"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema61.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4138,8 +4157,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data.function === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "function"},message:"must have required property '"+"function"+"'"};
+for(const key0 in data){
+if(!(((((((key0 === "name") || (key0 === "description")) || (key0 === "function")) || (key0 === "input")) || (key0 === "effects")) || (key0 === "timeout")) || (key0 === "approve"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4148,9 +4168,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-for(const key0 in data){
-if(!((((((key0 === "name") || (key0 === "description")) || (key0 === "function")) || (key0 === "input")) || (key0 === "effects")) || (key0 === "timeout"))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4160,11 +4183,8 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.name !== undefined){
-let data0 = data.name;
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+else {
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4174,8 +4194,9 @@ vErrors.push(err4);
 errors++;
 }
 }
-else {
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.description !== undefined){
+if(typeof data.description !== "string"){
+const err5 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4185,26 +4206,14 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data.description !== undefined){
-if(typeof data.description !== "string"){
-const err6 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.function !== undefined){
+if(typeof data.function !== "string"){
+const err6 = {instancePath:instancePath+"/function",schemaPath:"#/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
 else {
 vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.function !== undefined){
-if(typeof data.function !== "string"){
-const err7 = {instancePath:instancePath+"/function",schemaPath:"#/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
 }
 errors++;
 }
@@ -4220,7 +4229,20 @@ errors = vErrors.length;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err7 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.effects !== undefined){
+let data5 = data.effects;
+if(!(((data5 === "none") || (data5 === "idempotent")) || (data5 === "external"))){
+const err8 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4230,10 +4252,10 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data.effects !== undefined){
-let data5 = data.effects;
-if(!(((data5 === "none") || (data5 === "idempotent")) || (data5 === "external"))){
-const err9 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema54.enum},message:"must be equal to one of the allowed values"};
+if(data.timeout !== undefined){
+let data6 = data.timeout;
+if((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err9 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4242,11 +4264,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-if(data.timeout !== undefined){
-let data6 = data.timeout;
-if((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err10 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 <= 0 || isNaN(data6)){
+const err10 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4255,9 +4275,10 @@ vErrors.push(err10);
 }
 errors++;
 }
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 <= 0 || isNaN(data6)){
-const err11 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+if(typeof data6 === "string"){
+if(!pattern5.test(data6)){
+const err11 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -4267,9 +4288,11 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(typeof data6 === "string"){
-if(!pattern5.test(data6)){
-const err12 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
+}
+if(data.approve !== undefined){
+let data7 = data.approve;
+if(!(((data7 === "always") || (data7 === "once")) || (data7 === "never"))){
+const err12 = {instancePath:instancePath+"/approve",schemaPath:"#/$defs/approval/enum",keyword:"enum",params:{allowedValues: schema40.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -4280,26 +4303,25 @@ errors++;
 }
 }
 }
-}
 validate37.errors = vErrors;
 return errors === 0;
 }
 validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema64 = {"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}};
-const schema65 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"};
-const schema81 = {"type":"integer","minimum":1,"maximum":1000};
+const schema66 = {"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}};
+const schema67 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"};
+const schema83 = {"type":"integer","minimum":1,"maximum":1000};
 const pattern9 = new RegExp("^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$", "u");
-const schema66 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}};
-const schema68 = {"type":["array","string"],"items":{"type":"string"}};
-const schema69 = {"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}};
-const schema80 = {"enum":["fail_fast","continue_on_error","all_or_nothing"]};
-const schema83 = {"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}};
-const schema85 = {"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}};
-const schema86 = {"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}};
-const schema87 = {"type":["string","array"],"minLength":1};
-const schema88 = {"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"};
-const schema89 = {"type":"string","minLength":1};
+const schema68 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{},"tool":{},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}};
+const schema70 = {"type":["array","string"],"items":{"type":"string"}};
+const schema71 = {"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}};
+const schema82 = {"enum":["fail_fast","continue_on_error","all_or_nothing"]};
+const schema85 = {"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}};
+const schema87 = {"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}};
+const schema88 = {"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}};
+const schema89 = {"type":["string","array"],"minLength":1};
+const schema90 = {"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"};
+const schema91 = {"type":"string","minLength":1};
 const pattern14 = new RegExp("\\S", "u");
 const pattern15 = new RegExp("^[A-Za-z_][A-Za-z0-9_]*$", "u");
 const wrapper2 = {validate: validate42};
@@ -4317,7 +4339,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema66.properties, key0))){
+if(!(func1.call(schema68.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -4400,7 +4422,7 @@ errors++;
 if(data.depends_on !== undefined){
 let data3 = data.depends_on;
 if((!(Array.isArray(data3))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/depends_on",schemaPath:"#/$defs/names/type",keyword:"type",params:{type: schema68.type},message:"must be array,string"};
+const err7 = {instancePath:instancePath+"/depends_on",schemaPath:"#/$defs/names/type",keyword:"type",params:{type: schema70.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4482,7 +4504,7 @@ errors++;
 if(data6.when !== undefined){
 let data8 = data6.when;
 if((typeof data8 !== "string") && (typeof data8 !== "boolean")){
-const err13 = {instancePath:instancePath+"/routes/" + i1+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema69.properties.when.type},message:"must be string,boolean"};
+const err13 = {instancePath:instancePath+"/routes/" + i1+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema71.properties.when.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -4546,7 +4568,7 @@ errors++;
 if(data.input !== undefined){
 let data11 = data.input;
 if(!data11 || typeof data11 != "object"){
-const err18 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema66.properties.input.type},message:"must be object,array"};
+const err18 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema68.properties.input.type},message:"must be object,array"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -4574,7 +4596,7 @@ errors++;
 if(data.effects !== undefined){
 let data13 = data.effects;
 if(!(((data13 === "none") || (data13 === "idempotent")) || (data13 === "external"))){
-const err20 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema54.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -4587,7 +4609,7 @@ errors++;
 if(data.on_unknown !== undefined){
 let data14 = data.on_unknown;
 if(!((((data14 === "ask") || (data14 === "rerun")) || (data14 === "skip")) || (data14 === "fail"))){
-const err21 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -4600,7 +4622,7 @@ errors++;
 if(data.probe !== undefined){
 let data15 = data.probe;
 if((!(Array.isArray(data15))) && (typeof data15 !== "string")){
-const err22 = {instancePath:instancePath+"/probe",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema49.type},message:"must be array,string"};
+const err22 = {instancePath:instancePath+"/probe",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema50.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -4624,7 +4646,7 @@ const len3 = data15.length;
 for(let i3=0; i3<len3; i3++){
 let data16 = data15[i3];
 if(((typeof data16 !== "string") && (!((typeof data16 == "number") && (isFinite(data16))))) && (typeof data16 !== "boolean")){
-const err24 = {instancePath:instancePath+"/probe/" + i3,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema49.items.type},message:"must be string,number,boolean"};
+const err24 = {instancePath:instancePath+"/probe/" + i3,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema50.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -4689,7 +4711,7 @@ errors++;
 if(data17.backoff !== undefined){
 let data19 = data17.backoff;
 if(!((data19 === "fixed") || (data19 === "exponential"))){
-const err29 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema56.properties.backoff.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema57.properties.backoff.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -4811,7 +4833,7 @@ const len4 = data23.length;
 for(let i4=0; i4<len4; i4++){
 let data24 = data23[i4];
 if(!((data24 === "provider_error") || (data24 === "timeout"))){
-const err39 = {instancePath:instancePath+"/retry/retry_on/" + i4,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema56.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
+const err39 = {instancePath:instancePath+"/retry/retry_on/" + i4,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema57.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -4883,7 +4905,7 @@ errors++;
 if(data.timeout !== undefined){
 let data26 = data.timeout;
 if((!((typeof data26 == "number") && (isFinite(data26)))) && (typeof data26 !== "string")){
-const err45 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
+const err45 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -4920,7 +4942,7 @@ errors++;
 if(data.timeout_seconds !== undefined){
 let data27 = data.timeout_seconds;
 if((!((typeof data27 == "number") && (isFinite(data27)))) && (typeof data27 !== "string")){
-const err48 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
+const err48 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -4957,7 +4979,7 @@ errors++;
 if(data.idle_timeout !== undefined){
 let data28 = data.idle_timeout;
 if((!((typeof data28 == "number") && (isFinite(data28)))) && (typeof data28 !== "string")){
-const err51 = {instancePath:instancePath+"/idle_timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
+const err51 = {instancePath:instancePath+"/idle_timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -4994,7 +5016,7 @@ errors++;
 if(data.criticality !== undefined){
 let data29 = data.criticality;
 if(!((((data29 === "critical") || (data29 === "high")) || (data29 === "standard")) || (data29 === "low"))){
-const err54 = {instancePath:instancePath+"/criticality",schemaPath:"#/properties/criticality/enum",keyword:"enum",params:{allowedValues: schema66.properties.criticality.enum},message:"must be equal to one of the allowed values"};
+const err54 = {instancePath:instancePath+"/criticality",schemaPath:"#/properties/criticality/enum",keyword:"enum",params:{allowedValues: schema68.properties.criticality.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -5019,7 +5041,7 @@ errors++;
 if(data.save_as !== undefined){
 let data31 = data.save_as;
 if((typeof data31 !== "string") && (!(data31 && typeof data31 == "object" && !Array.isArray(data31)))){
-const err56 = {instancePath:instancePath+"/save_as",schemaPath:"#/properties/save_as/type",keyword:"type",params:{type: schema66.properties.save_as.type},message:"must be string,object"};
+const err56 = {instancePath:instancePath+"/save_as",schemaPath:"#/properties/save_as/type",keyword:"type",params:{type: schema68.properties.save_as.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -5095,7 +5117,7 @@ errors++;
 if(data.command !== undefined){
 let data37 = data.command;
 if((!(Array.isArray(data37))) && (typeof data37 !== "string")){
-const err61 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema49.type},message:"must be array,string"};
+const err61 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema50.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -5119,7 +5141,7 @@ const len6 = data37.length;
 for(let i6=0; i6<len6; i6++){
 let data38 = data37[i6];
 if(((typeof data38 !== "string") && (!((typeof data38 == "number") && (isFinite(data38))))) && (typeof data38 !== "boolean")){
-const err63 = {instancePath:instancePath+"/command/" + i6,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema49.items.type},message:"must be string,number,boolean"};
+const err63 = {instancePath:instancePath+"/command/" + i6,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema50.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -5138,7 +5160,7 @@ const len7 = data39.length;
 for(let i7=0; i7<len7; i7++){
 let data40 = data39[i7];
 if(((typeof data40 !== "string") && (!((typeof data40 == "number") && (isFinite(data40))))) && (typeof data40 !== "boolean")){
-const err64 = {instancePath:instancePath+"/args/" + i7,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema66.properties.args.items.type},message:"must be string,number,boolean"};
+const err64 = {instancePath:instancePath+"/args/" + i7,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema68.properties.args.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -5370,7 +5392,7 @@ errors++;
 if(data.output_type !== undefined){
 let data57 = data.output_type;
 if(!(((((((data57 === "auto") || (data57 === "string")) || (data57 === "number")) || (data57 === "integer")) || (data57 === "boolean")) || (data57 === "list")) || (data57 === "dict"))){
-const err82 = {instancePath:instancePath+"/output_type",schemaPath:"#/properties/output_type/enum",keyword:"enum",params:{allowedValues: schema66.properties.output_type.enum},message:"must be equal to one of the allowed values"};
+const err82 = {instancePath:instancePath+"/output_type",schemaPath:"#/properties/output_type/enum",keyword:"enum",params:{allowedValues: schema68.properties.output_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -5383,7 +5405,7 @@ errors++;
 if(data.duration !== undefined){
 let data58 = data.duration;
 if((!((typeof data58 == "number") && (isFinite(data58)))) && (typeof data58 !== "string")){
-const err83 = {instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema66.properties.duration.type},message:"must be number,string"};
+const err83 = {instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema68.properties.duration.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -5548,7 +5570,7 @@ errors++;
 if(data.failure_mode !== undefined){
 let data69 = data.failure_mode;
 if(!(((data69 === "fail_fast") || (data69 === "continue_on_error")) || (data69 === "all_or_nothing"))){
-const err94 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema80.enum},message:"must be equal to one of the allowed values"};
+const err94 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema82.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -5608,7 +5630,7 @@ errors++;
 if(data.output_mode !== undefined){
 let data72 = data.output_mode;
 if(!((data72 === "raw") || (data72 === "envelope"))){
-const err99 = {instancePath:instancePath+"/output_mode",schemaPath:"#/properties/output_mode/enum",keyword:"enum",params:{allowedValues: schema66.properties.output_mode.enum},message:"must be equal to one of the allowed values"};
+const err99 = {instancePath:instancePath+"/output_mode",schemaPath:"#/properties/output_mode/enum",keyword:"enum",params:{allowedValues: schema68.properties.output_mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -5671,7 +5693,7 @@ errors++;
 if(data74.effort !== undefined){
 let data75 = data74.effort;
 if(!(((((data75 === "low") || (data75 === "medium")) || (data75 === "high")) || (data75 === "xhigh")) || (data75 === "max"))){
-const err104 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema66.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
+const err104 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema68.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -5728,7 +5750,7 @@ const len14 = data78.length;
 for(let i14=0; i14<len14; i14++){
 let data79 = data78[i14];
 if((typeof data79 !== "string") && (!(data79 && typeof data79 == "object" && !Array.isArray(data79)))){
-const err108 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema41.type},message:"must be string,object"};
+const err108 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema42.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -6110,7 +6132,7 @@ const len15 = data95.length;
 for(let i15=0; i15<len15; i15++){
 let data96 = data95[i15];
 if((typeof data96 !== "string") && (!(data96 && typeof data96 == "object" && !Array.isArray(data96)))){
-const err139 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/type",keyword:"type",params:{type: schema85.type},message:"must be string,object"};
+const err139 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/type",keyword:"type",params:{type: schema87.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -6145,7 +6167,7 @@ errors++;
 if(data96.value !== undefined){
 let data97 = data96.value;
 if(((typeof data97 !== "string") && (!((typeof data97 == "number") && (isFinite(data97))))) && (typeof data97 !== "boolean")){
-const err142 = {instancePath:instancePath+"/options/" + i15+"/value",schemaPath:"#/$defs/gate_option/properties/value/type",keyword:"type",params:{type: schema85.properties.value.type},message:"must be string,number,boolean"};
+const err142 = {instancePath:instancePath+"/options/" + i15+"/value",schemaPath:"#/$defs/gate_option/properties/value/type",keyword:"type",params:{type: schema87.properties.value.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -6247,7 +6269,7 @@ const len16 = data102.length;
 for(let i16=0; i16<len16; i16++){
 let data103 = data102[i16];
 if((typeof data103 !== "string") && (!(data103 && typeof data103 == "object" && !Array.isArray(data103)))){
-const err150 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/type",keyword:"type",params:{type: schema86.type},message:"must be string,object"};
+const err150 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/type",keyword:"type",params:{type: schema88.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -6270,7 +6292,7 @@ errors++;
 }
 if(data103 && typeof data103 == "object" && !Array.isArray(data103)){
 for(const key12 in data103){
-if(!(func1.call(schema86.properties, key12))){
+if(!(func1.call(schema88.properties, key12))){
 const err152 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err152];
@@ -6385,7 +6407,7 @@ const len17 = data108.length;
 for(let i17=0; i17<len17; i17++){
 let data109 = data108[i17];
 if(((typeof data109 !== "string") && (!((typeof data109 == "number") && (isFinite(data109))))) && (typeof data109 !== "boolean")){
-const err161 = {instancePath:instancePath+"/questions/" + i16+"/choices/" + i17,schemaPath:"#/$defs/question_item/properties/choices/items/type",keyword:"type",params:{type: schema86.properties.choices.items.type},message:"must be string,number,boolean"};
+const err161 = {instancePath:instancePath+"/questions/" + i16+"/choices/" + i17,schemaPath:"#/$defs/question_item/properties/choices/items/type",keyword:"type",params:{type: schema88.properties.choices.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -6607,7 +6629,7 @@ errors++;
 if(data.status !== undefined){
 let data122 = data.status;
 if(!((data122 === "success") || (data122 === "failed"))){
-const err179 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema66.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err179 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema68.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -6620,7 +6642,7 @@ errors++;
 if(data.output_template !== undefined){
 let data123 = data.output_template;
 if((typeof data123 !== "string") && (!(data123 && typeof data123 == "object" && !Array.isArray(data123)))){
-const err180 = {instancePath:instancePath+"/output_template",schemaPath:"#/properties/output_template/type",keyword:"type",params:{type: schema66.properties.output_template.type},message:"must be string,object"};
+const err180 = {instancePath:instancePath+"/output_template",schemaPath:"#/properties/output_template/type",keyword:"type",params:{type: schema68.properties.output_template.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -6645,7 +6667,7 @@ errors++;
 if(data.method !== undefined){
 let data125 = data.method;
 if(!(((((((data125 === "GET") || (data125 === "HEAD")) || (data125 === "POST")) || (data125 === "PUT")) || (data125 === "PATCH")) || (data125 === "DELETE")) || (data125 === "OPTIONS"))){
-const err182 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema66.properties.method.enum},message:"must be equal to one of the allowed values"};
+const err182 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema68.properties.method.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -6658,7 +6680,7 @@ errors++;
 if(data.for_each !== undefined){
 let data126 = data.for_each;
 if((typeof data126 !== "string") && (!(Array.isArray(data126)))){
-const err183 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema87.type},message:"must be string,array"};
+const err183 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema89.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -6745,7 +6767,7 @@ errors = vErrors.length;
 if(data.default !== undefined){
 let data131 = data.default;
 if(((typeof data131 !== "string") && (!((typeof data131 == "number") && (isFinite(data131))))) && (typeof data131 !== "boolean")){
-const err189 = {instancePath:instancePath+"/default",schemaPath:"#/properties/default/type",keyword:"type",params:{type: schema66.properties.default.type},message:"must be string,number,boolean"};
+const err189 = {instancePath:instancePath+"/default",schemaPath:"#/properties/default/type",keyword:"type",params:{type: schema68.properties.default.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -6758,7 +6780,7 @@ errors++;
 if(data.on_timeout !== undefined){
 let data132 = data.on_timeout;
 if(((typeof data132 !== "string") && (!((typeof data132 == "number") && (isFinite(data132))))) && (typeof data132 !== "boolean")){
-const err190 = {instancePath:instancePath+"/on_timeout",schemaPath:"#/properties/on_timeout/type",keyword:"type",params:{type: schema66.properties.on_timeout.type},message:"must be string,number,boolean"};
+const err190 = {instancePath:instancePath+"/on_timeout",schemaPath:"#/properties/on_timeout/type",keyword:"type",params:{type: schema68.properties.on_timeout.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -6843,7 +6865,7 @@ const len18 = data138.length;
 for(let i18=0; i18<len18; i18++){
 let data139 = data138[i18];
 if((typeof data139 !== "string") && (!(data139 && typeof data139 == "object" && !Array.isArray(data139)))){
-const err196 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/type",keyword:"type",params:{type: schema66.properties.fallback.items.type},message:"must be string,object"};
+const err196 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/type",keyword:"type",params:{type: schema68.properties.fallback.items.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -7025,8 +7047,8 @@ return errors === 0;
 }
 validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema92 = {"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}};
-const schema93 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}};
+const schema94 = {"type":"object","additionalProperties":false,"properties":{"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}};
+const schema95 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7040,7 +7062,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema93.properties, key0))){
+if(!(func1.call(schema95.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -7090,7 +7112,7 @@ errors++;
 if(data.command !== undefined){
 let data3 = data.command;
 if((!(Array.isArray(data3))) && (typeof data3 !== "string")){
-const err4 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema49.type},message:"must be array,string"};
+const err4 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema50.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7114,7 +7136,7 @@ const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(((typeof data4 !== "string") && (!((typeof data4 == "number") && (isFinite(data4))))) && (typeof data4 !== "boolean")){
-const err6 = {instancePath:instancePath+"/command/" + i0,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema49.items.type},message:"must be string,number,boolean"};
+const err6 = {instancePath:instancePath+"/command/" + i0,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema50.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7133,7 +7155,7 @@ const len1 = data5.length;
 for(let i1=0; i1<len1; i1++){
 let data6 = data5[i1];
 if(((typeof data6 !== "string") && (!((typeof data6 == "number") && (isFinite(data6))))) && (typeof data6 !== "boolean")){
-const err7 = {instancePath:instancePath+"/args/" + i1,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema93.properties.args.items.type},message:"must be string,number,boolean"};
+const err7 = {instancePath:instancePath+"/args/" + i1,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema95.properties.args.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7214,7 +7236,7 @@ errors++;
 if(data.schema !== undefined){
 let data11 = data.schema;
 if((!(data11 && typeof data11 == "object" && !Array.isArray(data11))) && (typeof data11 !== "boolean")){
-const err13 = {instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema93.properties.schema.type},message:"must be object,boolean"};
+const err13 = {instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema95.properties.schema.type},message:"must be object,boolean"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7239,7 +7261,7 @@ errors++;
 if(data.expression !== undefined){
 let data13 = data.expression;
 if((typeof data13 !== "string") && (!((typeof data13 == "number") && (isFinite(data13))))){
-const err15 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: schema93.properties.expression.type},message:"must be string,number"};
+const err15 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: schema95.properties.expression.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7325,7 +7347,7 @@ errors++;
 if(data.timeout !== undefined){
 let data19 = data.timeout;
 if((!((typeof data19 == "number") && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err22 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema45.type},message:"must be number,string"};
+const err22 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -7362,7 +7384,7 @@ errors++;
 if(data.effects !== undefined){
 let data20 = data.effects;
 if(!(((data20 === "none") || (data20 === "idempotent")) || (data20 === "external"))){
-const err25 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema54.enum},message:"must be equal to one of the allowed values"};
+const err25 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -7375,7 +7397,7 @@ errors++;
 if(data.on_unknown !== undefined){
 let data21 = data.on_unknown;
 if(!((((data21 === "ask") || (data21 === "rerun")) || (data21 === "skip")) || (data21 === "fail"))){
-const err26 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
+const err26 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -7438,7 +7460,7 @@ errors++;
 if(data22.backoff !== undefined){
 let data24 = data22.backoff;
 if(!((data24 === "fixed") || (data24 === "exponential"))){
-const err31 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema56.properties.backoff.enum},message:"must be equal to one of the allowed values"};
+const err31 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema57.properties.backoff.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -7560,7 +7582,7 @@ const len2 = data28.length;
 for(let i2=0; i2<len2; i2++){
 let data29 = data28[i2];
 if(!((data29 === "provider_error") || (data29 === "timeout"))){
-const err41 = {instancePath:instancePath+"/retry/retry_on/" + i2,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema56.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
+const err41 = {instancePath:instancePath+"/retry/retry_on/" + i2,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema57.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -7857,7 +7879,7 @@ errors++;
 if(data.scorers !== undefined){
 let data6 = data.scorers;
 if(!data6 || typeof data6 != "object"){
-const err14 = {instancePath:instancePath+"/scorers",schemaPath:"#/properties/scorers/type",keyword:"type",params:{type: schema92.properties.scorers.type},message:"must be object,array"};
+const err14 = {instancePath:instancePath+"/scorers",schemaPath:"#/properties/scorers/type",keyword:"type",params:{type: schema94.properties.scorers.type},message:"must be object,array"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7900,8 +7922,8 @@ return errors === 0;
 }
 validate45.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema101 = {"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}};
-const schema102 = {"type":"number","minimum":0,"maximum":1};
+const schema103 = {"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}};
+const schema104 = {"type":"number","minimum":0,"maximum":1};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7914,7 +7936,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!((typeof data == "number") && (isFinite(data)))) && (!(data && typeof data == "object" && !Array.isArray(data)))){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema101.type},message:"must be number,object"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema103.type},message:"must be number,object"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8405,7 +8427,7 @@ errors++;
 if(data7.otherwise !== undefined){
 let data9 = data7.otherwise;
 if(!(((data9 === "fail") || (data9 === "continue")) || (data9 === "rollback"))){
-const err14 = {instancePath:instancePath+"/restart/otherwise",schemaPath:"#/properties/restart/properties/otherwise/enum",keyword:"enum",params:{allowedValues: schema64.properties.restart.properties.otherwise.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/restart/otherwise",schemaPath:"#/properties/restart/properties/otherwise/enum",keyword:"enum",params:{allowedValues: schema66.properties.restart.properties.otherwise.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8478,7 +8500,7 @@ return errors === 0;
 }
 validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema108 = {"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}};
+const schema110 = {"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}};
 
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8621,7 +8643,7 @@ errors++;
 if(data.failure_mode !== undefined){
 let data4 = data.failure_mode;
 if(!(((data4 === "fail_fast") || (data4 === "continue_on_error")) || (data4 === "all_or_nothing"))){
-const err11 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema80.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema82.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -8723,7 +8745,7 @@ errors++;
 if(data7.when !== undefined){
 let data9 = data7.when;
 if((typeof data9 !== "string") && (typeof data9 !== "boolean")){
-const err19 = {instancePath:instancePath+"/routes/" + i1+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema69.properties.when.type},message:"must be string,boolean"};
+const err19 = {instancePath:instancePath+"/routes/" + i1+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema71.properties.when.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8787,7 +8809,7 @@ errors++;
 if(data.depends_on !== undefined){
 let data12 = data.depends_on;
 if((!(Array.isArray(data12))) && (typeof data12 !== "string")){
-const err24 = {instancePath:instancePath+"/depends_on",schemaPath:"#/$defs/names/type",keyword:"type",params:{type: schema68.type},message:"must be array,string"};
+const err24 = {instancePath:instancePath+"/depends_on",schemaPath:"#/$defs/names/type",keyword:"type",params:{type: schema70.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8828,7 +8850,7 @@ return errors === 0;
 }
 validate56.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema114 = {"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}};
+const schema116 = {"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8892,7 +8914,7 @@ vErrors.push(err4);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema114.properties, key0))){
+if(!(func1.call(schema116.properties, key0))){
 const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err5];
@@ -8975,7 +8997,7 @@ errors++;
 if(data.source !== undefined){
 let data3 = data.source;
 if((typeof data3 !== "string") && (!(Array.isArray(data3)))){
-const err12 = {instancePath:instancePath+"/source",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema87.type},message:"must be string,array"};
+const err12 = {instancePath:instancePath+"/source",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema89.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -9056,7 +9078,7 @@ errors++;
 if(data.failure_mode !== undefined){
 let data7 = data.failure_mode;
 if(!(((data7 === "fail_fast") || (data7 === "continue_on_error")) || (data7 === "all_or_nothing"))){
-const err18 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema80.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema82.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -9158,7 +9180,7 @@ errors++;
 if(data10.when !== undefined){
 let data12 = data10.when;
 if((typeof data12 !== "string") && (typeof data12 !== "boolean")){
-const err26 = {instancePath:instancePath+"/routes/" + i0+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema69.properties.when.type},message:"must be string,boolean"};
+const err26 = {instancePath:instancePath+"/routes/" + i0+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema71.properties.when.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -9235,8 +9257,8 @@ return errors === 0;
 }
 validate58.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema124 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
-const schema125 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command"]},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
+const schema126 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
+const schema127 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command"]},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
 
 function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9288,7 +9310,7 @@ errors++;
 if(data0.type !== undefined){
 let data1 = data0.type;
 if(!((((data1 === "keyfile") || (data1 === "passphrase")) || (data1 === "env")) || (data1 === "command"))){
-const err3 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/$defs/key_source/properties/type/enum",keyword:"enum",params:{allowedValues: schema125.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/$defs/key_source/properties/type/enum",keyword:"enum",params:{allowedValues: schema127.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -9413,10 +9435,10 @@ return errors === 0;
 }
 validate70.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema126 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
-const schema127 = {"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]};
-const schema128 = {"enum":["user_requested","debug_breakpoint","before_risky_operation"]};
-const schema129 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}};
+const schema128 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
+const schema129 = {"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]};
+const schema130 = {"enum":["user_requested","debug_breakpoint","before_risky_operation"]};
+const schema131 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}};
 
 function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9430,7 +9452,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema126.properties, key0))){
+if(!(func1.call(schema128.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -9617,7 +9639,7 @@ errors++;
 if(data.metadata !== undefined){
 let data9 = data.metadata;
 if(!((data9 === "full") || (data9 === "minimal"))){
-const err15 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema126.properties.metadata.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema128.properties.metadata.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -9684,7 +9706,7 @@ const len0 = data12.length;
 for(let i0=0; i0<len0; i0++){
 let data13 = data12[i0];
 if(!((((((((((data13 === "phase_started") || (data13 === "phase_completed")) || (data13 === "specialist_finished")) || (data13 === "evaluation_completed")) || (data13 === "confidence_threshold_crossed")) || (data13 === "error_encountered")) || (data13 === "memory_pressure_high")) || (data13 === "question_opened")) || (data13 === "interval")) || (data13 === "shutdown"))){
-const err20 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema127.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema129.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -9713,7 +9735,7 @@ const len1 = data14.length;
 for(let i1=0; i1<len1; i1++){
 let data15 = data14[i1];
 if(!(((data15 === "user_requested") || (data15 === "debug_breakpoint")) || (data15 === "before_risky_operation"))){
-const err22 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema128.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema130.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -10103,7 +10125,7 @@ errors = vErrors.length;
 if(data.deliverables !== undefined){
 let data19 = data.deliverables;
 if(!((data19 === "plain") || (data19 === "sealed"))){
-const err14 = {instancePath:instancePath+"/deliverables",schemaPath:"settings.schema.json#/$defs/deliverables/enum",keyword:"enum",params:{allowedValues: schema123.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/deliverables",schemaPath:"settings.schema.json#/$defs/deliverables/enum",keyword:"enum",params:{allowedValues: schema125.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -10221,7 +10243,7 @@ errors++;
 if(data21.on_unknown !== undefined){
 let data26 = data21.on_unknown;
 if(!((((data26 === "ask") || (data26 === "rerun")) || (data26 === "skip")) || (data26 === "fail"))){
-const err23 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema130.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema132.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -10234,7 +10256,7 @@ errors++;
 if(data21.take_up_within !== undefined){
 let data27 = data21.take_up_within;
 if((typeof data27 !== "string") && (!((typeof data27 == "number") && (isFinite(data27))))){
-const err24 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema130.properties.take_up_within.type},message:"must be string,number"};
+const err24 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema132.properties.take_up_within.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err24];
 }

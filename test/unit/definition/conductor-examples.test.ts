@@ -22,11 +22,11 @@ const FAULTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Keys of the notes on some of them. */
 const NOTED: Readonly<Record<string, readonly string[]>> = {
-  "simple-qa.yaml": ["workflow.runtime.mcp_servers"],
+  "simple-qa.yaml": [],
   "set-step.yaml": [],
   "script-step.yaml": [],
   "copilot-existing-runtime.yaml": ["workflow.runtime.provider"],
-  "working-dir.yaml": ["workflow.runtime.mcp_servers", "agents[1].working_dir"],
+  "working-dir.yaml": ["agents[1].working_dir"],
 };
 
 async function load(folder: string, name: string): Promise<LoadedWorkflow | readonly string[]> {

@@ -61,15 +61,13 @@ describe("options of model steps", () => {
     );
   });
 
-  it("carry tool servers and the provider's settings, and none of another provider's", async () => {
-    const runtime =
-      "provider: {name: openai, base_url: 'http://x/v1'}, mcp_servers: {git: {command: git-mcp, tools: [log]}}";
-    const servers = { git: { command: "git-mcp", tools: ["log"] } };
+  it("carry the provider's settings, and none of another provider's", async () => {
+    const runtime = "provider: {name: openai, base_url: 'http://x/v1'}, max_tokens: 9";
     expect(await optionsOf(runtime)).toEqual({
       provider: { name: "openai", base_url: "http://x/v1" },
-      mcp_servers: servers,
+      max_tokens: 9,
     });
-    expect(await optionsOf(runtime, "provider: claude")).toEqual({ mcp_servers: servers });
+    expect(await optionsOf(runtime, "provider: claude")).toEqual({ max_tokens: 9 });
   });
 
   it("never hold a key: ${NAME} stays where secrets may stand and is filled elsewhere", async () => {
@@ -86,8 +84,10 @@ agents: [{name: a, prompt: hello}]`,
     expect(JSON.stringify(model)).not.toContain("canary-5531");
     expect(model.options).toEqual({
       provider: { name: "openai", base_url: "http://x", api_key: "${SECRET}", headers: { x: "${SECRET}" } },
-      mcp_servers: { git: { command: "http://x", env: { TOKEN: "${SECRET}" } } },
     });
+    expect(model.tools).toMatchObject([
+      { reach: { by: "stdio", command: ["http://x"], environment: { TOKEN: "${SECRET}" } } },
+    ]);
   });
 
   it("change what a step does, so its fingerprint", async () => {

@@ -21,10 +21,14 @@ workflow:
   context: {mode: accumulate}
   limits: {max_iterations: 5, budget_usd: 1}
   metadata: {owner: me}
-  runtime: {provider: scripted, scripted_answers: {b: [{say: x}]}}
+  runtime:
+    provider: scripted
+    scripted_answers: {b: [{say: x}]}
+    mcp_servers: {git: {command: git-mcp}}
+    tool_output: {enabled: true, max_chars: 1000}
   hooks: {}
   instructions: []
-tools: []
+tools: [log]
 checkpoint_config: {max_checkpoints: 5}
 phases:
   - name: p
@@ -47,7 +51,6 @@ phases:
     ["cost: {show_summary: true}", "workflow.cost"],
     ["limits: {budget_usd: 1, budget_mode: audit}", "workflow.limits.budget_mode"],
     ["checkpoint: {storage: memory}", "workflow.checkpoint.storage"],
-    ["runtime: {mcp_servers: {a: {command: x}}}", "workflow.runtime.mcp_servers"],
     ["runtime: {max_session_seconds: 5}", "workflow.runtime.max_session_seconds"],
     ["runtime: {default_context_tier: default}", "workflow.runtime.default_context_tier"],
     ["runtime: {working_dir: /tmp}", "workflow.runtime.working_dir"],
@@ -56,7 +59,7 @@ phases:
     ["runtime: {skill_discovery: {sources: [project]}}", "workflow.runtime.skill_discovery"],
     ["runtime: {plugin_sources: {a: b}}", "workflow.runtime.plugin_sources"],
     ["runtime: {plugins: [a]}", "workflow.runtime.plugins"],
-    ["runtime: {tool_output: {enabled: false}}", "workflow.runtime.tool_output"],
+    ["runtime: {tool_output: {spill_dir: out}}", "workflow.runtime.tool_output"],
     ["runtime: {checkpoint: {every_agent: true}}", "workflow.runtime.checkpoint.every_agent"],
     ["runtime: {provider: {name: openai, wire_api: responses}}", "workflow.runtime.provider"],
   ])("D7: tell of %s in the header", async (keys, key) => {

@@ -1,0 +1,32 @@
+/** The tools of a model step: its functions, then those of its servers, opened when they are first needed. */
+import { isFunctionTool, isToolServer } from "../definition/tool-definition.js";
+import type { ModelStep } from "../definition/workflow.js";
+import type { StepSink, StepWork } from "../engine/ports.js";
+import type { PerformerDeps } from "./contract.js";
+import type { TalkTools } from "./conversation.js";
+import { createFunctionTools } from "./function-tool.js";
+import type { ModelPlan } from "./model-plan.js";
+import { SCRIPTED_PROVIDER } from "./scripted-model.js";
+import type { Tool } from "./tool-call.js";
+import { openServerTools } from "./tool-servers/server-tools.js";
+
+export interface ModelToolsOptions {
+  readonly plan: Pick<ModelPlan, "choices" | "shownCharsMax">;
+  readonly sink: StepSink;
+}
+
+/** Errors, when they are opened: those of `openServerTools`. */
+export function createModelTools(deps: PerformerDeps, work: StepWork, { plan, sink }: ModelToolsOptions): TalkTools {
+  const { tools = [] } = work.definition as ModelStep;
+  const functions = createFunctionTools(deps, work, tools.filter(isFunctionTool));
+  const servers = tools.filter(isToolServer);
+  let opened: Promise<readonly Tool[]> | undefined;
+  return {
+    open: () => (opened ??= openServerTools(deps, work, { servers, sink }).then((others) => [...functions, ...others])),
+    // A scripted model asks for what its file says: no server is started to tell it what there is.
+    areTold: plan.choices.some(
+      ({ provider, model }) => deps.chooseProvider(provider, model).provider !== SCRIPTED_PROVIDER,
+    ),
+    shownCharsMax: plan.shownCharsMax,
+  };
+}

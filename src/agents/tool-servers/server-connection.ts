@@ -1,0 +1,187 @@
+/**
+ * One MCP server that is connected: what tools it has, and calls of them.
+ *
+ * A failure of the server is TOOL_SERVER_FAILED, VALUE_TOO_LARGE or STEP_TIMEOUT with what is known of its cause;
+ * `details.sent` says that the call was on its way, so that it may have acted. A tool that says itself that it failed has
+ * answered: that is a result.
+ */
+import type { CallToolResult, Client } from "@modelcontextprotocol/client";
+import { messageOf, SplashdownError } from "../../base/errors.js";
+import type { JsonObject, JsonValue } from "../../base/json.js";
+import { LIMITS } from "../../base/limits.js";
+import type { ServerReach } from "../../definition/tool-definition.js";
+import type { ProcessHost } from "../../process/contract.js";
+import { ChildTransport } from "./child-transport.js";
+
+/** How a server is reached, with all its variables filled. */
+export interface ServerPlace {
+  readonly server: string;
+  readonly reach: ServerReach;
+  /** Of the workflow: where a program is started. */
+  readonly folder: string;
+  /** What a program inherits. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** A tool as its server tells it. */
+export interface ServerTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters: JsonObject;
+  readonly isReadOnly: boolean;
+  readonly isIdempotent: boolean;
+}
+
+export interface ServerCall {
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly idempotencyKey: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** The server says that it is at work; the limit in time starts again. */
+  readonly onProgress: (message: string | undefined) => void;
+}
+
+export interface ServerAnswer {
+  readonly content: readonly JsonObject[];
+  readonly structured?: JsonValue;
+  readonly isError: boolean;
+}
+
+export interface ConnectionDeps {
+  /** Opened when a server is a program. */
+  readonly processes: () => ProcessHost;
+  readonly version: string;
+  readonly debug: (text: string) => void;
+  readonly onClose: () => void;
+}
+
+/** Errors: TOOL_SERVER_FAILED when it cannot be started or reached, or answers nothing that makes sense. */
+export async function connectServer(deps: ConnectionDeps, place: ServerPlace): Promise<ServerConnection> {
+  const sdk = await import("@modelcontextprotocol/client");
+  const client = new sdk.Client({ name: "splashdown", version: deps.version }, { capabilities: {} });
+  const transport = openTransport(sdk, deps, place);
+  const connection = new ServerConnection(place, client, transport);
+  Object.assign(client, {
+    onerror: (error: Error) => deps.debug(`tool server ${place.server}: ${error.message}`),
+    onclose: deps.onClose,
+  });
+  try {
+    await client.connect(transport, { timeout: LIMITS.toolServerStartMs });
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw connection.failure("cannot be reached", error);
+  }
+}
+
+type Sdk = typeof import("@modelcontextprotocol/client");
+
+function openTransport(sdk: Sdk, { processes }: ConnectionDeps, { reach, folder, environment }: ServerPlace) {
+  if (reach.by === "stdio") {
+    const [program = "", ...parameters] = reach.command;
+    const spec = { program, arguments: parameters, folder, environment: { ...environment, ...reach.environment } };
+    return new ChildTransport({ processes: processes(), spec, parse: sdk.deserializeMessage });
+  }
+  const url = new URL(reach.url);
+  const requestInit = { headers: { ...reach.headers } };
+  return reach.by === "http"
+    ? new sdk.StreamableHTTPClientTransport(url, { requestInit })
+    : new sdk.SSEClientTransport(url, { requestInit });
+}
+
+export class ServerConnection {
+  #tools: Promise<readonly ServerTool[]> | undefined;
+
+  constructor(
+    private readonly place: ServerPlace,
+    private readonly client: Client,
+    private readonly transport: ReturnType<typeof openTransport>,
+  ) {}
+
+  /** Its tools, asked once. Errors: TOOL_SERVER_FAILED. */
+  tools(): Promise<readonly ServerTool[]> {
+    this.#tools ??= this.#listTools();
+    return this.#tools;
+  }
+
+  async #listTools(): Promise<readonly ServerTool[]> {
+    try {
+      const { tools } = await this.client.listTools(undefined, { timeout: LIMITS.toolServerStartMs });
+      return tools.slice(0, LIMITS.toolsPerServerMax).map(({ name, description, inputSchema, annotations }) => ({
+        name,
+        ...(description === undefined ? {} : { description }),
+        parameters: inputSchema as JsonObject,
+        isReadOnly: annotations?.readOnlyHint === true,
+        isIdempotent: annotations?.idempotentHint === true,
+      }));
+    } catch (error) {
+      throw this.failure("does not say which tools it has", error);
+    }
+  }
+
+  async call(call: ServerCall): Promise<ServerAnswer> {
+    const { tool, input, idempotencyKey, timeoutMs: timeout, signal, onProgress } = call;
+    try {
+      const result = await this.client.callTool(
+        { name: tool, arguments: input, _meta: { [KEY_FIELD]: idempotencyKey } },
+        { signal, timeout, resetTimeoutOnProgress: true, onprogress: ({ message }) => onProgress(message) },
+      );
+      return readAnswer(result);
+    } catch (error) {
+      if (signal.aborted) throw new SplashdownError("CANCELLED", `the call of ${tool} was ended`);
+      throw this.#callFailure(call, error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.client.close().catch(() => undefined);
+    // A client that was never connected does not close what it was given.
+    await this.transport.close().catch(() => undefined);
+  }
+
+  /** What the server did wrong, and all that is known of it. */
+  failure(what: string, error: unknown, details: JsonObject = {}): SplashdownError {
+    const own = this.transport instanceof ChildTransport ? this.transport : undefined;
+    const code = (error instanceof SplashdownError ? error : own?.failure)?.code ?? "TOOL_SERVER_FAILED";
+    const known = [messageOf(error), own?.describe() ?? ""].filter((part) => part !== "").join("; ");
+    return new SplashdownError(code, `the tool server ${this.place.server} ${what}: ${known}`, {
+      cause: error,
+      details: { server: this.place.server, ...details },
+    });
+  }
+
+  #callFailure({ tool, timeoutMs }: ServerCall, error: unknown): SplashdownError {
+    const details = { tool, sent: true };
+    const code = sdkCodeOf(error);
+    if (code === "REQUEST_TIMEOUT") {
+      const text = `the tool ${tool} of server ${this.place.server} was silent for ${timeoutMs / 1_000} seconds; raise timeout of the server, or have the tool tell its progress`;
+      return new SplashdownError("STEP_TIMEOUT", text, {
+        cause: error,
+        details: { server: this.place.server, ...details },
+      });
+    }
+    // Numbers are the server's own: it has refused the call.
+    if (typeof code === "number") return this.failure(`refused ${tool}`, error, { tool, sent: false });
+    return this.failure(`broke off while it worked on ${tool}`, error, details);
+  }
+}
+
+/** Source: `_meta` keys with a prefix are free for clients. */
+const KEY_FIELD = "splashdown/idempotency-key";
+
+function sdkCodeOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+}
+
+function readAnswer({ content, structuredContent, isError }: CallToolResult): ServerAnswer {
+  const plain = JSON.parse(JSON.stringify({ content, structured: structuredContent })) as {
+    readonly content?: readonly JsonObject[];
+    readonly structured?: JsonValue;
+  };
+  return {
+    content: plain.content ?? [],
+    ...(plain.structured === undefined ? {} : { structured: plain.structured }),
+    isError: isError === true,
+  };
+}
