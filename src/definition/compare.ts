@@ -1,5 +1,6 @@
 /** Compares two definitions of a task: which steps' finished work stays valid when a workflow was edited. */
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
+import type { HooksDefinition } from "./hooks.js";
 import type { NodeDefinition, ScopeDefinition, StepDefinition, WorkflowDefinition } from "./workflow.js";
 
 /** Shape: paths in the order of the new definition, those of removed steps in the order of the old one. */
@@ -131,6 +132,13 @@ function listConcurrency(node: NodeDefinition): (readonly [string, number])[] {
   return "maxConcurrent" in node ? [[node.path, node.maxConcurrent], ...inner] : inner;
 }
 
+/** Hooks of nested workflows, by path. */
+function listHooks(node: NodeDefinition): Record<string, HooksDefinition> {
+  if (node.node === "step") return {};
+  const inner = Object.assign({}, ...node.children.map(listHooks)) as Record<string, HooksDefinition>;
+  return node.scope === "workflow" && node.hooks !== undefined ? { ...inner, [node.path]: node.hooks } : inner;
+}
+
 function policyOf(definition: WorkflowDefinition, steps: Steps): JsonObject {
   const { name, limits, output, onFailure, onUnknown, settings, scriptedAnswers, atlas } = definition;
   const inputs = Object.entries(definition.inputs).map(([key, { description: _said, ...input }]) => [key, input]);
@@ -149,6 +157,7 @@ function policyOf(definition: WorkflowDefinition, steps: Steps): JsonObject {
     settings,
     scriptedAnswers,
     atlas,
+    hooks: { task: definition.hooks, ...listHooks(definition.root) },
     patience: Object.fromEntries(patience),
   } as unknown as JsonObject;
 }

@@ -2,6 +2,7 @@
 import type { JsonValue } from "../base/json.js";
 import type { Step } from "../schema/generated/workflow.js";
 import type { NodeSite } from "./build-context.js";
+import type { HooksDefinition } from "./hooks.js";
 import { findNearest } from "./nearest.js";
 import { optional } from "./plain-parts.js";
 import type { ScopeFrame } from "./scope-builder.js";
@@ -27,6 +28,7 @@ export function buildNested(step: Step, frame: ScopeFrame, site: NodeSite): Work
     context: definition.context,
     output: definition.output,
     onFailure: definition.onFailure,
+    ...optional("hooks", placeHooks(definition.hooks, frame.path)),
     children: [placeBelow(definition.root, frame.path) as ScopeDefinition],
   };
 }
@@ -59,12 +61,22 @@ function checkMapping({ input_mapping: mapping, name = "" }: Step, loaded: Loade
   });
 }
 
+function placeHooks(hooks: HooksDefinition | undefined, above: string): HooksDefinition | undefined {
+  if (hooks === undefined) return undefined;
+  const placed = Object.entries(hooks).map(([name, hook]) => [
+    name,
+    "step" in hook ? { step: placeBelow(hook.step, above) } : hook,
+  ]);
+  return Object.fromEntries(placed) as HooksDefinition;
+}
+
 /** The same nodes with their paths below another one. */
 function placeBelow(node: NodeDefinition, above: string): NodeDefinition {
   const placed = { ...node, path: `${above}/${node.path}` };
   if (placed.node === "step") return placed;
   const children = (placed.children as readonly NodeDefinition[]).map((child) => placeBelow(child, above));
   const parts: Record<string, unknown> = { ...placed, children };
+  if (placed.scope === "workflow" && placed.hooks !== undefined) parts["hooks"] = placeHooks(placed.hooks, above);
   if (placed.scope === "phase") {
     const { spawn, evaluate } = placed;
     if (spawn !== undefined) parts["spawn"] = placeBelow(spawn, above);

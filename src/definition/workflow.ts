@@ -313,6 +313,7 @@ export interface WorkflowScope extends NodeBase {
   /** Its output: name → template; empty means that of its last step. */
   readonly output: Readonly<Record<string, TemplateValue>>;
   readonly onFailure: OnFailure;
+  readonly hooks?: HooksDefinition;
   /** Its own root. */
   readonly children: readonly [ScopeDefinition];
 }

@@ -5,10 +5,11 @@
  * partial, with the output that can be rendered.
  */
 import type { WorkflowScope } from "../definition/workflow.js";
-import type { Choice } from "./choice.js";
+import { loadValue, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { renderWorkflowOutput } from "./final-output.js";
-import { leave, leaveFailed } from "./leaving.js";
+import { describeHookError, reachHook } from "./hooks.js";
+import { findCause, leave, leaveFailed } from "./leaving.js";
 import { childPath } from "./lookup.js";
 import type { OpenScope } from "./open-scope.js";
 import { startChild } from "./start.js";
@@ -19,15 +20,39 @@ type WorkflowData = Extract<ScopeData, { scope: "workflow" }>;
 export function advanceWorkflow(choice: Choice, open: OpenScope<WorkflowScope>): readonly EngineEvent[] {
   const { scope, node, budget } = open;
   const data = scope.data as WorkflowData;
-  if (data.fault !== undefined) return leaveFailed(choice, open);
+  if (data.fault !== undefined) return fail(choice, open);
   if (data.root === "running") return [];
   const [root] = node.children;
-  if (data.root === "ready") return startChild(choice, childPath(scope.path, root.name), budget);
+  if (data.root === "ready") {
+    const hook = reachHook(choice, "on_start", { nested: { path: scope.path, node } });
+    return hook.length > 0 ? hook : startChild(choice, childPath(scope.path, root.name), budget);
+  }
   if (data.ends?.status === "failed" || (data.root === "failed" && node.onFailure !== "continue"))
-    return leaveFailed(choice, open);
+    return fail(choice, open);
+  return end(choice, open, data);
+}
+
+function end(choice: Choice, open: OpenScope<WorkflowScope>, data: WorkflowData): readonly EngineEvent[] {
+  const { scope, node } = open;
   const rendered = outputOf(choice, open, data);
-  if ("error" in rendered) return leaveFailed(choice, open);
-  return [leave(choice, open, { outcome: data.root === "done" ? "done" : "partial", output: rendered.output })];
+  if ("error" in rendered) return fail(choice, open);
+  const { output } = rendered;
+  if (node.hooks?.on_complete !== undefined) {
+    const result = output === undefined ? null : loadValue(choice, output);
+    const hook = reachHook(choice, "on_complete", { nested: { path: scope.path, node }, names: { result } });
+    if (hook.length > 0) return hook;
+  }
+  return [leave(choice, open, { outcome: data.root === "done" ? "done" : "partial", output })];
+}
+
+/** Left with its failure where somebody further out deals with it; a failure nobody deals with is told at the end. */
+function fail(choice: Choice, open: OpenScope<WorkflowScope>): readonly EngineEvent[] {
+  const { scope, node } = open;
+  const leaving = leaveFailed(choice, open);
+  if (leaving.length === 0) return [];
+  const error = describeHookError(findCause(choice, scope), `${scope.path} failed`);
+  const hook = reachHook(choice, "on_error", { nested: { path: scope.path, node }, names: { error } });
+  return hook.length > 0 ? hook : leaving;
 }
 
 /** A terminate step may give it itself. */

@@ -9,13 +9,13 @@
 import { EXIT_STATUS } from "../base/error-table.js";
 import type { JsonObject } from "../base/json.js";
 import { loadValue, type Choice } from "./choice.js";
-import { reachHook } from "./hooks.js";
+import { describeHookError, reachHook } from "./hooks.js";
 import { earliest, earliestWaitAtMs } from "./due.js";
 import type { EngineEvent, EventOf } from "./events.js";
 import { renderWorkflowOutput } from "./final-output.js";
 import type { QuestionKind } from "./question.js";
 import type { EngineInput } from "./input.js";
-import { childPath, findScopeDefinition, isPerformed, requireTask } from "./lookup.js";
+import { childPath, findScopeDefinition, findWorkflow, isPerformed, requireTask } from "./lookup.js";
 import { openQuestions } from "./questions.js";
 import type { QuestionEntry, ScopeEntry } from "./state.js";
 import { drawPicture } from "./task-picture.js";
@@ -44,8 +44,7 @@ export function decideQuiescent(choice: Choice): readonly EngineEvent[] {
   if (task.request === undefined && isWorthWaiting(choice)) return [];
   if (task.root !== undefined && !isAnyStepInQuestion(choice)) return closeEnded(choice);
   const closing = close(choice, closingOf(choice, earliestWaitAtMs(choice.state)));
-  const hook =
-    closing.end === "failed" ? reachHook(choice, "on_error", { error: describeFailure(choice, closing) }) : [];
+  const hook = closing.end === "failed" ? reachFailure(choice, closing) : [];
   if (hook.length > 0) return hook;
   return [...beforeClosing(choice, closing), closing];
 }
@@ -180,17 +179,23 @@ function failedClosing(choice: Choice): Closing {
 }
 
 function failureReason(choice: Choice): string {
+  return findFailure(choice)?.reason ?? "a group has failed";
+}
+
+/** The step, or the scope, at which a failure stands in the way. */
+function findFailure(choice: Choice): { readonly path: string; readonly reason: string } | undefined {
   const { state } = choice;
   for (const id of state.blocked) {
     const step = state.steps.get(id);
     if (step?.status !== "failed") continue;
-    return `${step.path} failed: ${step.error?.code ?? "STEP_FAILED"}: ${step.error?.message ?? ""}`;
+    const reason = `${step.path} failed: ${step.error?.code ?? "STEP_FAILED"}: ${step.error?.message ?? ""}`;
+    return { path: step.path, reason };
   }
   for (const scope of state.scopes.values()) {
     const reason = describeStop(choice, scope);
-    if (reason !== undefined) return reason;
+    if (reason !== undefined) return { path: `${scope.path}/`, reason };
   }
-  return "a group has failed";
+  return undefined;
 }
 
 function describeStop(choice: Choice, { path, data }: ScopeEntry): string | undefined {
@@ -236,21 +241,31 @@ function closeEnded(choice: Choice): readonly EngineEvent[] {
   return hook.length > 0 ? hook : [close(choice, closing)];
 }
 
-function reachEnd(choice: Choice, closing: Closing): readonly EngineEvent[] {
-  if (closing.end === "failed") return reachHook(choice, "on_error", { error: describeFailure(choice, closing) });
-  if (requireTask(choice.state).definition.hooks?.on_complete === undefined) return [];
-  const result = closing.output === undefined ? null : loadValue(choice, closing.output);
-  return reachHook(choice, "on_complete", { result });
+/** The innermost nested workflow that the failure stands in is told first, the task last. */
+function reachFailure(choice: Choice, closing: Closing): readonly EngineEvent[] {
+  const names = { error: describeFailure(choice, closing) };
+  for (let at = findFailure(choice)?.path; at !== undefined;) {
+    const nested = findWorkflow(choice.state, at);
+    const hook = nested === undefined ? [] : reachHook(choice, "on_error", { nested, names });
+    if (hook.length > 0) return hook;
+    at = nested?.path;
+  }
+  return reachHook(choice, "on_error", { names });
 }
 
-/** What a hook is told of a failure. Source: CONDUCTOR-YAML 1.2. */
+function reachEnd(choice: Choice, closing: Closing): readonly EngineEvent[] {
+  if (closing.end === "failed") return reachFailure(choice, closing);
+  if (requireTask(choice.state).definition.hooks?.on_complete === undefined) return [];
+  const result = closing.output === undefined ? null : loadValue(choice, closing.output);
+  return reachHook(choice, "on_complete", { names: { result } });
+}
+
 function describeFailure(choice: Choice, { reason }: Closing): JsonObject {
   for (const id of choice.state.blocked) {
     const error = choice.state.steps.get(id)?.error;
-    if (error !== undefined)
-      return { type: error.code, message: error.message, suggestion: "mend it, then resume the task" };
+    if (error !== undefined) return describeHookError(error, reason);
   }
-  return { type: "STEP_FAILED", message: reason, suggestion: null };
+  return describeHookError(undefined, reason);
 }
 
 function describeEnd(choice: Choice): Closing {

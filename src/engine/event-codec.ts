@@ -189,7 +189,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       outcome: false,
     },
   },
-  hook_told: { family: "note", fields: { hook: true, text: true } },
+  hook_told: { family: "note", fields: { hook: true, text: true, path: false } },
   question_reminded: { family: "question", fields: { question: true } },
   channel_changed: { family: "channel", fields: { op: true, key: true, value: true } },
   score_recorded: {

@@ -282,7 +282,7 @@ export type EngineEvent = { readonly atMs: number } & (
   | { readonly type: "decision_made"; readonly decision: Decision }
   | QuestionEvent
   /** A text that the workflow wanted told. */
-  | { readonly type: "hook_told"; readonly hook: HookName; readonly text: string }
+  | { readonly type: "hook_told"; readonly hook: HookName; readonly text: string; readonly path?: string }
   /** By a program that works on the task without the engine. */
   | ({ readonly type: "channel_changed" } & ChannelChange)
   | {

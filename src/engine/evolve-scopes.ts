@@ -59,6 +59,7 @@ export function enterScope(state: TaskState, event: EventOf<"scope_entered">): v
   }
   if (event.visit > 1 && isFresh(node, name)) forgetOutputs(state, event.path, node);
   state.visits.set(event.path, event.visit);
+  state.stored.delete(event.path);
   state.scopes.set(
     event.path,
     Object.freeze({

@@ -10,9 +10,9 @@ import { isJsonObject, type JsonObject } from "../base/json.js";
 import type { SavedFile } from "./deliverables.js";
 import type { EventOf, FailureDisposition, Usage } from "./events.js";
 import type { Question, QuestionKind } from "./question.js";
-import { moveChild, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
+import { moveChild, replaceData, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "./identity.js";
-import { currentStepId, findPlace, isPerformed, isHook, requireTask } from "./lookup.js";
+import { currentStepId, findPlace, findWorkflow, isPerformed, isHook, requireTask } from "./lookup.js";
 import { noteStep } from "./stored.js";
 import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState, Totals } from "./state.js";
 import { changeChannel } from "./wishes.js";
@@ -34,7 +34,7 @@ export function intendStep(state: TaskState, event: EventOf<"step_intended">): v
     state.visits.set(event.path, event.visit);
     state.rounds.delete(event.path);
     addTotals(state, { iterations: state.totals.iterations + 1 });
-    if (isHook(event.path)) markHook(state, nameOfPath(event.path));
+    if (isHook(event.path)) markHook(state, nameOfPath(event.path), findWorkflow(state, event.path)?.path);
   }
   if (event.permittedBy !== undefined) {
     consumeQuestion(state, event.permittedBy);
@@ -190,11 +190,16 @@ const STATUS_IN_QUESTION: Partial<Record<QuestionKind, StepStatus>> = {
   questions: "asked",
 };
 
-/** A hook was reached: it is not reached again on the same occasion. */
-export function markHook(state: TaskState, hook: string): void {
-  const task = requireTask(state);
-  const hooks = Object.freeze({ ...task.hooks, [hook]: hook === "on_error" ? state.epoch : state.round });
-  state.task = Object.freeze({ ...task, hooks });
+/** A hook of the task, or of a nested workflow, was reached: it is not reached again on the same occasion. */
+export function markHook(state: TaskState, hook: string, nested?: string): void {
+  const reached = { [hook]: hook === "on_error" ? state.epoch : state.round };
+  const scope = nested === undefined ? undefined : state.scopes.get(nested);
+  if (scope?.data.scope === "workflow") {
+    replaceData(state, scope, { ...scope.data, hooks: Object.freeze({ ...scope.data.hooks, ...reached }) });
+  } else if (nested === undefined) {
+    const task = requireTask(state);
+    state.task = Object.freeze({ ...task, hooks: Object.freeze({ ...task.hooks, ...reached }) });
+  }
 }
 
 /** A question about a step takes it aside until it is answered. */

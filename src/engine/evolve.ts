@@ -82,7 +82,7 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   question_answered: answerQuestion,
   question_moved: moveInQuestion,
   question_reminded: remindOfQuestion,
-  hook_told: (state, event) => markHook(state, event.hook),
+  hook_told: (state, event) => markHook(state, event.hook, event.path),
   channel_changed: (state, event) => changeChannel(state.channel, [event]),
   score_recorded: recordScore,
   evaluation_completed: completeEvaluation,

@@ -29,7 +29,7 @@ export function leaveFailed(choice: Choice, open: OpenScope, describe?: () => Js
 }
 
 /** What made a scope fail: its own fault, a step that holds it up, or the child that failed. */
-function findCause({ state }: Choice, { path, data }: ScopeEntry): StepError | undefined {
+export function findCause({ state }: Choice, { path, data }: ScopeEntry): StepError | undefined {
   const held = findFailedBelow(state, path);
   switch (data.scope) {
     case "for_each":

@@ -9,6 +9,7 @@ import { assert, SplashdownError } from "../base/errors.js";
 import type { StepId } from "../base/ids.js";
 import type { JsonObject } from "../base/json.js";
 import { HOOKS_NAME } from "../definition/defaults.js";
+import type { HooksDefinition } from "../definition/hooks.js";
 import type {
   NodeDefinition,
   OnFailure,
@@ -64,6 +65,10 @@ export function indexDefinition(definition: WorkflowDefinition): DefinitionIndex
   const places = new Map<string, NodePlace>();
   const dependants = new Map<string, string[]>();
   const byName = new Map<string, string[]>();
+  const addHooks = (hooks: HooksDefinition | undefined) => {
+    for (const hook of Object.values(hooks ?? {}))
+      if ("step" in hook) places.set(hook.step.path, { node: hook.step, name: hook.step.name, isScorer: false });
+  };
   const add = (place: NodePlace, border: string) => {
     const { node } = place;
     places.set(node.path, place);
@@ -72,12 +77,11 @@ export function indexDefinition(definition: WorkflowDefinition): DefinitionIndex
       pushTo(dependants, `${place.parent}/${name}`, node.name);
     }
     if (node.node !== "scope") return;
+    if (node.scope === "workflow") addHooks(node.hooks);
     for (const child of childrenOf(node)) add(placeOfChild(node, child), borderBelow(node, border));
   };
   add({ node: definition.root, name: definition.root.name, isScorer: false }, definition.root.path);
-  for (const hook of Object.values(definition.hooks ?? {})) {
-    if ("step" in hook) places.set(hook.step.path, { node: hook.step, name: hook.step.name, isScorer: false });
-  }
+  addHooks(definition.hooks);
   const index = { places, dependants, byName };
   indexes.set(definition, index);
   return index;

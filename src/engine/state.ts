@@ -253,6 +253,8 @@ export type ScopeData =
       readonly inputs: ValueRef;
       /** Why it cannot begin. */
       readonly fault?: StepError;
+      /** As of the task: see `TaskEntry.hooks`. */
+      readonly hooks?: Readonly<Record<string, number>>;
       /** Where its root stands. */
       readonly root: "ready" | "running" | ChildEnd;
       readonly routeOutput?: JsonObject;

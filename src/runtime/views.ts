@@ -238,7 +238,7 @@ const DESCRIBERS: Describers = {
   question_answered: (event) => `${event.by} answered ${event.question}: ${event.answer}`,
   question_moved: (event) =>
     `${event.by} in ${event.question}: ${event.action} ${Object.keys(event.set).join(", ")}${event.outcome === undefined ? "" : ` (${event.outcome})`}`,
-  hook_told: (event) => `${event.hook}: ${event.text}`,
+  hook_told: (event) => `${event.path === undefined ? "" : `${event.path} `}${event.hook}: ${event.text}`,
   question_reminded: (event) => `nobody has answered ${event.question} yet`,
   channel_changed: (event) => `channel ${event.op} ${event.key}`,
   score_recorded: (event) => `${event.path} ${event.dimension}: ${event.score}`,
