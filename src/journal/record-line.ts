@@ -1,7 +1,8 @@
 /**
  * One record as one line of JSON, and the chain of hashes through the lines of a segment.
  *
- * `{"n":1,"k":"intent","d":"<base64>","h":"<43 chars>"}`: number, kind in the clear, sealed body, chain hash.
+ * `{"n":1,"k":"intent","d":"<base64>","h":"<43 chars>"}`: number, kind in the clear, sealed body, chain hash. The number of
+ * a record that is there once more (J13) is called `r`: such a line says nothing of what came after the header's write.
  * J1: H0 = SHA-256(header line before `,"h"`); Hn = SHA-256(Hn-1 ‖ line n before `,"h"`); each line states all 32 bytes.
  * J2: the seal of a record binds the *stated* hash of the line before it, its number and its kind, so one damaged record
  *     costs one record, and none can be moved, dropped or doubled even when every hash is repaired.
@@ -18,7 +19,7 @@ export const HASH_FIELD_BYTES = HASH_FIELD_START.length + HASH_CHARS + 2;
 const QUOTE = 0x22;
 /** Longest number and kind with their field names. */
 const START_BYTES_MAX = 96;
-const START = /^\{"n":([1-9][0-9]{0,15}),"k":"([a-z_]{1,32})","d":"/;
+const START = /^\{"[nr]":([1-9][0-9]{0,15}),"k":"([a-z_]{1,32})","d":"/;
 /** The last character carries two spare bits, which are zero in the canonical form. */
 const HASH_FIELD = /^,"h":"([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])"\}$/;
 
@@ -43,9 +44,9 @@ export interface RecordLine extends RecordPlace {
 /** Builds a record's line. Shape: the answer's `h` is the next line's prior hash. */
 export function encodeRecordLine(
   prior: Uint8Array,
-  record: { n: number; kind: string; sealed: Buffer },
+  record: { n: number; kind: string; sealed: Buffer; isRepeated?: boolean },
 ): { line: Buffer; h: Buffer } {
-  const hashed = `{"n":${record.n},"k":"${record.kind}","d":"${record.sealed.toString("base64")}"`;
+  const hashed = `{"${record.isRepeated === true ? "r" : "n"}":${record.n},"k":"${record.kind}","d":"${record.sealed.toString("base64")}"`;
   const hashedEnd = HASH_BYTES + hashed.length;
   const bytes = Buffer.allocUnsafe(hashedEnd + HASH_FIELD_BYTES);
   bytes.set(prior, 0);

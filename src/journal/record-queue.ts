@@ -33,14 +33,14 @@ export function queueRecord(n: number, event: EngineEvent): QueuedRecord {
 }
 
 /** Seals records in order as the next lines of a segment; moves its chain on. */
-export function sealBatch(state: SealingState, records: readonly QueuedRecord[]): SealedBatch {
+export function sealBatch(state: SealingState, records: readonly QueuedRecord[], isRepeated = false): SealedBatch {
   const lines: Buffer[] = [];
   const hashes = new Map<number, Buffer>();
   let sizeBytes = 0;
   for (const [at, { n, kind, body }] of records.entries()) {
     markBatchStart(body, at === 0);
     const sealed = state.sealer.seal(state.part, computeAad(state.h, n, kind), body);
-    const { line, h } = encodeRecordLine(state.h, { n, kind, sealed });
+    const { line, h } = encodeRecordLine(state.h, { n, kind, sealed, isRepeated });
     state.part += 1;
     state.h = h;
     lines.push(line);

@@ -4,8 +4,9 @@
  * J4: a crash can only leave a torn tail: bytes without a newline, or with NULs, after the last good record. Everything
  *     else that does not fit is damage. A last line whose own hash verifies counts even without its newline; stray bytes
  *     after it make the tail damaged.
- * J5: a header without its newline and with nothing after it is torn, as if the epoch had only been claimed; any other
- *     header that does not fit is damage, never an empty epoch. So is one whose repeated records (J13) are not all there.
+ * J5: a header without its newline and with nothing after it is torn, as if the epoch had only been claimed. The records it
+ *     repeats (J13) come with it in one write, so it is torn too where they are not all there, and where NULs stand in that
+ *     write and no own record follows. Any other header that does not fit is damage, never an empty epoch.
  * A line is tried against the stated hash of the line before and against the computed one, so that damage to a stated
  * hash costs nothing. Where a newline inside was damaged, records are found again by how they begin.
  * Source: STORAGE section 1.7.
@@ -26,7 +27,9 @@ import { fitsOwnHash, parseSegmentHeader, type ParsedHeader } from "./segment-he
 const NEWLINE = 0x0a;
 /** More bad lines in a row than this have lost the chain anyway. */
 const PRIORS_MAX = 4;
-const RECORD_START = Buffer.from('{"n":');
+/** How a record of the writer's own begins, and one that it repeats. */
+const OWN_START = Buffer.from('{"n":');
+const REPEATED_START = Buffer.from('{"r":');
 const RECORD_END = Buffer.from('"}');
 
 export interface ScannedLine extends RecordLine {
@@ -110,8 +113,8 @@ function isTornOpening({ header, lines, goodCount, tail }: SegmentScan): boolean
 function isTornHeader(bytes: Buffer, newline: number): boolean {
   if (newline < 0) return !fitsOwnHash(bytes);
   if (!bytes.includes(0)) return false;
-  // What follows NULs can be the rest of the same write only as long as no record was written.
-  return bytes.indexOf(RECORD_START, newline + 1) < 0 && !fitsOwnHash(bytes.subarray(0, newline));
+  // What follows NULs can be the rest of the same write only as long as no own record was written.
+  return bytes.indexOf(OWN_START) < 0 && !fitsOwnHash(bytes.subarray(0, newline));
 }
 
 /** Takes the whole lines that follow an intact header, up to the first that does not fit; says where that begins. */
@@ -177,14 +180,21 @@ function guessHashes({ bytes, priors }: Walk, parsed: RecordLine): Buffer[] {
   return (parsed.stated === undefined ? computed : [parsed.stated, ...computed]).slice(0, PRIORS_MAX);
 }
 
+/** Where the next record begins, from a place on; -1 when none does. */
+function findStart(bytes: Buffer, from: number): number {
+  const [own, repeated] = [bytes.indexOf(OWN_START, from), bytes.indexOf(REPEATED_START, from)];
+  return own < 0 || repeated < 0 ? Math.max(own, repeated) : Math.min(own, repeated);
+}
+
 /** A line that has not the form: finds the records that begin in it. */
 function walkBroken(walk: Walk, place: { start: number; end: number; number: number; hasNewline: boolean }): void {
   const { bytes } = walk;
   const before = walk.lines.length;
-  let chunkStart = bytes.indexOf(RECORD_START, place.start);
-  while (chunkStart >= 0 && chunkStart < place.end) {
-    const following = bytes.indexOf(RECORD_START, chunkStart + 1);
-    const chunkEnd = following < 0 || following > place.end ? place.end : following;
+  const upToEnd = bytes.subarray(0, place.end);
+  let chunkStart = findStart(upToEnd, place.start);
+  while (chunkStart >= 0) {
+    const following = findStart(upToEnd, chunkStart + 1);
+    const chunkEnd = following < 0 ? place.end : following;
     const close = bytes.subarray(chunkStart, chunkEnd).lastIndexOf(RECORD_END);
     const parsed = close < 0 ? undefined : parseRecordLine(bytes, chunkStart, chunkStart + close + RECORD_END.length);
     if (parsed !== undefined) takeLine(walk, parsed, { line: place.number, next: parsed.end });

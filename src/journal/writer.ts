@@ -253,7 +253,7 @@ export class JournalWriter implements EventLog {
       timestamp,
     });
     const state: SealingState = { sealer, part: 0, h: header.h };
-    const { lines, sizeBytes } = sealBatch(state, repeated);
+    const { lines, sizeBytes } = sealBatch(state, repeated, true);
     const writer = await task.openSegment(epoch, header.line, lines);
     assert(writer.id.epoch === epoch && writer.id.index === id.index, "the store numbered a segment otherwise");
     this.#segment = { ...state, writer, sizeBytes: header.line.length + 1 + sizeBytes };

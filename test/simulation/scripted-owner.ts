@@ -69,12 +69,12 @@ export interface Deviations {
   readonly continuesUnread?: boolean;
   /** Builds upon the last batch of who came before without writing it once more. */
   readonly repeatsNothing?: boolean;
-  /** Wraps the task's store. */
-  readonly wrapTask?: (task: TaskStore) => TaskStore;
+  /** Wraps the task's store; `pause` lets others go on. */
+  readonly wrapTask?: (task: TaskStore, pause: () => Promise<void>) => TaskStore;
 }
 
 /** Where an owner may be held up: `recorded` is before its intent is durable, `intended` after, before it looks. */
-export type OwnerPlace = "restored" | "opened" | "recorded" | "intended";
+export type OwnerPlace = "deviating" | "restored" | "opened" | "recorded" | "intended";
 
 export interface OwnerOptions {
   readonly store: Store;
@@ -121,7 +121,7 @@ export class ScriptedOwner {
     const made = await store.createTask(TASK_NAME);
     const found = made ?? (await store.task(TASK_NAME));
     if (found === undefined) throw new Error("the task vanished");
-    const task = this.#watchClaim(deviations?.wrapTask?.(found) ?? found);
+    const task = this.#watchClaim(deviations?.wrapTask?.(found, async () => pause?.("deviating")) ?? found);
     const restored = made === undefined ? await this.#restore(task) : undefined;
     const epoch = restored?.epoch ?? (await task.claim());
     await pause?.("restored");

@@ -67,7 +67,7 @@ export async function liveSuperseded(options: SupersededOptions): Promise<Life> 
   let heirLife: Promise<void> | undefined;
   const heirPause = async (place: string) => {
     // Between the heir's claim and its header the first owner does all it still can.
-    if (place !== "restored") return;
+    if (place !== "restored" && place !== "deviating") return;
     resumeFirst();
     await firstEnded;
   };

@@ -8,6 +8,7 @@ import { createCheckpointRoom, textOf } from "../../support/checkpoint-room.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { createOtherKeyVault, createPlainVault, createTestVault, JOURNAL_TASK_ID } from "../../support/journal-room.js";
+import { noteTried } from "../../support/tried.js";
 
 const KEYS = ["BLOB_CORRUPT"];
 const ALSO_KEYS = [...KEYS, "KEY_WRONG", "KEY_MISSING", "TASK_SWAPPED", "SEAL_MISSING", "FORMAT_VERSION"];
@@ -83,10 +84,11 @@ describe.each([
     }
   });
 
-  it("C8: refuses every single bit flipped in a small blob", async () => {
+  it("C8: refuses every single bit flipped in a small blob", async (context) => {
     const { shelf, open, bytes, replace } = await createGround(vault());
     const ref = await shelf.put({ a: "small" });
     const original = await bytes(ref);
+    noteTried(context, original.length * 8);
     const wrong: string[] = [];
     for (let at = 0; at < original.length; at += 1) {
       for (let bit = 0; bit < 8; bit += 1) {

@@ -19,6 +19,7 @@ import {
 } from "../../support/checkpoint-room.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { createOtherKeyVault, createPlainVault, createTestVault, JOURNAL_TASK_ID } from "../../support/journal-room.js";
+import { noteTried } from "../../support/tried.js";
 
 const OTHER_TASK_ID = "0b0a3f2c-5d7e-4f10-8a9b-1c2d3e4f5a6b" as TaskId;
 /** What damage of a file may be called. */
@@ -111,7 +112,8 @@ describe("a snapshot file", () => {
     expect(await read(bytes)).toContain('"status":"in_progress"');
   });
 
-  it("C1: is refused with every single bit flipped", async () => {
+  it("C1: is refused with every single bit flipped", async (context) => {
+    noteTried(context, original.length * 8);
     const wrong: string[] = [];
     for (let at = 0; at < original.length; at += 1) {
       for (let bit = 0; bit < 8; bit += 1) {
@@ -124,7 +126,8 @@ describe("a snapshot file", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("C1: is refused with every single bit flipped and the checksum repaired", async () => {
+  it("C1: is refused with every single bit flipped and the checksum repaired", async (context) => {
+    noteTried(context, (original.length - 77) * 8);
     const wrong: string[] = [];
     for (let at = 0; at < original.length - 77; at += 1) {
       for (let bit = 0; bit < 8; bit += 1) {
@@ -137,7 +140,8 @@ describe("a snapshot file", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("C1: is refused at every length but its own", async () => {
+  it("C1: is refused at every length but its own", async (context) => {
+    noteTried(context, original.length + 2);
     const codes = new Set<string>();
     for (let length = 0; length < original.length; length += 1)
       codes.add(await codeOfAsync(() => read(original.subarray(0, length))));

@@ -20,6 +20,7 @@ import {
 } from "../../support/checkpoint-room.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { createTestVault } from "../../support/journal-room.js";
+import { noteTried, runsOf } from "../../support/tried.js";
 
 const SEED = 20_240_102;
 
@@ -51,7 +52,8 @@ beforeAll(async () => {
 });
 
 describe("a snapshot file", () => {
-  it("C1: is read only as it was written, whatever is cut, put in, moved or repaired", async () => {
+  it("C1: is read only as it was written, whatever is cut, put in, moved or repaired", async (context) => {
+    noteTried(context, runsOf(3000));
     const edit = fc.record({
       at: fc.nat(3000),
       length: fc.nat(80),
@@ -76,11 +78,12 @@ describe("a snapshot file", () => {
         expect(code === "none").toBe(bytes.equals(original));
         expect(code).not.toMatch(/foreign|INTERNAL/);
       }),
-      { numRuns: 3000, seed: SEED },
+      { numRuns: runsOf(3000), seed: SEED },
     );
   });
 
-  it("gives back any values exactly", async () => {
+  it("gives back any values exactly", async (context) => {
+    noteTried(context, runsOf(200));
     const value = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>;
     await fc.assert(
       fc.asyncProperty(
@@ -100,7 +103,7 @@ describe("a snapshot file", () => {
           expect([...loaded.channel]).toEqual([...state.channel]);
         },
       ),
-      { numRuns: 200, seed: SEED },
+      { numRuns: runsOf(200), seed: SEED },
     );
   });
 });

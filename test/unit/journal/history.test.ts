@@ -16,6 +16,7 @@ import {
   type JournalRoom,
 } from "../../support/journal-room.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
+import { noteTried } from "../../support/tried.js";
 
 const vault = createTestVault();
 
@@ -381,8 +382,9 @@ describe("readHistory", () => {
 });
 
 describe("every change to a small segment", () => {
-  it("every flipped bit is a typed error or a named loss, never other data", async () => {
+  it("every flipped bit is a typed error or a named loss, never other data", async (context) => {
     const { bytes } = await writeBatches([[1], [2], [3]]);
+    noteTried(context, bytes.length * 8);
     const counts = { error: 0, lost: 0, named: 0 };
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const outcome = await judge(damaged(bytes, bit >>> 3, 1 << (bit & 7)), 3);
@@ -393,8 +395,9 @@ describe("every change to a small segment", () => {
     expect(counts.named).toBeGreaterThan(counts.error);
   }, 60_000);
 
-  it("every flipped bit with repaired hashes is refused by the seal, or changed nothing that counts", async () => {
+  it("every flipped bit with repaired hashes is refused by the seal, or changed nothing that counts", async (context) => {
     const { bytes } = await writeBatches([[1], [2]]);
+    noteTried(context, bytes.length * 8);
     const outcomes = new Map<string, number>();
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = damaged(bytes, bit >>> 3, 1 << (bit & 7));
@@ -409,8 +412,9 @@ describe("every change to a small segment", () => {
     expect(outcomes.get("JOURNAL_TAMPERED")).toBeGreaterThan(1_000);
   }, 60_000);
 
-  it("every truncation leaves a prefix", async () => {
+  it("every truncation leaves a prefix", async (context) => {
     const { bytes } = await writeBatches([[1], [2], [3]]);
+    noteTried(context, bytes.length);
     for (let length = 0; length < bytes.length; length += 1) {
       const history = await readBytes({ "1-0": bytes.subarray(0, length) });
       const texts = textsOf(history);
@@ -419,8 +423,9 @@ describe("every change to a small segment", () => {
     }
   });
 
-  it("every removed, doubled or inserted byte is a typed error or a named loss", async () => {
+  it("every removed, doubled or inserted byte is a typed error or a named loss", async (context) => {
     const { bytes } = await writeBatches([[1], [2]]);
+    noteTried(context, bytes.length * 3);
     const counts = { error: 0, lost: 0, named: 0 };
     for (let at = 0; at < bytes.length; at += 1) {
       const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];

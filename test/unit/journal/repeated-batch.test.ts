@@ -80,6 +80,21 @@ describe("the last batch of the writer before", () => {
     ]);
   });
 
+  it("J5: came with the header in one write, which may be torn in any way without being damage", async () => {
+    const scene = await createScene();
+    const opening = linesOf(scene.second, 4);
+    for (const from of [0, 10, 64, 200, opening.indexOf(10) - 5]) {
+      const torn = Buffer.from(opening).fill(0, from, from + 64);
+      const history = await readBytes(scene, scene.first, torn);
+      expect(textsOf(history)).toEqual(texts(1, 5));
+      expect([history.lost, history.damage, history.epoch]).toEqual([[], [], 1]);
+      // An own record after it was written when the header was durable.
+      const rotten = Buffer.concat([torn, scene.second.subarray(opening.length)]);
+      const later = await readBytes(scene, scene.first, rotten);
+      expect([...later.lost, ...later.damage].length, `NULs from ${from}`).toBeGreaterThan(0);
+    }
+  });
+
   it("J13: is taken from the heir when the power cut took it from the segment before", async () => {
     const scene = await createScene();
     const sound = linesOf(scene.first, 3);

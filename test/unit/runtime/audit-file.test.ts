@@ -14,6 +14,7 @@ import type { TaskVault } from "../../../src/vault/contract.js";
 import { createPlainVault } from "../../../src/vault/sealing.js";
 import { codeOf } from "../../support/error-code.js";
 import { createVaultRoom, TASK_ID } from "../../support/vault-room.js";
+import { noteTried } from "../../support/tried.js";
 
 const HEADER: AuditHeader = {
   workflow_id: TASK_ID,
@@ -50,8 +51,9 @@ describe("an audit file", () => {
     expect(bytes.toString()).not.toContain("secret_step");
   });
 
-  it("A3: with any bit flipped it is refused, with the checksum repaired or not", () => {
+  it("A3: with any bit flipped it is refused, with the checksum repaired or not", (context) => {
     const bytes = Buffer.from(encodeAuditFile(HEADER, ENTRIES, vault));
+    noteTried(context, bytes.length * 9);
     const read = (changed: Buffer): unknown => openDetails(KEY, decodeAuditFile(KEY, changed), vault);
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = Buffer.from(bytes);

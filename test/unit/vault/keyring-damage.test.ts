@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { decodeKeyring } from "../../../src/vault/keyring-format.js";
 import { codeOf, codeOfAsync } from "../../support/error-code.js";
 import { createVaultRoom, type VaultRoom } from "../../support/vault-room.js";
+import { noteTried } from "../../support/tried.js";
 
 const FILE = "keyring-1.json";
 let room: VaultRoom;
@@ -43,13 +44,15 @@ describe("a damaged keyring", () => {
     JSON.parse(Buffer.from(good).toString());
   });
 
-  it("V9: is refused as corrupt after a flip of any bit", async () => {
+  it("V9: is refused as corrupt after a flip of any bit", async (context) => {
+    noteTried(context, good.length * 8);
     const codes = new Set<string>();
     for (let bit = 0; bit < good.length * 8; bit += 1) codes.add(await open(flip(good, bit)));
     expect([...codes]).toEqual(["KEYRING_CORRUPT"]);
   });
 
-  it("is refused as corrupt at every shorter length", () => {
+  it("is refused as corrupt at every shorter length", (context) => {
+    noteTried(context, good.length);
     const codes = new Set<string>();
     for (let length = 0; length < good.length; length += 1) {
       codes.add(codeOf(() => decodeKeyring(good.subarray(0, length), FILE)));
@@ -57,7 +60,8 @@ describe("a damaged keyring", () => {
     expect([...codes]).toEqual(["KEYRING_CORRUPT"]);
   });
 
-  it("is refused as corrupt with a byte more, doubled or gone at any place", () => {
+  it("is refused as corrupt with a byte more, doubled or gone at any place", (context) => {
+    noteTried(context, good.length * 4 + 2);
     const codes = new Set<string>();
     for (let at = 0; at <= good.length; at += 1) {
       const [head, tail] = [good.subarray(0, at), good.subarray(at)];
@@ -72,9 +76,10 @@ describe("a damaged keyring", () => {
     expect([...codes]).toEqual(["KEYRING_CORRUPT"]);
   });
 
-  it("never opens after a flip of any bit with the checksum repaired, and says so with a code", async () => {
+  it("never opens after a flip of any bit with the checksum repaired, and says so with a code", async (context) => {
     const counts = new Map<string, number>();
     const end = Buffer.from(good).lastIndexOf("\n", good.length - 2) + 1;
+    noteTried(context, end * 8);
     for (let bit = 0; bit < end * 8; bit += 1) {
       const code = await open(repairSum(flip(good, bit)));
       counts.set(code, (counts.get(code) ?? 0) + 1);
