@@ -30,10 +30,14 @@ const GIVEN = "approve";
 const REASON = "reason";
 const INPUT_CHARS_MAX = 2_000;
 
+/** What the question takes. */
+export const APPROVAL_CHOICES = [{ value: GIVEN }, { value: "deny", promptFor: REASON }] as const;
+
 function optionsOf({ tool, isForAll }: ApprovalWish): readonly QuestionOption[] {
+  const [given, denied] = APPROVAL_CHOICES;
   return [
-    { value: GIVEN, label: isForAll ? `let ${tool} be called, now and later in this task` : "let this call be made" },
-    { value: "deny", label: "do not make this call; the model is told", promptFor: REASON },
+    { ...given, label: isForAll ? `let ${tool} be called, now and later in this task` : "let this call be made" },
+    { ...denied, label: "do not make this call; the model is told" },
   ];
 }
 

@@ -1,12 +1,15 @@
 /**
- * Answers given ahead for gates and wizards: `--answer GATE=VALUE` and `--skip-gates`.
+ * Answers given ahead for gates, wizards and calls of tools: `--answer GATE=VALUE`, `--answer TOOL=approve` and
+ * `--skip-gates`, which skips no approval.
  *
  * Nothing is picked in silence: a gate is skipped only where the flag names the choice or the workflow has a `default`;
  * every other one stays open.
  */
 import { SplashdownError } from "../base/errors.js";
 import { findNearest } from "../definition/nearest.js";
+import { isToolServer } from "../definition/tool-definition.js";
 import type { GateStep, NodeDefinition, QuestionsStep, WorkflowDefinition } from "../definition/workflow.js";
+import { APPROVAL_CHOICES } from "../engine/approval.js";
 import { definitionPathOf, nameOfPath } from "../engine/identity.js";
 import { findPlace } from "../engine/lookup.js";
 import type { QuestionEntry, TaskState } from "../engine/state.js";
@@ -33,6 +36,10 @@ export function requireKnownGates({ root }: WorkflowDefinition, { answers }: Pre
   const questions = new Set([...(state?.questions.keys() ?? []), ...(state?.steps.keys() ?? [])] as string[]);
   for (const [name, text] of Object.entries(answers)) {
     if (questions.has(name)) continue;
+    if (isOfTool(root, name)) {
+      requireApproval(name, text);
+      continue;
+    }
     const named = gates.filter(
       (gate) => gate.name === name || gate.path === name || gate.path === definitionPathOf(name),
     );
@@ -44,6 +51,20 @@ export function requireKnownGates({ root }: WorkflowDefinition, { answers }: Pre
     }
     for (const gate of named) if (gate.kind === "human_gate") requireOptionOf(gate, text);
   }
+}
+
+/** `TOOL` or `STEP/TOOL`; which tools a server has is not known before it runs. */
+function isOfTool(node: NodeDefinition, name: string): boolean {
+  if (node.node !== "step")
+    return ("children" in node ? node.children : []).some((child: NodeDefinition) => isOfTool(child, name));
+  if (node.kind !== "model") return false;
+  const tool = name.startsWith(`${node.name}/`) ? name.slice(node.name.length + 1) : name;
+  return (node.tools ?? []).some((one) => (isToolServer(one) ? tool.startsWith(`${one.server}__`) : one.name === tool));
+}
+
+function requireApproval(name: string, text: string): void {
+  if (splitChoice(APPROVAL_CHOICES, text) === undefined)
+    throw usage(`--answer ${name}=${text}: a call of a tool takes approve, deny or deny:REASON`);
 }
 
 function requireOptionOf({ name, options }: GateStep, text: string): void {
@@ -93,21 +114,21 @@ export async function answerAhead(ahead: Ahead, question: QuestionEntry): Promis
 
 /** What a flag says to a question; `undefined` when nothing. */
 function choosePreset({ answers }: Presets, question: QuestionEntry, state: TaskState): Preset | undefined {
-  if (question.kind !== "gate" && question.kind !== "questions") return undefined;
+  if (question.kind !== "gate" && question.kind !== "questions" && question.kind !== "tool_approval") return undefined;
   const step = question.step === undefined ? undefined : state.steps.get(question.step);
   if (step === undefined) return undefined;
-  const names = [
-    question.id,
-    step.id,
-    step.path,
-    definitionPathOf(step.path),
-    step.name,
-    nameOfPath(definitionPathOf(step.path)),
-  ];
+  const places = [step.id, step.path, definitionPathOf(step.path), step.name, nameOfPath(definitionPathOf(step.path))];
+  const names = [question.id, ...(question.kind === "tool_approval" ? namesOfCall(question, places) : places)];
   const name = names.find((candidate) => Object.hasOwn(answers, candidate));
   const text = name === undefined ? undefined : answers[name];
   if (text === undefined) return undefined;
-  return question.kind === "gate" ? (splitChoice(question.options, text) ?? { answer: text }) : { answer: text };
+  return question.kind !== "questions" ? (splitChoice(question.options, text) ?? { answer: text }) : { answer: text };
+}
+
+/** A step may ask for several tools: its name alone allows none. */
+function namesOfCall({ facts }: QuestionEntry, places: readonly string[]): string[] {
+  const tool = facts?.["tool"];
+  return typeof tool === "string" ? [...places.map((place) => `${place}/${tool}`), tool] : [];
 }
 
 /** `VALUE`, or `VALUE:TEXT` where the choice takes a text. */
