@@ -36,21 +36,22 @@ export function requireKnownGates({ root }: WorkflowDefinition, { answers }: Pre
   const questions = new Set([...(state?.questions.keys() ?? []), ...(state?.steps.keys() ?? [])] as string[]);
   for (const [name, text] of Object.entries(answers)) {
     if (questions.has(name)) continue;
-    if (isOfTool(root, name)) {
-      requireApproval(name, text);
-      continue;
-    }
-    const named = gates.filter(
-      (gate) => gate.name === name || gate.path === name || gate.path === definitionPathOf(name),
-    );
-    if (named.length === 0) {
-      const names = gates.map((gate) => gate.name);
-      const nearest = findNearest(name, names);
-      const help = nearest === undefined ? `; there are ${names.join(", ") || "none"}` : `; did you mean ${nearest}?`;
-      throw usage(`--answer names ${name}, and the workflow has no such gate or questions${help}`);
-    }
-    for (const gate of named) if (gate.kind === "human_gate") requireOptionOf(gate, text);
+    if (isOfTool(root, name)) requireApproval(name, text);
+    else requireGate(gates, name, text);
   }
+}
+
+function requireGate(gates: readonly AskingStep[], name: string, text: string): void {
+  const named = gates.filter(
+    (gate) => gate.name === name || gate.path === name || gate.path === definitionPathOf(name),
+  );
+  if (named.length === 0) {
+    const names = gates.map((gate) => gate.name);
+    const nearest = findNearest(name, names);
+    const help = nearest === undefined ? `; there are ${names.join(", ") || "none"}` : `; did you mean ${nearest}?`;
+    throw usage(`--answer names ${name}, and the workflow has no such gate or questions${help}`);
+  }
+  for (const gate of named) if (gate.kind === "human_gate") requireOptionOf(gate, text);
 }
 
 /** `TOOL` or `STEP/TOOL`; which tools a server has is not known before it runs. */
