@@ -45,9 +45,14 @@ export interface DecisionText {
   readonly facts?: JsonObject;
 }
 
-/** A decision as an event, with a fresh id. */
+/** A decision as an event of its own. */
 export function decideThat(choice: Choice, text: DecisionText): EngineEvent {
-  const decision: Decision = {
+  return { type: "decision_made", atMs: choice.nowMs, decision: createDecision(choice, text) };
+}
+
+/** A decision with a fresh id. */
+export function createDecision(choice: Choice, text: DecisionText): Decision {
+  return {
     id: createUuid(choice.context.random),
     atMs: choice.nowMs,
     agent: text.agent,
@@ -59,7 +64,6 @@ export function decideThat(choice: Choice, text: DecisionText): EngineEvent {
     ...(text.subject === undefined ? {} : { subject: text.subject }),
     ...(text.facts === undefined ? {} : { facts: text.facts }),
   };
-  return { type: "decision_made", atMs: choice.nowMs, decision };
 }
 
 /**

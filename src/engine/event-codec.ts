@@ -50,7 +50,9 @@ export interface EncodedEvent {
   readonly json: string;
 }
 
-type FieldsOf<T extends EngineEventType> = Exclude<keyof EventOf<T>, "type" | "atMs">;
+/** Any event may have a decision; one type is nothing else. */
+type CommonField<T extends EngineEventType> = "type" | "atMs" | (T extends "decision_made" ? never : "decision");
+type FieldsOf<T extends EngineEventType> = Exclude<keyof EventOf<T>, CommonField<T>>;
 interface EventShape<T extends EngineEventType> {
   readonly family: EventFamily;
   /** `true`: always there. */
@@ -136,6 +138,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       dueAtMs: false,
       spawnedDefinition: false,
       permittedBy: false,
+      held: false,
       fingerprint: false,
     },
   },
@@ -263,11 +266,13 @@ export function decodeEvent(kind: string, json: string): EngineEvent {
   return record as unknown as EngineEvent;
 }
 
+const COMMON_FIELDS = new Set(["type", "atMs", "decision"]);
+
 function checkFields(record: JsonObject & { readonly type: string }, fields: Readonly<Record<string, boolean>>): void {
   const { type } = record;
   if (typeof record["atMs"] !== "number") throw corrupt(`a ${type} event without a time`);
   for (const key of Object.keys(record)) {
-    const isKnown = key === "type" || key === "atMs" || Object.hasOwn(fields, key);
+    const isKnown = COMMON_FIELDS.has(key) || Object.hasOwn(fields, key);
     if (!isKnown) throw corrupt(`a ${type} event with an unknown field ${key}`);
   }
   for (const [key, isRequired] of Object.entries(fields)) {

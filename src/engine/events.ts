@@ -99,7 +99,8 @@ export interface EndOfWorkflow {
 }
 
 export type ScorerIssue = { readonly text: string; readonly severity?: string; readonly where?: string };
-export type EngineEvent = { readonly atMs: number } & (
+/** `decision`: the choice that is one with the event, e.g. a person's with an answer; it is folded after it. */
+export type EngineEvent = { readonly atMs: number; readonly decision?: Decision } & (
   | {
       readonly type: "task_started";
       readonly taskId: TaskId;
@@ -193,6 +194,8 @@ export type EngineEvent = { readonly atMs: number } & (
       /** A specialist that Atlas added: its definition. */
       readonly spawnedDefinition?: JsonObject;
       readonly permittedBy?: QuestionId;
+      /** A question or a failure follows at once: this intent is never acted on. */
+      readonly held?: true;
       /** Of the definition it was rendered from. */
       readonly fingerprint?: string;
     }

@@ -55,6 +55,7 @@ function nextAttempt(before: StepEntry, event: EventOf<"step_intended">): StepEn
     onUnknown: event.onUnknown,
     intendedAtMs: event.atMs,
     fingerprint: event.fingerprint,
+    held: event.held,
     dueAtMs: event.dueAtMs,
     retryAtMs: undefined,
     process: undefined,
@@ -85,6 +86,7 @@ function firstEntry(event: EventOf<"step_intended">): StepEntry {
     onUnknown: event.onUnknown,
     intendedAtMs: event.atMs,
     fingerprint: event.fingerprint,
+    held: event.held,
     dueAtMs: event.dueAtMs,
     confidenceHistory: NOTHING,
     blockers: NOTHING,
@@ -123,6 +125,7 @@ function completedEntry(before: StepEntry, event: EventOf<"step_completed">): St
   return {
     ...before,
     status: event.by === "skip" ? "skipped" : "completed",
+    held: undefined,
     endedAtMs: event.atMs,
     output: event.output,
     error: undefined,
@@ -146,6 +149,7 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
   const entry: StepEntry = {
     ...before,
     status: statusAfterFailure(disposition),
+    held: undefined,
     error: event.error,
     endedAtMs: event.atMs,
     failures: isRestart ? 0 : before.failures + (isPause ? 0 : 1),
@@ -208,7 +212,7 @@ export function askAboutStep(state: TaskState, question: Question): void {
   const before = state.steps.get(question.step);
   if (before === undefined) return;
   const status = STATUS_IN_QUESTION[question.kind] ?? "unknown";
-  replaceStep(state, { ...before, status, questionId: question.id });
+  replaceStep(state, { ...before, status, questionId: question.id, held: undefined });
 }
 
 export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): void {

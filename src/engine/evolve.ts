@@ -43,6 +43,7 @@ import { changeChannel } from "./wishes.js";
 export function evolve(state: TaskState, event: EngineEvent): void {
   countElapsed(state, event);
   foldEvent(state, event);
+  if (event.decision !== undefined) makeDecision(state, event.decision);
   state.position += 1;
   state.atMs = Math.max(state.atMs, event.atMs);
 }
@@ -77,7 +78,8 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   substep_completed: recordSubstep,
   milestone_reached: recordMilestone,
   progress_reported: recordProgress,
-  decision_made: (state, event) => makeDecision(state, event.decision),
+  // As with every event, its decision is folded after it.
+  decision_made: nothing,
   question_opened: openQuestion,
   question_answered: answerQuestion,
   question_moved: moveInQuestion,

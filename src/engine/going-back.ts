@@ -2,7 +2,7 @@
  * A person goes back to a checkpoint: what was done since is named, nothing of it is deleted, and what may have acted
  * outside is asked about where it would start again (see start.ts).
  */
-import { decideThat, type Choice } from "./choice.js";
+import { createDecision, type Choice } from "./choice.js";
 import type { EngineEvent, EventOf } from "./events.js";
 import { evolve } from "./evolve.js";
 import { encodeWhole } from "./evolve-return.js";
@@ -65,15 +65,15 @@ export function goBack(choice: Choice, { events, request, reopen }: Going): read
     acted.length === 0
       ? "no external step was done since"
       : `done or perhaps done since, and asked about before they would run again: ${acted.join(", ")}`;
+  const decision = createDecision(choice, {
+    agent: `person:${by}`,
+    type: "roll_back",
+    description: `went back to checkpoint ${to.seq} of phase ${to.phase}`,
+    rationale,
+    facts: { checkpoint: to.checkpointId, round: rolledBack.round, external_steps: acted },
+  });
   return [
-    decideThat(choice, {
-      agent: `person:${by}`,
-      type: "roll_back",
-      description: `went back to checkpoint ${to.seq} of phase ${to.phase}`,
-      rationale,
-      facts: { checkpoint: to.checkpointId, round: rolledBack.round, external_steps: acted },
-    }),
-    rolledBack,
+    { ...rolledBack, decision },
     recordCheckpoint(choice, {
       trigger: "user_requested",
       phase: currentPhase(after),

@@ -46,7 +46,7 @@ function startHook(choice: Choice, request: IntentRequest, isOver: boolean): rea
   const { event, error } = createIntent(choice, request);
   if (error === undefined) return [event];
   const attempt = { id: event.step, path, attempt: event.attempt, failures: 0, restarts: 0 };
-  return [event, ...failAttempt(choice, attempt, { error, durationMs: 0 })];
+  return [{ ...event, held: true }, ...failAttempt(choice, attempt, { error, durationMs: 0 })];
 }
 
 /** The hooks of a workflow, and the path of its root. */

@@ -75,6 +75,8 @@ export type EngineInput =
       readonly by: "run" | "resume" | "recover" | "library";
       readonly crashed: boolean;
       readonly report: JsonObject;
+      /** What was recorded last, but for owners that only began: its checkpoint may be missing, and is caught up on. */
+      readonly last?: EngineEvent | undefined;
       readonly definition?: WorkflowDefinition;
       /** Completions found off the chain, by step: offered as answers. */
       readonly orphans: ReadonlyMap<StepId, JsonValue>;

@@ -173,8 +173,8 @@ const NOT_PERFORMED: ReadonlySet<StepKind> = new Set<StepKind>(["wait", "human_g
 const ACTS_AT_ONCE: ReadonlySet<StepKind> = new Set<StepKind>(["function", "http"]);
 
 /** True when an attempt without an end may have acted on the world. */
-export function mayHaveBegun({ kind, process }: Pick<StepEntry, "kind" | "process">): boolean {
-  return process !== undefined || ACTS_AT_ONCE.has(kind);
+export function mayHaveBegun({ kind, process, held }: Pick<StepEntry, "kind" | "process" | "held">): boolean {
+  return held !== true && (process !== undefined || ACTS_AT_ONCE.has(kind));
 }
 
 /** True where a performer carries the step out. */

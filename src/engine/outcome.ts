@@ -5,8 +5,9 @@
  * A report for an attempt that is not the open one is late: it is refused, and noted when it claims a result.
  */
 import type { JsonValue } from "../base/json.js";
-import { decideThat, loadValue, type Choice } from "./choice.js";
+import { createDecision, loadValue, type Choice } from "./choice.js";
 import { roundShare } from "./confidence.js";
+import type { Decision } from "./decision.js";
 import { deliver, nameByItem } from "./deliverables.js";
 import type { SavedFile } from "./deliverables.js";
 import type {
@@ -101,7 +102,7 @@ export function completeAttempt(choice: Choice, step: StepEntry, completion: Com
     ...(by === undefined ? {} : { by }),
     ...(ends === undefined ? {} : { ends }),
   };
-  return route.reason === undefined ? [event] : [event, stuckAt(choice, step.path, route.reason)];
+  return [route.reason === undefined ? event : { ...event, decision: stuckAt(choice, step.path, route.reason) }];
 }
 
 interface FollowUp {
@@ -138,8 +139,8 @@ function chooseWay(
 }
 
 /** The machine cannot go on from here; the reason is told, and a resume tries the routes again. */
-function stuckAt(choice: Choice, path: string, reason: string): EngineEvent {
-  return decideThat(choice, {
+function stuckAt(choice: Choice, path: string, reason: string): Decision {
+  return createDecision(choice, {
     agent: "engine",
     type: "no_route",
     description: `stopped after ${path}: there is nowhere to go`,

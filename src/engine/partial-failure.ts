@@ -8,7 +8,7 @@
  * Source: seed 003, scenario 3; DESIGN section 5.
  */
 import type { JsonValue } from "../base/json.js";
-import { decideOnce, decideThat, type Choice } from "./choice.js";
+import { createDecision, decideOnce, decideThat, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { findActedSince } from "./going-back.js";
 import { nameOfPath } from "./identity.js";
@@ -110,16 +110,16 @@ function rollBackPhase(
     .map(({ id }) => id);
   const round = state.round + 1;
   const why = `restarts of phase ${node.name} are used up`;
+  const decision = createDecision(choice, {
+    agent: "atlas",
+    type: "roll_back",
+    description: `rolled back to the start of phase ${node.number} (${node.name})`,
+    rationale: `${why}: ${explain(failedSteps(choice, phase))}${acted.length === 0 ? "" : `; these external steps are asked about before they run again: ${acted.join(", ")}`}`,
+    alternatives: ["give_up", "go_on_without"],
+    subject: scope.path,
+    facts: { checkpoint: checkpoint.checkpointId, round, external_steps: acted },
+  });
   return [
-    ...decideOnce(choice, {
-      agent: "atlas",
-      type: "roll_back",
-      description: `rolled back to the start of phase ${node.number} (${node.name})`,
-      rationale: `${why}: ${explain(failedSteps(choice, phase))}${acted.length === 0 ? "" : `; these external steps are asked about before they run again: ${acted.join(", ")}`}`,
-      alternatives: ["give_up", "go_on_without"],
-      subject: scope.path,
-      facts: { checkpoint: checkpoint.checkpointId, round, external_steps: acted },
-    }),
     {
       type: "rolled_back",
       atMs: nowMs,
@@ -128,6 +128,7 @@ function rollBackPhase(
       round,
       reason: why,
       phase: number,
+      decision,
     },
   ];
 }

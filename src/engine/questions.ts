@@ -6,7 +6,7 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { StepId } from "../base/ids.js";
-import { decideThat, type Choice } from "./choice.js";
+import { createDecision, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import type { Question, QuestionKind, QuestionOption } from "./question.js";
 import { questionIdOf } from "./identity.js";
@@ -86,15 +86,15 @@ function takeAnswer(choice: Choice, question: QuestionEntry, given: Answer): rea
       answer,
       ...(value === undefined ? {} : { value }),
       by,
+      decision: createDecision(choice, {
+        ...describeAnswerer(by),
+        type: "answer",
+        description: `${answer}: ${question.text}`,
+        alternatives: question.options.map((option) => option.value).filter((other) => other !== answer),
+        subject: question.step ?? question.phase,
+        facts: { question: question.id, ...(isStop ? { request: "stop", limit: true } : {}) },
+      }),
     },
-    decideThat(choice, {
-      ...describeAnswerer(by),
-      type: "answer",
-      description: `${answer}: ${question.text}`,
-      alternatives: question.options.map((option) => option.value).filter((other) => other !== answer),
-      subject: question.step ?? question.phase,
-      facts: { question: question.id, ...(isStop ? { request: "stop", limit: true } : {}) },
-    }),
   ];
 }
 
@@ -126,16 +126,14 @@ function moveWizard(choice: Choice, { question, wizard, answer }: Moving): reado
     ...change,
   };
   if (change.outcome === undefined) return [moved];
-  return [
-    moved,
-    decideThat(choice, {
-      ...describeAnswerer(by),
-      type: "answer",
-      description: `${change.outcome}: ${question.text}`,
-      subject: question.step,
-      facts: { question: question.id },
-    }),
-  ];
+  const decision = createDecision(choice, {
+    ...describeAnswerer(by),
+    type: "answer",
+    description: `${change.outcome}: ${question.text}`,
+    subject: question.step,
+    facts: { question: question.id },
+  });
+  return [{ ...moved, decision }];
 }
 
 function describeAnswerer(by: string) {

@@ -6,7 +6,7 @@
  * finished: only what is not done runs.
  */
 import type { JsonValue } from "../base/json.js";
-import { decideOnce, decideThat, loadValue, type Choice } from "./choice.js";
+import { createDecision, decideOnce, decideThat, loadValue, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { reenterScope } from "./entering.js";
 import { CANCELLED_TO_RESUME } from "./evolve-steps.js";
@@ -19,6 +19,7 @@ import { childPath, findScopeDefinition, indexDefinition } from "./lookup.js";
 import { offerLater } from "./outcome-question.js";
 import { chooseRoute } from "./routes.js";
 import type { QuestionEntry, ScopeEntry, StepEntry } from "./state.js";
+import { catchUp } from "./triggers.js";
 import { findFlagPolicy, judgeOpenStep } from "./unknown-outcome.js";
 
 type ResumedInput = Extract<EngineInput, { kind: "resumed" }>;
@@ -40,6 +41,7 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
       ...(input.onUnknown === undefined ? {} : { onUnknown: input.onUnknown }),
     },
   ];
+  events.push(...catchUp(choice, input.last));
   if (input.goBack !== undefined)
     return [...events, ...goBack(choice, { events, request: input.goBack, reopen: reopenScope })];
   for (const id of state.open) {
@@ -123,18 +125,16 @@ function answerOfResume(step: StepEntry, input: ResumedInput): GivenAnswer | und
 
 function answerAtResume(choice: Choice, { id, text, options }: QuestionEntry, given: GivenAnswer): EngineEvent[] {
   const { answer, by, rationale } = given;
-  return [
-    ...decideOnce(choice, {
-      agent: "engine",
-      type: "answer",
-      description: `${answer}: ${text}`,
-      rationale,
-      alternatives: options.map((option) => option.value).filter((other) => other !== answer),
-      subject: id,
-      facts: { question: id },
-    }),
-    { type: "question_answered", atMs: choice.nowMs, question: id, answer, by },
-  ];
+  const decision = createDecision(choice, {
+    agent: "engine",
+    type: "answer",
+    description: `${answer}: ${text}`,
+    rationale,
+    alternatives: options.map((option) => option.value).filter((other) => other !== answer),
+    subject: id,
+    facts: { question: id },
+  });
+  return [{ type: "question_answered", atMs: choice.nowMs, question: id, answer, by, decision }];
 }
 
 function reopenScope(choice: Choice, scope: ScopeEntry): readonly EngineEvent[] {

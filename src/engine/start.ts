@@ -53,9 +53,9 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
   if (!takeRoom(choice, request, budget)) return [];
   if (before === undefined) budget.planned += 1;
   const { event, error } = createIntent(choice, request);
-  if (error !== undefined) return [event, ...failRendering(choice, { event, before, error })];
+  if (error !== undefined) return [{ ...event, held: true }, ...failRendering(choice, { event, before, error })];
   const doubt = before === undefined ? doubtAbout(choice, request, event) : doubtAboutTool(choice, request, event);
-  if (doubt !== undefined) return [event, doubt];
+  if (doubt !== undefined) return [{ ...event, held: true }, doubt];
   const restart = decideRestart(choice, before);
   const notes = noteBudget(choice);
   if (!request.node.risky) return [...notes, ...restart, event];

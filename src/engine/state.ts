@@ -114,6 +114,8 @@ export interface StepEntry {
   /** A specialist that Atlas added. */
   readonly spawnedDefinition?: JsonObject;
   readonly retryAtMs?: number;
+  /** The latest intent is not acted on: what follows says what becomes of the step. */
+  readonly held?: true;
 }
 
 /** One step's turns, tool calls and sub-steps: containers of their own, so that adding one is cheap. */

@@ -75,6 +75,13 @@ export function addCheckpoints(choice: Choice, events: readonly EngineEvent[], i
   return numberCheckpoints(choice.state, result);
 }
 
+/** The checkpoint of the event that was recorded last, where a crash came between them. */
+export function catchUp(choice: Choice, last: EngineEvent | undefined): readonly EngineEvent[] {
+  const request = last === undefined ? undefined : requestAfter(choice, last);
+  const rules = { fired: choice.state.triggered, settings: requireTask(choice.state).settings };
+  return request === undefined || !isAllowed(choice, request, rules) ? [] : [recordCheckpoint(choice, request)];
+}
+
 /** What stands for itself: memory pressure and the interval, looked at whenever something happens. */
 function extraCheckpoints(choice: Choice, fired: Map<Trigger, number>, settings: JsonObject): readonly EngineEvent[] {
   const requests: CheckpointRequest[] = [];

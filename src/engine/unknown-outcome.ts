@@ -52,6 +52,8 @@ export function judgeOpenStep(choice: Choice, left: LeftStep, input: ResumedInpu
   const { step, crashes } = left;
   // A time, a person or `advance` sees to it.
   if (!isPerformed(step.kind)) return [];
+  // What was to follow its intent follows the next one.
+  if (step.held === true) return [again(choice, step, "never_started")];
   const probed = input.probed.get(step.id);
   if (probed !== undefined) return followProbe(choice, step, probed);
   const hasNotActed = hasProvablyNotActed(choice, step, input);

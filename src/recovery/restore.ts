@@ -62,6 +62,8 @@ export interface Restored {
   readonly prev: JournalPosition | undefined;
   /** The last batch up to `prev`, for the new journal to repeat (J13). */
   readonly repeated: readonly EngineEvent[];
+  /** The last event that is not the mere beginning of an owner. */
+  readonly last: EngineEvent | undefined;
   /** Checkpoint the state was restored from. */
   readonly base: string | undefined;
   readonly journalBytes: number;
@@ -113,6 +115,7 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
     epoch,
     prev: folded.position,
     repeated: lastBatchOf(folded),
+    last: lastEventOf(folded),
     base: folded.base?.checkpointId,
     journalBytes: folded.history.sizeBytes,
     crashed: folded.state.task?.status === "running",
@@ -128,6 +131,11 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
     },
     history: folded.history,
   };
+}
+
+function lastEventOf({ position, history }: FoldedTask): EngineEvent | undefined {
+  if (position?.n !== history.head?.n) return undefined;
+  return history.records.findLast(({ kind }) => kind !== "recovery")?.decode();
 }
 
 /** Of what is continued; a snapshot beyond the end of a damaged journal has none. */

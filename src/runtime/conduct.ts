@@ -218,6 +218,7 @@ async function resumedInput(
     by: options.by,
     crashed: restored.crashed,
     report: restored.report,
+    last: restored.last,
     ...(options.acceptedDefinition ? { definition: workflow.definition } : {}),
     orphans: await readOrphans(opened, restored),
     uncertain: restored.uncertain,

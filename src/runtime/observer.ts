@@ -40,10 +40,6 @@ const EMITTED: { readonly [T in EngineEvent["type"]]?: Emit<T> } = {
   step_completed: emitFinished("completed"),
   step_failed: emitFinished("failed"),
   step_cancelled: emitFinished("cancelled"),
-  decision_made: (emitter, { task, event, state }) => {
-    const [decision] = viewDecisions({ ...state, decisions: [event.decision] });
-    if (decision !== undefined) emitter.emit("decision_made", { task, decision });
-  },
   question_opened: (emitter, { task, event, state }) => {
     const question = state.questions.get(event.question.id);
     if (question !== undefined) emitter.emit("question_opened", { task, question: viewQuestion(task, question) });
@@ -55,4 +51,8 @@ const EMITTED: { readonly [T in EngineEvent["type"]]?: Emit<T> } = {
 function emitTyped(emitter: Emitter, observed: Observed): void {
   const emit = EMITTED[observed.event.type] as Emit<EngineEvent["type"]> | undefined;
   emit?.(emitter, observed);
+  const { task, event, state } = observed;
+  if (event.decision === undefined) return;
+  const [decision] = viewDecisions({ ...state, decisions: [event.decision] });
+  if (decision !== undefined) emitter.emit("decision_made", { task, decision });
 }

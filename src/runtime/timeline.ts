@@ -10,7 +10,7 @@ import type { TimelineMark, TimelineMarkKind, TimelineSpan, TimelineView } from 
 import { findTask } from "./finding.js";
 import { openTask, whileOpen } from "./reading.js";
 import type { Services } from "./services.js";
-import { describeEvent, formatTime } from "./views.js";
+import { describeDecision, describeEvent, formatTime } from "./views.js";
 
 /** Errors: TASK_NOT_FOUND, those of reading. */
 export async function readTimeline(services: Services, reference: string): Promise<TimelineView> {
@@ -45,7 +45,6 @@ export function foldTimeline(events: readonly EngineEvent[]): Omit<TimelineView,
 
 const MARKS: { readonly [T in EngineEvent["type"]]?: TimelineMarkKind } = {
   checkpoint_recorded: "checkpoint",
-  decision_made: "decision",
   question_opened: "question",
   task_resumed: "resumed",
   rolled_back: "rolled_back",
@@ -62,7 +61,10 @@ class TimelineFold {
 
   add(event: EngineEvent): void {
     const mark = MARKS[event.type];
-    if (mark !== undefined) this.#marks.push({ at: formatTime(event.atMs), kind: mark, text: describeEvent(event) });
+    const at = formatTime(event.atMs);
+    if (mark !== undefined) this.#marks.push({ at, kind: mark, text: describeEvent(event) });
+    if (event.decision !== undefined)
+      this.#marks.push({ at, kind: "decision", text: describeDecision(event.decision) });
     if (event.type === "task_started") this.#workflow = event.definition.name;
     if (event.type === "task_started" || event.type === "task_resumed") this.#begin(event.atMs);
     const working = this.#working.at(-1);

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../base/json.js";
 import { quoteArgument } from "../base/shell-text.js";
 import type { EngineEvent } from "../engine/events.js";
+import type { Decision } from "../engine/decision.js";
 import { currentStepId } from "../engine/lookup.js";
 import type { QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
 import type { QuestionOption } from "../engine/question.js";
@@ -233,7 +234,7 @@ const DESCRIBERS: Describers = {
   milestone_reached: (event) => `${event.step} reached ${event.name}`,
   progress_reported: (event) =>
     `${event.step}: ${event.message ?? (event.fraction === undefined ? "progress" : percent(event.fraction))}`,
-  decision_made: (event) => `${event.decision.agent} decided: ${event.decision.description}`,
+  decision_made: (event) => describeDecision(event.decision),
   question_opened: (event) => `question: ${event.question.text}`,
   question_answered: (event) => `${event.by} answered ${event.question}: ${event.answer}`,
   question_moved: (event) =>
@@ -255,5 +256,12 @@ const DESCRIBERS: Describers = {
 
 export function describeEvent(event: EngineEvent): string {
   const describe = DESCRIBERS[event.type] as (event: EngineEvent) => string;
-  return describe(event);
+  const text = describe(event);
+  // An answer says already what it decides.
+  const isSaid = event.type === "decision_made" || event.type.startsWith("question_");
+  return event.decision === undefined || isSaid ? text : `${text}; ${describeDecision(event.decision)}`;
+}
+
+export function describeDecision({ agent, description }: Decision): string {
+  return `${agent} decided: ${description}`;
 }

@@ -260,6 +260,7 @@ export class EngineHarness {
       by: crashed ? "recover" : "resume",
       crashed,
       report: {},
+      last: this.events.findLast(({ type }) => type !== "task_resumed"),
       orphans: new Map(),
       uncertain: false,
       byPerson: !crashed,

@@ -100,6 +100,7 @@ export function settleEventfully(harness: EngineHarness): EngineHarness {
 interface Story {
   readonly end: JsonValue;
   readonly decisions: readonly string[];
+  readonly checkpoints: readonly string[];
   readonly scores: readonly string[];
   readonly files: readonly string[];
   readonly confidences: readonly JsonValue[];
@@ -121,6 +122,13 @@ export function storyOf(state: TaskState, output: JsonValue): Story {
   return {
     end: [state.task?.status ?? "", state.round, output],
     decisions: decisions.sort(),
+    checkpoints: state.checkpoints
+      .filter(({ trigger, metadata }) => trigger !== "shutdown" && !isAboutStep(metadata?.["question"]))
+      .map(({ trigger, phase, metadata }) => {
+        const { memory_bytes: _memory, question, ...rest } = metadata ?? {};
+        return [trigger, phase, JSON.stringify(rest), question === undefined ? "" : "question"].join(" | ");
+      })
+      .sort(),
     scores: scores.sort(),
     files: [...state.deliverables.values()].map(({ file, sha256 }) => `${file} ${sha256}`).sort(),
     confidences: [...state.phases.values()].map(({ name, confidence, rollbacks }) => [

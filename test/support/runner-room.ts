@@ -106,6 +106,7 @@ export class RunnerRoom {
       by: crashed ? "recover" : "resume",
       crashed,
       report: {},
+      last: this.log.durableEvents.findLast(({ type }) => type !== "task_resumed"),
       orphans: new Map(),
       uncertain: false,
       byPerson: !crashed,

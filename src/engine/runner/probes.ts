@@ -48,7 +48,7 @@ function listUnknown(state: TaskState, input: ResumedInput): readonly StepEntry[
 
 /** A child waits until `spawned` is durable, so one that was never spawned has not acted, unless records are missing. */
 function mayHaveActed(step: StepEntry, { uncertain }: ResumedInput): boolean {
-  if (step.effects !== "external" || step.questionId !== undefined) return false;
+  if (step.effects !== "external" || step.questionId !== undefined || step.held === true) return false;
   if (step.status !== "open" && step.status !== "unknown") return false;
   const waitsForSpawned = step.kind === "command" || step.kind === "script";
   return uncertain || step.process !== undefined || !waitsForSpawned;
