@@ -149,7 +149,6 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
   const entry: StepEntry = {
     ...before,
     status: statusAfterFailure(disposition),
-    held: undefined,
     error: event.error,
     endedAtMs: event.atMs,
     failures: isRestart ? 0 : before.failures + (isPause ? 0 : 1),

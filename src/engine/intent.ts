@@ -104,7 +104,11 @@ function identifyNext(state: TaskState, path: string, before: StepEntry | undefi
 
 function keepOrRender(choice: Choice, request: IntentRequest, before: StepEntry | undefined): Rendered {
   const { node } = request;
-  const isKept = before !== undefined && (before.fingerprint === undefined || before.fingerprint === node.fingerprint);
+  // What was held may have failed to render.
+  const isKept =
+    before !== undefined &&
+    before.held !== true &&
+    (before.fingerprint === undefined || before.fingerprint === node.fingerprint);
   return isKept ? { work: before.work, inputHash: before.inputHash } : renderWork(choice, request);
 }
 

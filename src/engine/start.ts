@@ -54,7 +54,8 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
   if (before === undefined) budget.planned += 1;
   const { event, error } = createIntent(choice, request);
   if (error !== undefined) return [{ ...event, held: true }, ...failRendering(choice, { event, before, error })];
-  const doubt = before === undefined ? doubtAbout(choice, request, event) : doubtAboutTool(choice, request, event);
+  const isFirst = before === undefined || before.held === true;
+  const doubt = isFirst ? doubtAbout(choice, request, event) : doubtAboutTool(choice, request, event);
   if (doubt !== undefined) return [{ ...event, held: true }, doubt];
   const restart = decideRestart(choice, before);
   const notes = noteBudget(choice);

@@ -124,9 +124,9 @@ export function storyOf(state: TaskState, output: JsonValue): Story {
     decisions: decisions.sort(),
     checkpoints: state.checkpoints
       .filter(({ trigger, metadata }) => trigger !== "shutdown" && !isAboutStep(metadata?.["question"]))
-      .map(({ trigger, phase, metadata }) => {
+      .map(({ trigger, phase: number, metadata }) => {
         const { memory_bytes: _memory, question, ...rest } = metadata ?? {};
-        return [trigger, phase, JSON.stringify(rest), question === undefined ? "" : "question"].join(" | ");
+        return [trigger, number, JSON.stringify(rest), question === undefined ? "" : "question"].join(" | ");
       })
       .sort(),
     scores: scores.sort(),

@@ -118,7 +118,10 @@ describe("phases", () => {
     });
     const early = harness.crash(harness.events.findLastIndex((event) => event.type === "step_intended") + 1);
     early.resume();
-    expect(early.finish().exitStatus).toBe(22);
+    expect(early.finish().exitStatus).toBe(20);
+    expect(early.openQuestions).toMatchObject([
+      { id: "repeat_step:main/p/pay@2.1:1", kind: "repeat_step", offered: { paid: 1 } },
+    ]);
     harness.resume();
     harness.answer(harness.openQuestions[0]!, "done");
     expect(harness.finish().exitStatus).toBe(0);

@@ -29,6 +29,11 @@ async function started(run: Run, ...steps: readonly StepDefinition[]): Promise<R
   return room;
 }
 
+/** Visits whose checkpoint was asked for. */
+const requestedIn = (room: RunnerRoom) =>
+  room
+    .of("checkpoint_recorded")
+    .flatMap(({ trigger, metadata }) => (trigger === "user_requested" ? [metadata?.["visit"]] : []));
 const channelOf = (room: RunnerRoom) => Object.fromEntries(room.state.channel);
 
 /** Two iterations with changes before, between, inside and after sub-steps and a milestone; later code overrides earlier. */
@@ -79,11 +84,14 @@ describe("the wishes of a step", () => {
     const whole = await started(busy, idempotent("a"));
     expect(channelOf(whole)).toEqual(AFTER_BUSY);
     const count = whole.log.durableEvents.length;
+    const wanted = requestedIn(whole);
+    expect(wanted).toEqual([1, 2]);
     let crashes = 0;
     for (let first = 1; first < count; first += 1) {
       const room = await crashTwice(whole, first, first % 3);
       expect(channelOf(room)).toEqual(AFTER_BUSY);
       expect(room.output).toEqual(whole.output);
+      expect(requestedIn(room)).toEqual(wanted);
       crashes += room.epoch - 1;
     }
     expect(crashes).toBeGreaterThan(count);
