@@ -191,6 +191,11 @@ export const ERROR_TABLE = {
     "out of file descriptors or locked files for longer than the retry limit",
     "splashdown doctor",
   ),
+  STORE_UNREACHABLE: passing(
+    S.failed,
+    "the database cannot be reached or ended the connection; what it acknowledged is kept",
+    "splashdown doctor",
+  ),
   STORE_UNSAFE: entry(
     S.failed,
     "the folder is a link, belongs to someone else or is writable by others",

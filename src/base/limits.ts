@@ -99,6 +99,9 @@ export const LIMITS = {
   ownerBeatMs: 5_000,
   ownerWatchMs: 15_000,
   storeRetryMs: 5_000,
+  /** A statement of a database that takes longer is given up; its outcome is then unknown. */
+  databaseStatementMs: 60_000,
+  databaseConnectMs: 10_000,
   killGraceMs: 5_000,
   auditFileBytesMax: 1024 * 1024,
   controlFileBytesMax: 64 * 1024 * 1024,

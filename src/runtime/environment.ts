@@ -21,6 +21,9 @@ export interface Environment {
 
 /** Variables that hold keys of ours; children never see them. */
 const OWN_KEY_VARIABLES = ["SPLASHDOWN_KEY", "SPLASHDOWN_PASSPHRASE"];
+/** Variables that may hold an address of a database with a password in it. */
+const STORE_VARIABLES = ["SPLASHDOWN_STORE", "WORKFLOW_CHECKPOINT_DSN"];
+const HAS_PASSWORD = /:\/\/[^/@]*:[^/@]*@|[?&]password=/;
 
 /** Reads the real environment. */
 export function readEnvironment(): Environment {
@@ -49,7 +52,8 @@ export function createEnvironment(all: Readonly<Record<string, string>>, working
 
 /** What a child may inherit: everything but our own key variables; the performer picks its minimal set from it. */
 export function childEnvironmentOf(environment: Environment, keyVariables: readonly string[]): Record<string, string> {
-  const hidden = new Set([...OWN_KEY_VARIABLES, ...keyVariables]);
+  const secretStores = STORE_VARIABLES.filter((name) => HAS_PASSWORD.test(environment.all[name] ?? ""));
+  const hidden = new Set([...OWN_KEY_VARIABLES, ...secretStores, ...keyVariables]);
   return Object.fromEntries(Object.entries(environment.all).filter(([name]) => !hidden.has(name)));
 }
 

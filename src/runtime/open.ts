@@ -3,7 +3,7 @@
  * out the verbs. Nothing of a task is touched before a verb asks; nothing is global, and two may be open side by side.
  */
 import { createRequire } from "node:module";
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Clock } from "../base/clock.js";
 import type { FileSystem } from "../base/file-system.js";
 import { silentLog, type Log } from "../base/log.js";
@@ -135,10 +135,10 @@ async function loadTemplates(): Promise<TemplateEngine> {
   return { renderValue, renderText, evaluateCondition };
 }
 
+/** The folder or file that holds a store; none for stores that are not here. */
 function folderOf(address: string, workingFolder: string): string | undefined {
-  if (!address.startsWith("file:")) return undefined;
-  const path = address.slice("file:".length);
-  return isAbsolute(path) ? path : resolve(workingFolder, path);
+  const [kind, path] = [address.slice(0, address.indexOf(":")), address.slice(address.indexOf(":") + 1)];
+  return ["file", "sqlite", "pglite"].includes(kind) ? resolve(workingFolder, path) : undefined;
 }
 
 function readVersion(): string {

@@ -171,6 +171,7 @@ class TaskSession {
   /** Without a reserve the end of a step might not fit: no step begins. */
   async #requireRoom(): Promise<void> {
     const { task, services } = this.#options;
+    if (!services.store.manifest.reserve) return;
     try {
       if (await task.ensureReserve()) return;
       this.stopForRoom(new SplashdownError("STORE_FULL", `there is no room for the reserve of task ${task.name}`));

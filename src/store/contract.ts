@@ -20,6 +20,8 @@ export interface StoreManifest {
   readonly multiProcess: boolean;
   /** What it acknowledged survives the process and the machine. */
   readonly durable: boolean;
+  /** A reserve can be kept on the disk that holds the store, for the end of a step when it is full. */
+  readonly reserve: boolean;
   readonly objectBytesMax: number;
   readonly lineBytesMax: number;
 }
@@ -131,7 +133,7 @@ export interface TaskStore {
   sweep(): Promise<void>;
   /** Frees the reserve that lets the running step's completion fit on a full disk; `false` when there was none. */
   releaseReserve(): Promise<boolean>;
-  /** Makes the reserve again when there is room; `false` when there is none. */
+  /** Makes the reserve again when there is room; `false` when there is none, and always where the store keeps none. */
   ensureReserve(): Promise<boolean>;
 
   // Presence

@@ -36,6 +36,7 @@ export class DirectoryStore implements Store {
     kind: "file",
     multiProcess: true,
     durable: true,
+    reserve: true,
     objectBytesMax: OBJECT_BYTES_MAX,
     lineBytesMax: LIMITS.recordBytesMax,
   };

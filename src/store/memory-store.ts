@@ -55,6 +55,7 @@ export class MemoryStore implements Store {
     kind: "memory",
     multiProcess: false,
     durable: false,
+    reserve: true,
     objectBytesMax: OBJECT_BYTES_MAX,
     lineBytesMax: LIMITS.recordBytesMax,
   };

@@ -1,4 +1,4 @@
-/** Which store an address names: `file:PATH`, `memory:`. Others are known by name and not there yet. */
+/** Which store an address names: `file:PATH`, `sqlite:PATH`, `pglite:PATH`, `postgres://…`, `memory:`. */
 import { isAbsolute, resolve } from "node:path";
 import { SplashdownError } from "../base/errors.js";
 import type { Store } from "./contract.js";
@@ -6,9 +6,8 @@ import { DirectoryStore } from "./directory-store.js";
 import { watchFolder } from "./folder-watcher.js";
 import { MemorySpace, MemoryStore } from "./memory-store.js";
 import { createSocketPresence } from "./socket-presence.js";
+import { openPgliteStore, openPostgresStore, openSqliteStore } from "./open-sql-store.js";
 import type { StoreParts } from "./store-parts.js";
-
-const LATER_KINDS = new Set(["sqlite", "pglite", "postgres", "postgresql"]);
 
 export interface OpenStoreParts extends StoreParts {
   /** What relative paths in an address start from; absolute. */
@@ -20,32 +19,36 @@ export interface OpenStoreParts extends StoreParts {
 /**
  * Opens the store an address names; touches nothing on disk yet.
  *
- * Errors: STORE_UNSUPPORTED for an address without a known kind, without a path, or of a kind that does not exist here.
+ * Errors: STORE_UNSUPPORTED for an address without a known kind or without a path.
  */
 export function openStore(address: string, parts: OpenStoreParts): Store {
   const colon = address.indexOf(":");
   const kind = colon < 0 ? "" : address.slice(0, colon);
   const rest = address.slice(colon + 1);
   if (kind === "file") return openDirectory(address, rest, parts);
+  if (kind === "sqlite" && isPath(rest)) return openSqliteStore(rest, withPresence(parts));
+  if (kind === "pglite" && isPath(rest)) return openPgliteStore(rest, withPresence(parts));
+  if (kind === "postgres" || kind === "postgresql") return openPostgresStore(address, withPresence(parts));
   if (kind === "memory" && rest === "") return openMemory(address, parts);
-  if (LATER_KINDS.has(kind)) {
-    throw unsupported(address, `${kind} stores do not exist in this version; use file:PATH`);
-  }
-  throw unsupported(address, "a store address is file:PATH or memory:");
+  throw unsupported(address, "a store address is file:PATH, sqlite:PATH, pglite:PATH, postgres://… or memory:");
 }
 
 function openDirectory(address: string, path: string, parts: OpenStoreParts): Store {
-  if (path === "" || path.includes("\0")) throw unsupported(address, "file: needs a path, as in file:outputs");
+  if (!isPath(path)) throw unsupported(address, "file: needs a path, as in file:outputs");
   const root = isAbsolute(path) ? resolve(path) : resolve(parts.workingFolder, path);
   return new DirectoryStore({
     root,
     address,
-    parts: {
-      ...parts,
-      presence: parts.presence ?? createSocketPresence(parts),
-      watchFolder: parts.watchFolder ?? watchFolder,
-    },
+    parts: { ...withPresence(parts), watchFolder: parts.watchFolder ?? watchFolder },
   });
+}
+
+function isPath(text: string): boolean {
+  return text !== "" && !text.includes("\0");
+}
+
+function withPresence(parts: OpenStoreParts): OpenStoreParts {
+  return { ...parts, presence: parts.presence ?? createSocketPresence(parts) };
 }
 
 function openMemory(address: string, parts: OpenStoreParts): Store {

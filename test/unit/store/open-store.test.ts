@@ -39,9 +39,11 @@ describe("openStore", () => {
   });
 
   it.each([
-    "sqlite:a.db",
-    "pglite:data",
-    "postgres://me:secret@host/db",
+    "sqlite:",
+    "pglite:",
+    "postgres://me:secret@host:x/db",
+    "postgres://me:secret@host/db?table_prefix=No",
+    "mysql://me:secret@host/db",
     "file:",
     "outputs",
     "",

@@ -1,0 +1,144 @@
+/**
+ * Stores in a database by kind: where it is, what it can promise, and where its owners announce themselves.
+ *
+ * Deliverables lie in `outputs` of the working folder, as with memory; what owners leave as files lies beside a database
+ * that is a file.
+ */
+import { dirname, join, resolve } from "node:path";
+import { SplashdownError, assert } from "../base/errors.js";
+import type { FileSystem } from "../base/file-system.js";
+import type { OpenStoreParts } from "./open-store.js";
+import { createOwnerFolder, makeFolders } from "./owner-place.js";
+import { isAbsent } from "./safe-folders.js";
+import { formatChannel } from "./postgres-dialect.js";
+import { openPostgres, PostgresDatabase } from "./postgres-database.js";
+import { createPostgresOwner } from "./postgres-owner.js";
+import { openPglite } from "./pglite-database.js";
+import { openAlone } from "./single-opener.js";
+import { DEFAULT_TABLE_PREFIX, isTablePrefix, SqlStore } from "./sql-store.js";
+import { openSqlite } from "./sqlite-database.js";
+import { withStoreErrors } from "./store-failure.js";
+import { createTempName } from "./temp-name.js";
+
+const DELIVERABLES_FOLDER = "outputs";
+
+/** Makes nothing yet; reading makes nothing either. */
+export function openSqliteStore(path: string, parts: OpenStoreParts): SqlStore {
+  const { fileSystem, workingFolder, clock } = parts;
+  const file = resolve(workingFolder, path);
+  return new SqlStore({
+    address: `sqlite:${path}`,
+    traits: { kind: "sqlite", multiProcess: true, durable: true, reserve: true },
+    connect: async () => {
+      await withStoreErrors({ action: "making", path: file }, () => ensureFile(fileSystem, file));
+      return openSqlite({ path: file, clock });
+    },
+    isThere: () => isThere(fileSystem, file),
+    deliverablesRoot: resolve(workingFolder, DELIVERABLES_FOLDER),
+    ownerPlace: (task) => createOwnerFolder({ root: `${file}-owners`, task, store: parts }),
+    parts,
+  });
+}
+
+/** Makes nothing yet; reading makes nothing either. */
+export function openPgliteStore(path: string, parts: OpenStoreParts): SqlStore {
+  const { fileSystem, workingFolder, random, clock, machine } = parts;
+  const folder = resolve(workingFolder, path);
+  const root = `${folder}-owners`;
+  const facts = {
+    pid: process.pid,
+    host: machine?.host ?? "",
+    bootId: machine?.bootId ?? "",
+    processStartedAt: "",
+    since: new Date(clock.nowMs()).toISOString(),
+  };
+  return new SqlStore({
+    address: `pglite:${path}`,
+    // Its log is not synced, and one process at a time may have it open.
+    traits: { kind: "pglite", multiProcess: false, durable: false, reserve: true },
+    connect: async () => {
+      const release = await openAlone({ root: join(root, "openings"), place: `pglite:${path}`, facts, store: parts });
+      try {
+        return await openPglite({
+          folder,
+          place: `pglite:${path}`,
+          channel: formatChannel(DEFAULT_TABLE_PREFIX),
+          isThere: (at) => isThere(fileSystem, at),
+          move: (from, to) => fileSystem.rename(from, to),
+          createTemp: () => join(dirname(folder), createTempName(random)),
+          release,
+        });
+      } catch (error) {
+        await release();
+        throw error;
+      }
+    },
+    isThere: () => isThere(fileSystem, folder),
+    deliverablesRoot: resolve(workingFolder, DELIVERABLES_FOLDER),
+    ownerPlace: (task) => createOwnerFolder({ root: join(root, "tasks"), task, store: parts }),
+    parts,
+  });
+}
+
+/**
+ * Connects at first use. `?table_prefix=NAME_` in the address keeps several stores apart in one database.
+ *
+ * Shape: the store's address has no password in it.
+ * Errors: STORE_UNSUPPORTED for an address that is no URL.
+ */
+export function openPostgresStore(address: string, parts: OpenStoreParts): SqlStore {
+  const url = parseUrl(address);
+  const tablePrefix = url.searchParams.get("table_prefix") ?? DEFAULT_TABLE_PREFIX;
+  if (!isTablePrefix(tablePrefix)) throw noUrl("a table_prefix is lower case letters, digits and _");
+  url.searchParams.delete("table_prefix");
+  const shown = parseUrl(address);
+  shown.password = "";
+  shown.searchParams.delete("password");
+  return new SqlStore({
+    address: shown.href,
+    traits: { kind: "postgres", multiProcess: true, durable: true, reserve: false },
+    tablePrefix,
+    connect: () =>
+      openPostgres({ url: url.href, place: shown.href, clock: parts.clock, channel: formatChannel(tablePrefix) }),
+    deliverablesRoot: resolve(parts.workingFolder, DELIVERABLES_FOLDER),
+    ownerPlace: (task, database) => {
+      assert(database instanceof PostgresDatabase, "the store opened another database");
+      return createPostgresOwner({ database, prefix: tablePrefix, task, random: parts.random });
+    },
+    parts,
+  });
+}
+
+function parseUrl(address: string): URL {
+  try {
+    return new URL(address.replace(/^postgresql:/, "postgres:"));
+  } catch {
+    throw noUrl("a postgres address is a URL, as in postgres://user@host/database");
+  }
+}
+
+function noUrl(reason: string): SplashdownError {
+  return new SplashdownError("STORE_UNSUPPORTED", reason);
+}
+
+/** The database would make it itself, for everybody to read; what it makes beside it has the mode of this one. */
+async function ensureFile(fileSystem: FileSystem, file: string): Promise<void> {
+  if (await isThere(fileSystem, file)) return;
+  await makeFolders(fileSystem, dirname(file));
+  const handle = await fileSystem.open(file, "create").catch(async (error: unknown) => {
+    if (await isThere(fileSystem, file)) return undefined;
+    throw error;
+  });
+  await handle?.close();
+  await fileSystem.syncFolder(dirname(file));
+}
+
+async function isThere(fileSystem: FileSystem, file: string): Promise<boolean> {
+  try {
+    await fileSystem.lstat(file);
+    return true;
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw error;
+  }
+}

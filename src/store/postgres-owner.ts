@@ -1,0 +1,76 @@
+/**
+ * Who owns a task, and whether they live, in Postgres: a row with facts and counter, and a lock of the owner's session.
+ *
+ * alive: some session holds the lock that the row names. gone: none does, and the server is the one that gave it, so the
+ * owner's connection has ended. unclear: the server was started again since, so every lock is lost; the counter is then
+ * watched. A hint and never a lock of the task: the epoch decides. No reserve is kept: the disk is the server's affair.
+ */
+import { isJsonObject, type JsonValue } from "../base/json.js";
+import type { RandomSource } from "../base/random.js";
+import type { OwnerFacts, OwnerState } from "./contract.js";
+import type { OwnerPlace, TaskRow } from "./owner-place.js";
+import type { PostgresDatabase } from "./postgres-database.js";
+
+/** Positive, so that it is the same number in `pg_locks`. */
+const LOCK_BITS = 62n;
+const SERVER = "(SELECT pg_postmaster_start_time()::text)";
+const IS_HELD = `EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND ((l.classid::bigint << 32) | l.objid::bigint) = o.lock)`;
+
+export interface PostgresOwnerParts {
+  readonly database: PostgresDatabase;
+  readonly prefix: string;
+  readonly task: TaskRow;
+  readonly random: RandomSource;
+}
+
+export function createPostgresOwner({ database, prefix, task, random }: PostgresOwnerParts): OwnerPlace {
+  const { query, session } = database;
+  const table = `${prefix}owners`;
+  return {
+    announce: async (facts) => {
+      const lock = drawLock(random);
+      await session.hold(lock).catch(() => undefined);
+      const sql = `INSERT INTO ${table} (task, facts, counter, lock, server) SELECT ?, ?, 1, ?, ${SERVER}
+        ON CONFLICT (task) DO UPDATE SET facts = excluded.facts, counter = 1, lock = excluded.lock, server = excluded.server`;
+      await query(sql, [task.id, JSON.stringify(facts), lock]).catch(() => undefined);
+      return {
+        // The lock may be that of a session opened again, on a server started again.
+        beat: async () => {
+          await session.hold(lock).catch(() => undefined);
+          const raise = `UPDATE ${table} SET counter = counter + 1, server = ${SERVER} WHERE task = ? AND lock = ?`;
+          await query(raise, [task.id, lock]).catch(() => undefined);
+        },
+        close: async () => {
+          await query(`DELETE FROM ${table} WHERE task = ? AND lock = ?`, [task.id, lock]).catch(() => undefined);
+          await session.release(lock);
+        },
+      };
+    },
+    ownerState: async () => {
+      const sql = `SELECT o.facts AS facts, o.counter AS counter, ${IS_HELD} AS held, o.server = ${SERVER} AS same
+        FROM ${table} o WHERE o.task = ?`;
+      const [row] = await query(sql, [task.id]);
+      if (row === undefined) return { state: "none" };
+      const owner = decodeFacts(String(row["facts"]));
+      const state: OwnerState["state"] =
+        row["held"] === true ? "alive" : row["same"] === true && owner !== undefined ? "gone" : "unclear";
+      return { state, counter: Number(row["counter"]), ...(owner === undefined ? {} : { owner }) };
+    },
+    releaseReserve: async () => false,
+    ensureReserve: async () => false,
+    // Its row went with the task's.
+    clear: async () => undefined,
+  };
+}
+
+function drawLock(random: RandomSource): string {
+  const number = Buffer.from(random.bytes(8)).readBigUInt64BE() >> (64n - LOCK_BITS);
+  return String(number);
+}
+
+function decodeFacts(text: string): OwnerFacts | undefined {
+  const value = JSON.parse(text) as JsonValue;
+  return isJsonObject(value) ? (value as OwnerFacts) : undefined;
+}

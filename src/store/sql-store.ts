@@ -1,0 +1,139 @@
+/**
+ * The store in a SQL database: tasks, segments, lines and objects as rows, the law S1 kept by conditional inserts.
+ *
+ * A task is known by its row's id, so who still writes to a removed task reaches nothing of the next one of its name.
+ * Deliverables are files; where the owner's presence and the reserve are is the owner place's affair.
+ */
+import { join } from "node:path";
+import { SplashdownError, assert } from "../base/errors.js";
+import { LIMITS } from "../base/limits.js";
+import type { Store, StoreManifest, TaskStore } from "./contract.js";
+import { OBJECT_BYTES_MAX } from "./directory-objects.js";
+import { isTaskName } from "./object-key.js";
+import type { OwnerPlace, TaskRow } from "./owner-place.js";
+import type { SqlDatabase } from "./sql-database.js";
+import { migrateTables } from "./sql-tables.js";
+import { SqlTask } from "./sql-task.js";
+import type { StoreParts } from "./store-parts.js";
+
+const TABLE_PREFIX = /^[a-z][a-z0-9_]{0,30}$/;
+export const DEFAULT_TABLE_PREFIX = "splashdown_";
+
+export interface SqlStoreOptions {
+  readonly address: string;
+  readonly traits: Pick<StoreManifest, "kind" | "multiProcess" | "durable" | "reserve">;
+  /** Called at first use. */
+  readonly connect: () => Promise<SqlDatabase>;
+  /** False while there is no database yet that reading could read; without it there always is one. */
+  readonly isThere?: (() => Promise<boolean>) | undefined;
+  readonly tablePrefix?: string | undefined;
+  readonly deliverablesRoot: string;
+  readonly ownerPlace: (task: TaskRow, database: SqlDatabase) => OwnerPlace;
+  readonly parts: StoreParts;
+}
+
+export class SqlStore implements Store {
+  readonly manifest: StoreManifest;
+  readonly address: string;
+  readonly #options: SqlStoreOptions;
+  readonly #prefix: string;
+  readonly #open = new Set<SqlTask>();
+  #database: Promise<SqlDatabase> | undefined;
+
+  constructor(options: SqlStoreOptions) {
+    this.#prefix = options.tablePrefix ?? DEFAULT_TABLE_PREFIX;
+    assert(isTablePrefix(this.#prefix), "a table prefix is lower case letters, digits and _");
+    this.#options = options;
+    this.address = options.address;
+    this.manifest = { ...options.traits, objectBytesMax: OBJECT_BYTES_MAX, lineBytesMax: LIMITS.recordBytesMax };
+  }
+
+  async tasks(): Promise<string[]> {
+    if (!(await this.#isThere())) return [];
+    const rows = await (await this.#connect()).query(`SELECT name FROM ${this.#prefix}tasks`);
+    return rows.map((row) => String(row["name"])).sort();
+  }
+
+  async task(name: string): Promise<TaskStore | undefined> {
+    if (!isTaskName(name) || !(await this.#isThere())) return undefined;
+    const database = await this.#connect();
+    const [row] = await database.query(`SELECT id FROM ${this.#prefix}tasks WHERE name = ?`, [name]);
+    return row && this.#openTask(database, { name, id: Number(row["id"]) });
+  }
+
+  async createTask(name: string): Promise<TaskStore | undefined> {
+    if (!isTaskName(name)) {
+      throw new SplashdownError("TASK_NAME_INVALID", `not a task name: ${JSON.stringify(name.slice(0, 100))}`, {
+        details: { name: name.slice(0, 100) },
+      });
+    }
+    const database = await this.#connect();
+    const sql = `INSERT INTO ${this.#prefix}tasks (name, epoch) VALUES (?, 0) ON CONFLICT DO NOTHING RETURNING id`;
+    const [row] = await database.query(sql, [name]);
+    return row && this.#openTask(database, { name, id: Number(row["id"]) });
+  }
+
+  async removeTask(name: string): Promise<void> {
+    if (!(await this.#isThere())) return;
+    const database = await this.#connect();
+    const [row] = await database.query(`DELETE FROM ${this.#prefix}tasks WHERE name = ? RETURNING id`, [name]);
+    if (row !== undefined) await this.#options.ownerPlace({ name, id: Number(row["id"]) }, database).clear();
+  }
+
+  async probe(): Promise<void> {
+    const database = await this.#connect();
+    const sql = `INSERT INTO ${this.#prefix}probes (at) VALUES (?) RETURNING id`;
+    const [row] = await database.query(sql, [this.#options.parts.clock.nowMs()]);
+    await database.query(`DELETE FROM ${this.#prefix}probes WHERE id = ?`, [Number(row?.["id"])]);
+  }
+
+  async close(): Promise<void> {
+    for (const task of this.#open) await task.close();
+    const database = await this.#database?.catch(() => undefined);
+    this.#database = undefined;
+    await database?.close();
+  }
+
+  async #isThere(): Promise<boolean> {
+    return this.#database !== undefined || ((await this.#options.isThere?.()) ?? true);
+  }
+
+  /** A failed attempt is forgotten: the next use tries again. */
+  #connect(): Promise<SqlDatabase> {
+    this.#database ??= this.#start().catch((error: unknown) => {
+      this.#database = undefined;
+      throw error;
+    });
+    return this.#database;
+  }
+
+  async #start(): Promise<SqlDatabase> {
+    const database = await this.#options.connect();
+    try {
+      await migrateTables(database, this.#prefix);
+      return database;
+    } catch (error) {
+      await database.close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  #openTask(database: SqlDatabase, row: TaskRow): TaskStore {
+    const { deliverablesRoot, ownerPlace, parts } = this.#options;
+    const task = new SqlTask({
+      row,
+      database,
+      prefix: this.#prefix,
+      deliverablesFolder: join(deliverablesRoot, row.name),
+      owners: ownerPlace(row, database),
+      clock: parts.clock,
+      onClose: () => void this.#open.delete(task),
+    });
+    this.#open.add(task);
+    return task;
+  }
+}
+
+export function isTablePrefix(text: string): boolean {
+  return TABLE_PREFIX.test(text);
+}

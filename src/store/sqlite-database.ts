@@ -1,0 +1,188 @@
+/**
+ * SQLite as a SqlDatabase: `node:sqlite` where this Node has it, else the optional package better-sqlite3.
+ *
+ * The drivers block, so nobody waits inside SQLite: a locked file is asked again after a pause (`LIMITS.storeRetryMs`).
+ * Calls of one connection go one after the other. Write-ahead log with full sync: what returned is durable.
+ */
+import type { Clock } from "../base/clock.js";
+import type { ErrorCode } from "../base/error-table.js";
+import { SplashdownError, errorCodeOf, messageOf } from "../base/errors.js";
+import { LIMITS } from "../base/limits.js";
+import type { SqlDatabase, SqlDialect, SqlQuery, SqlRow, SqlValue } from "./sql-database.js";
+
+const RETRY_PAUSE_MS = 5;
+/** SQLite's primary result codes, by number (node:sqlite) and by name (the packages). */
+const BUSY = new Set([5, 6, "BUSY", "LOCKED"]);
+const CODES = new Map<number | string, ErrorCode>([
+  [13, "STORE_FULL"],
+  ["FULL", "STORE_FULL"],
+  [8, "STORE_UNWRITABLE"],
+  ["READONLY", "STORE_UNWRITABLE"],
+  [14, "STORE_UNWRITABLE"],
+  ["CANTOPEN", "STORE_UNWRITABLE"],
+]);
+
+const DIALECT: SqlDialect = {
+  serial: "INTEGER PRIMARY KEY AUTOINCREMENT",
+  bytes: "BLOB",
+  text: "TEXT",
+  lock: "",
+  lockMigrations: "",
+  findTable: "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?",
+  member: (column, name) => `json_extract(${column}, '$.${name}')`,
+  extras: () => [],
+};
+
+interface Statement {
+  /** Of the packages: whether it gives rows. */
+  readonly reader?: boolean;
+  all(...params: readonly SqlValue[]): unknown[];
+  run(...params: readonly SqlValue[]): unknown;
+}
+interface Connection {
+  exec(sql: string): unknown;
+  prepare(sql: string): Statement;
+  close(): unknown;
+}
+type ConnectionClass = new (path: string, options: { readonly timeout: number }) => Connection;
+export type ModuleLoader = (name: string) => Promise<unknown>;
+
+export interface SqliteParts {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly load?: ModuleLoader | undefined;
+}
+
+/** Errors: STORE_UNSUPPORTED with the install command when no driver is there; the STORE_* codes. */
+export async function openSqlite(parts: SqliteParts): Promise<SqlDatabase> {
+  const Driver = await loadDriver(parts.load ?? ((name) => import(name)));
+  let connection: Connection;
+  try {
+    connection = new Driver(parts.path, { timeout: 0 });
+  } catch (error) {
+    if (primaryCodeOf(error) === "") throw driverMissing(messageOf(error));
+    throw computeSqliteError(error, parts.path, "STORE_UNWRITABLE");
+  }
+  const database = new SqliteDatabase(connection, parts);
+  try {
+    await database.configure();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}
+
+async function loadDriver(load: ModuleLoader): Promise<ConnectionClass> {
+  for (const name of ["node:sqlite", "better-sqlite3"]) {
+    const found = (await load(name).catch(() => undefined)) as
+      { DatabaseSync?: ConnectionClass; default?: ConnectionClass } | undefined;
+    const driver = found?.DatabaseSync ?? found?.default;
+    if (typeof driver === "function") return driver;
+  }
+  throw driverMissing("neither node:sqlite nor better-sqlite3 is there");
+}
+
+function driverMissing(reason: string): SplashdownError {
+  return new SplashdownError(
+    "STORE_UNSUPPORTED",
+    `sqlite stores need Node 22.13 or a package: npm install better-sqlite3 (${reason.split("\n")[0]})`,
+    { details: { package: "better-sqlite3" } },
+  );
+}
+
+class SqliteDatabase implements SqlDatabase {
+  readonly dialect = DIALECT;
+  readonly query: SqlQuery = (sql, params) => this.#inTurn(() => this.#patiently(() => this.#run(sql, params)));
+  readonly #connection: Connection;
+  readonly #parts: SqliteParts;
+  /** By their text, of which there are few: values are parameters. */
+  readonly #prepared = new Map<string, Statement>();
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(connection: Connection, parts: SqliteParts) {
+    this.#connection = connection;
+    this.#parts = parts;
+  }
+
+  async configure(): Promise<void> {
+    await this.query("PRAGMA busy_timeout=0");
+    await this.query("PRAGMA journal_mode=WAL");
+    await this.query("PRAGMA synchronous=FULL");
+    await this.query("PRAGMA foreign_keys=ON");
+    const [mode] = await this.query("PRAGMA journal_mode");
+    const [sync] = await this.query("PRAGMA synchronous");
+    if (mode?.["journal_mode"] === "wal" && Number(sync?.["synchronous"]) === 2) return;
+    throw new SplashdownError("STORE_FAILED", `${this.#parts.path} takes no write-ahead log with full sync`, {
+      details: { path: this.#parts.path },
+    });
+  }
+
+  transaction<T>(work: (query: SqlQuery) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      await this.#patiently(() => this.#run("BEGIN IMMEDIATE"));
+      try {
+        const result = await work(async (sql, params) => this.#run(sql, params));
+        await this.#patiently(() => this.#run("COMMIT"));
+        return result;
+      } catch (error) {
+        this.#rollBack();
+        throw error;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#inTurn(async () => void this.#connection.close());
+  }
+
+  /** SQLite rolls back by itself after some failures; there is then nothing to end. */
+  #rollBack(): void {
+    try {
+      this.#connection.exec("ROLLBACK");
+    } catch {
+      // Ended already.
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#tail.then(work);
+    this.#tail = done.catch(() => undefined);
+    return done;
+  }
+
+  async #patiently<T>(work: () => T): Promise<T> {
+    const { clock, path } = this.#parts;
+    const end = clock.monotonicMs() + LIMITS.storeRetryMs;
+    for (;;) {
+      try {
+        return work();
+      } catch (error) {
+        if (!BUSY.has(primaryCodeOf(error))) throw computeSqliteError(error, path);
+        if (clock.monotonicMs() >= end) throw computeSqliteError(error, path, "STORE_BUSY");
+      }
+      await clock.sleep(RETRY_PAUSE_MS);
+    }
+  }
+
+  #run(sql: string, params: readonly SqlValue[] = []): readonly SqlRow[] {
+    const statement = this.#prepared.get(sql) ?? this.#connection.prepare(sql);
+    if (sql.includes("?")) this.#prepared.set(sql, statement);
+    if (statement.reader !== false) return statement.all(...params) as SqlRow[];
+    statement.run(...params);
+    return [];
+  }
+}
+
+function primaryCodeOf(error: unknown): number | string {
+  const { errcode, code } = error as { errcode?: unknown; code?: unknown };
+  if (typeof errcode === "number") return errcode & 0xff;
+  return typeof code === "string" ? (/^SQLITE_([A-Z]+)/.exec(code)?.[1] ?? "") : "";
+}
+
+function computeSqliteError(error: unknown, path: string, otherwise: ErrorCode = "STORE_FAILED"): unknown {
+  if (errorCodeOf(error)?.startsWith("STORE_") === true) return error;
+  const code = CODES.get(primaryCodeOf(error)) ?? otherwise;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new SplashdownError(code, `using ${path} failed: ${reason}`, { details: { path }, cause: error });
+}

@@ -1,0 +1,130 @@
+/**
+ * A Postgres server of a test's own: the system's binaries in a folder that goes away, on a port of loopback.
+ *
+ * Postgres refuses to run as root, so it runs as the user `postgres` there. Without binaries `findPostgres` is undefined
+ * and the tests say so.
+ */
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { until } from "./real-clock.js";
+
+const SYSTEM = "/usr/lib/postgresql";
+const USER = "postgres";
+const START_MS = 30_000;
+
+/** Folder of the newest binaries of this machine: SPLASHDOWN_POSTGRES_BIN, or where Debian has them. */
+export function findPostgres(): string | undefined {
+  const named = process.env["SPLASHDOWN_POSTGRES_BIN"];
+  const versions = existsSync(SYSTEM) ? readdirSync(SYSTEM).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [...(named === undefined ? [] : [named]), ...versions.map((version) => join(SYSTEM, version, "bin"))];
+  return folders.find((folder) => existsSync(join(folder, "initdb")));
+}
+
+export class PostgresServer {
+  readonly folder = mkdtempSync(join(tmpdir(), "splashdown-pg-"));
+  readonly #binaries: string;
+  #port = 0;
+  #server: ChildProcess | undefined;
+  #log = "";
+
+  private constructor(binaries: string) {
+    this.#binaries = binaries;
+  }
+
+  /** Made and started; `settings` as in `-c NAME=VALUE`. */
+  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
+    const binaries = findPostgres();
+    if (binaries === undefined) throw new Error("no Postgres here");
+    const server = new PostgresServer(binaries);
+    const data = join(server.folder, "data");
+    if (isRoot()) execFileSync("chown", [USER, server.folder]);
+    server.#execute("initdb", ["-D", data, "-A", "trust", "-U", USER, "--no-sync", "-E", "UTF8", "--locale=C"]);
+    server.#port = await findFreePort();
+    await server.start(settings);
+    return server;
+  }
+
+  get url(): string {
+    return `postgres://${USER}:a-password@127.0.0.1:${this.#port}/postgres`;
+  }
+
+  /** Starts it again after `stop` or `kill`. */
+  async start(settings: readonly string[] = []): Promise<void> {
+    const options = ["listen_addresses=127.0.0.1", "max_connections=200", ...settings].flatMap((one) => ["-c", one]);
+    const args = ["-D", join(this.folder, "data"), "-p", String(this.#port), "-k", this.folder, ...options];
+    const [file, all] = asUser(join(this.#binaries, "postgres"), args);
+    this.#server = spawn(file, all, { stdio: ["ignore", "ignore", "pipe"], cwd: this.folder });
+    this.#server.stderr?.setEncoding("utf8").on("data", (text: string) => (this.#log += text));
+    await until("the server takes connections", () => this.#isReady(), START_MS);
+  }
+
+  /** SIGKILL to the server and all its backends, as a crash of the machine would end them. */
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  /** At once, cutting every connection; nothing is lost. */
+  async stop(): Promise<void> {
+    await this.#end("SIGQUIT");
+  }
+
+  /** Runs a statement as a person would; the rows as text, columns by `|`. */
+  query(sql: string): string {
+    const address = ["-h", "127.0.0.1", "-p", String(this.#port), "-U", USER];
+    return execFileSync(join(this.#binaries, "psql"), [...address, "-Atc", sql, "postgres"], {
+      encoding: "utf8",
+    }).trim();
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const server = this.#server;
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const ended = new Promise((resolve) => server.once("exit", resolve));
+    server.kill(signal);
+    await ended;
+  }
+
+  #isReady(): boolean {
+    if (this.#server?.exitCode !== null) throw new Error(`the server ended: ${this.#log}`);
+    try {
+      this.query("SELECT 1");
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #execute(name: string, args: readonly string[]): void {
+    const [file, all] = asUser(join(this.#binaries, name), args);
+    execFileSync(file, all, { stdio: "ignore", cwd: this.folder });
+  }
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+/** Keeps the process's number: signals reach the program itself. */
+function asUser(program: string, args: readonly string[]): [string, string[]] {
+  return isRoot()
+    ? ["setpriv", ["--reuid", USER, "--regid", USER, "--clear-groups", program, ...args]]
+    : [program, [...args]];
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}

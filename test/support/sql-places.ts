@@ -1,0 +1,120 @@
+/** Databases for tests of stores, each as an opener of new data in it: SQLite, PGlite, Postgres. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createNodeFileSystem } from "../../src/base/node-file-system.js";
+import { openStore, type OpenStoreParts } from "../../src/store/open-store.js";
+import { createOwnerFolder } from "../../src/store/owner-place.js";
+import { openPglite } from "../../src/store/pglite-database.js";
+import { formatChannel } from "../../src/store/postgres-dialect.js";
+import { createSocketPresence } from "../../src/store/socket-presence.js";
+import type { SqlDatabase } from "../../src/store/sql-database.js";
+import { SqlStore } from "../../src/store/sql-store.js";
+import { PostgresServer } from "./postgres-server.js";
+import { realClock } from "./real-clock.js";
+import { createSeededRandom } from "./seeded-random.js";
+import type { Instance, Opener } from "./store-suite-run.js";
+
+/** What stores of one process on this machine are built from. */
+export function createStoreParts(workingFolder: string, seed = workingFolder): OpenStoreParts {
+  return {
+    fileSystem: createNodeFileSystem(),
+    clock: realClock,
+    random: createSeededRandom(seed),
+    platform: process.platform,
+    userId: process.getuid?.(),
+    machine: { host: "host-a", bootId: "boot-a" },
+    workingFolder,
+    reserveBytes: 4096,
+  };
+}
+
+/** Folders, servers and databases of a test file; `close` when it ends. */
+export class SqlPlaces {
+  readonly #folders: string[] = [];
+  #server: Promise<PostgresServer> | undefined;
+  #pglite: Promise<SqlDatabase> | undefined;
+  #count = 0;
+
+  async sqlite(instance: Instance): Promise<Opener> {
+    const folder = await this.folder();
+    const path = instance === "prefixed" ? "deep/below/tasks.db" : "tasks.db";
+    return async () => openStore(`sqlite:${path}`, this.#partsIn(folder));
+  }
+
+  /** All in one server, under a prefix of their own. */
+  async postgres(instance: Instance): Promise<Opener> {
+    const { url } = await this.server();
+    const folder = await this.folder();
+    const prefix = this.#drawPrefix(instance);
+    return async () => openStore(`${url}?table_prefix=${prefix}`, this.#partsIn(folder));
+  }
+
+  /** All in one database, under a prefix of their own: to make one takes seconds. */
+  async pglite(instance: Instance): Promise<Opener> {
+    this.#pglite ??= this.#openPglite();
+    const database = await this.#pglite;
+    const folder = await this.folder();
+    const tablePrefix = this.#drawPrefix(instance);
+    const parts = { ...this.#partsIn(folder), presence: createSocketPresence(this.#partsIn(folder)) };
+    return async () =>
+      new SqlStore({
+        address: "pglite:shared",
+        traits: { kind: "pglite", multiProcess: false, durable: false, reserve: true },
+        tablePrefix,
+        connect: async () => shareDatabase(database),
+        deliverablesRoot: join(folder, "outputs"),
+        ownerPlace: (task) => createOwnerFolder({ root: join(folder, "owners"), task, store: parts }),
+        parts,
+      });
+  }
+
+  server(): Promise<PostgresServer> {
+    this.#server ??= PostgresServer.start();
+    return this.#server;
+  }
+
+  async folder(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), "splashdown-sql-"));
+    this.#folders.push(folder);
+    return folder;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#pglite)?.close();
+    await (await this.#server)?.remove();
+    for (const folder of this.#folders) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  #partsIn(folder: string): OpenStoreParts {
+    return createStoreParts(folder, `${folder} ${(this.#count += 1)}`);
+  }
+
+  #drawPrefix(instance: Instance): string {
+    return `${instance === "prefixed" ? "a_team_s_" : "s"}${(this.#count += 1)}_`;
+  }
+
+  async #openPglite(): Promise<SqlDatabase> {
+    const folder = await this.folder();
+    const { fileSystem } = this.#partsIn(folder);
+    return openPglite({
+      folder: join(folder, "data"),
+      place: "pglite:shared",
+      channel: formatChannel("splashdown_"),
+      isThere: async () => false,
+      move: (from, to) => fileSystem.rename(from, to),
+      createTemp: () => join(folder, "made"),
+      release: async () => undefined,
+    });
+  }
+}
+
+/** Its end is the test file's affair. */
+function shareDatabase(database: SqlDatabase): SqlDatabase {
+  return {
+    dialect: database.dialect,
+    query: database.query,
+    transaction: (work) => database.transaction(work),
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,304 @@
+import { randomBytes } from "node:crypto";
+import { createServer, connect, type Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { openStore } from "../../../src/store/open-store.js";
+import { openPostgres } from "../../../src/store/postgres-database.js";
+import { openPglite } from "../../../src/store/pglite-database.js";
+import type { Store, TaskStore } from "../../../src/store/contract.js";
+import { FACTS } from "../../conformance/store-case.js";
+import { findPostgres, PostgresServer } from "../../support/postgres-server.js";
+import { realClock, until } from "../../support/real-clock.js";
+import { createStoreParts } from "../../support/sql-places.js";
+
+/** A way to the server that can be cut. */
+class CutWire {
+  readonly #sockets = new Set<Socket>();
+  readonly #server = createServer((near) => this.#join(near));
+  #target = 0;
+  /** Called with what a client sends; the wire is cut when it says so, after the server got it. */
+  cutAfter: (sent: Buffer) => boolean = () => false;
+
+  async open(url: string): Promise<string> {
+    const target = new URL(url);
+    this.#target = Number(target.port);
+    await new Promise<void>((resolve) => void this.#server.listen(0, "127.0.0.1", resolve));
+    const address = this.#server.address();
+    target.port = String(typeof address === "object" ? address?.port : 0);
+    return target.href;
+  }
+
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#sockets.clear();
+  }
+
+  close(): void {
+    this.cut();
+    this.#server.close();
+  }
+
+  #join(near: Socket): void {
+    const far = connect(this.#target, "127.0.0.1");
+    let isDeaf = false;
+    for (const socket of [near, far]) {
+      this.#sockets.add(socket);
+      socket.on("error", () => undefined).on("close", () => [near, far].forEach((end) => end.destroy()));
+    }
+    far.on("data", (bytes) => {
+      if (!isDeaf) near.write(bytes);
+      else near.destroy();
+    });
+    near.on("data", (bytes) => {
+      isDeaf ||= this.cutAfter(bytes);
+      far.write(bytes);
+    });
+  }
+}
+
+describe.skipIf(findPostgres() === undefined)("the Postgres store", () => {
+  let server: PostgresServer;
+  let count = 0;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  }, 60_000);
+  afterAll(() => server.remove(), 60_000);
+
+  function open(url = server.url, prefix = `p${(count += 1)}_`): { store: Store; prefix: string } {
+    const store = openStore(
+      `${url}?table_prefix=${prefix}`,
+      createStoreParts("/work", `${prefix} ${randomBytes(4).toString("hex")}`),
+    );
+    onTestFinished(() => store.close());
+    return { store, prefix };
+  }
+
+  async function create(store: Store): Promise<TaskStore> {
+    const task = await store.createTask("task");
+    if (task === undefined) throw new Error("taken");
+    return task;
+  }
+
+  async function openWire(): Promise<{ wire: CutWire; url: string }> {
+    const wire = new CutWire();
+    const url = await wire.open(server.url);
+    onTestFinished(() => wire.close());
+    return { wire, url };
+  }
+
+  it("has no password in its address, and none in what it says when it cannot connect", async () => {
+    expect(open().store.address).not.toContain("a-password");
+    const { store } = open("postgres://me:a-password@127.0.0.1:1/db");
+    const error: unknown = await store.tasks().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "STORE_UNREACHABLE", retryable: true });
+    expect(JSON.stringify(error) + String(error)).not.toContain("a-password");
+    const { store: stranger } = open(server.url.replace("/postgres?", "/nowhere?").replace(/postgres$/, "nowhere"));
+    await expect(stranger.tasks()).rejects.toMatchObject({
+      code: "STORE_UNREACHABLE",
+      message: expect.stringContaining("3D000") as string,
+    });
+  });
+
+  it("S1: a claim waits for an append that is under way, and the append after it is refused", async () => {
+    const { store, prefix } = open();
+    const { store: other } = open(server.url, prefix);
+    const old = await create(store);
+    const segment = await old.openSegment(await old.claim(), Buffer.from("h"));
+    const next = await other.task("task");
+    for (let round = 0; round < 20; round += 1) {
+      const [appended, epoch] = await Promise.all([
+        segment.append([Buffer.from(`line ${round}`)]).then(
+          () => true,
+          () => false,
+        ),
+        round === 10 ? next?.claim() : undefined,
+      ]);
+      if (epoch !== undefined) {
+        const seen = Buffer.from((await next?.read(segment.id)) ?? []).toString();
+        expect(seen.includes("line 10\n")).toBe(appended);
+      }
+      if (round > 10) expect(appended).toBe(false);
+    }
+    expect(Buffer.from((await next?.read(segment.id)) ?? []).toString()).not.toContain("line 11");
+  });
+
+  it("S2: an append whose answer was cut off kills the segment, and the next segment goes on", async () => {
+    const { wire, url } = await openWire();
+    const { store, prefix } = open(url);
+    const task = await create(store);
+    const epoch = await task.claim();
+    const segment = await task.openSegment(epoch, Buffer.from("h"));
+    wire.cutAfter = (sent) => sent.includes("unanswered");
+    await expect(segment.append([Buffer.from("unanswered")])).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
+    await expect(segment.append([Buffer.from("more")])).rejects.toMatchObject({ code: "SEGMENT_DEAD" });
+    wire.cutAfter = () => false;
+    const again = await task.openSegment(epoch, Buffer.from("h2"), [Buffer.from("unanswered")]);
+    await again.append([Buffer.from("more")]);
+    const { store: other } = open(server.url, prefix);
+    const read = Buffer.from((await (await other.task("task"))?.read(again.id)) ?? []).toString();
+    expect(read).toBe("h2\nunanswered\nmore\n");
+  });
+
+  it("asks again what only reads when the connection was cut, and begins a transaction again before its commit", async () => {
+    const { wire, url } = await openWire();
+    const { store } = open(url);
+    const task = await create(store);
+    await task.putOnce("note", Buffer.from("kept"));
+    wire.cut();
+    expect(Buffer.from((await task.get("note")) ?? []).toString()).toBe("kept");
+    let isFirst = true;
+    wire.cutAfter = (sent) => {
+      const isToCut = isFirst && sent.includes("UPDATE");
+      isFirst &&= !isToCut;
+      return isToCut;
+    };
+    expect(await task.claim()).toBe(1);
+    expect(isFirst).toBe(false);
+  });
+
+  it("FAULTS 6: an answer whose acknowledgement was cut off stands, and is not given a second time", async () => {
+    const { wire, url } = await openWire();
+    const { store } = open(url);
+    const task = await create(store);
+    wire.cutAfter = (sent) => sent.includes("control/answer");
+    await expect(task.putOnce("control/answer-1", Buffer.from("yes"))).rejects.toMatchObject({
+      code: "STORE_UNREACHABLE",
+    });
+    wire.cutAfter = () => false;
+    expect(await task.putOnce("control/answer-1", Buffer.from("no"))).toBe("exists");
+    expect(Buffer.from((await task.get("control/answer-1")) ?? []).toString()).toBe("yes");
+  });
+
+  it("tells of an object that another process makes, also after the connection was cut", async () => {
+    const { wire, url } = await openWire();
+    const { store, prefix } = open(url);
+    const task = await create(store);
+    let hints = 0;
+    const stop = task.watch("control/", () => (hints += 1));
+    const teller = await open(server.url, prefix).store.task("task");
+    let at = 0;
+    const tellUntil = (seen: number) =>
+      until("a hint comes", async () => {
+        await teller?.putOnce(`control/a-${(at += 1)}`, Buffer.from("x"));
+        await teller?.putOnce(`other/a-${at}`, Buffer.from("x"));
+        return hints > seen;
+      });
+    await tellUntil(0);
+    wire.cut();
+    const before = hints;
+    await tellUntil(before);
+    stop();
+    expect(hints).toBeLessThanOrEqual(at);
+  });
+
+  it("knows an owner as alive while its connection is, as gone when it ended, and holds it again when it was cut", async () => {
+    const { wire, url } = await openWire();
+    const { store, prefix } = open(url);
+    const task = await create(store);
+    const handle = await task.announce(FACTS);
+    const watching = await open(server.url, prefix).store.task("task");
+    expect(await watching?.ownerState()).toMatchObject({ state: "alive", owner: FACTS, counter: 1 });
+    wire.cut();
+    await until("it is held again", async () => (await watching?.ownerState())?.state === "alive");
+    await handle.beat();
+    expect(await watching?.ownerState()).toMatchObject({ state: "alive", counter: 2 });
+    wire.close();
+    await until("it is gone", async () => (await watching?.ownerState())?.state === "gone");
+  });
+
+  it("goes on after the server was killed and started again, and no owner from before is called gone", async () => {
+    const own = await PostgresServer.start();
+    onTestFinished(() => own.remove());
+    const { store, prefix } = open(own.url);
+    const task = await create(store);
+    const epoch = await task.claim();
+    const segment = await task.openSegment(epoch, Buffer.from("h"));
+    await segment.append([Buffer.from("acknowledged")]);
+    const crashed = await open(own.url, prefix).store.task("task");
+    await crashed?.announce(FACTS);
+    await own.kill();
+    await expect(segment.append([Buffer.from("lost")])).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
+    const [confirmed] = await Promise.all([task.confirm(epoch), own.start()]);
+    expect(confirmed).toBe(true);
+    expect(Buffer.from(await task.read(segment.id)).toString()).toBe("h\nacknowledged\n");
+    expect((await task.ownerState()).state).not.toBe("gone");
+    expect((await task.openSegment(epoch, Buffer.from("h2"))).id).toEqual({ epoch, index: 1 });
+  }, 60_000);
+
+  it.each(["synchronous_commit", "fsync"])(
+    "refuses a server that acknowledges before it has synced: %s",
+    async (setting) => {
+      const own = await PostgresServer.start([`${setting}=off`]);
+      onTestFinished(() => own.remove());
+      await expect(open(own.url).store.createTask("task")).rejects.toMatchObject({
+        code: "STORE_UNSUPPORTED",
+        message: expect.stringContaining(`${setting} is off`) as string,
+      });
+    },
+    60_000,
+  );
+
+  it("tries again what the database asks to try again, and says STORE_BUSY of a statement it gave up", async () => {
+    const { store, prefix } = open();
+    await create(store);
+    const database = await openPostgres({
+      url: server.url,
+      place: "postgres://here",
+      clock: realClock,
+      channel: `${prefix}objects`,
+    });
+    onTestFinished(() => database.close());
+    let tries = 0;
+    const rows = await database.transaction(async (query) => {
+      tries += 1;
+      if (tries < 3) await query("DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$");
+      return query(`UPDATE ${prefix}tasks SET epoch = epoch + 1 RETURNING epoch`);
+    });
+    expect([tries, rows]).toEqual([3, [{ epoch: 1 }]]);
+    for (const [state, code] of [
+      ["57014", "STORE_BUSY"],
+      ["53100", "STORE_FULL"],
+      ["42501", "STORE_UNWRITABLE"],
+      ["XX000", "STORE_FAILED"],
+    ]) {
+      const failing = database.query(`DO $$ BEGIN RAISE EXCEPTION 'so' USING ERRCODE = '${state}'; END $$`);
+      await expect(failing).rejects.toMatchObject({ code, details: { sqlstate: state } });
+    }
+  });
+
+  it("shows checkpoints to who queries", async () => {
+    const { store, prefix } = open();
+    const task = await create(store);
+    const header = `{"checkpoint_id":"c-1","workflow_id":"w-1","seq":4,"phase":1,"status":"completed","timestamp":"2024-01-02T14:35:22.123Z"}`;
+    await task.putOnce(
+      "checkpoint_phase1_x.json",
+      Buffer.from(`{"format":"splashdown.checkpoint","version":"1.0",\n"header":${header},\n`),
+    );
+    const clear = `SELECT id, task, sequence, phase, status, created_at FROM ${prefix}checkpoints`;
+    expect(server.query(clear)).toBe("c-1|task|4|1|completed|2024-01-02T14:35:22.123Z");
+    expect(server.query(`SELECT layer_index, length(state) > 0 FROM ${prefix}workflow_checkpoints`)).toBe("1|t");
+    expect(server.query(`SELECT task, checkpoints FROM ${prefix}task_list`)).toBe("task|1");
+  });
+
+  it("names the command to type when the package is not there", async () => {
+    const missing = () => Promise.reject(new Error("Cannot find package"));
+    const parts = { url: server.url, place: "postgres://here", clock: realClock, channel: "c", load: missing };
+    await expect(openPostgres(parts)).rejects.toMatchObject({
+      code: "STORE_UNSUPPORTED",
+      message: expect.stringContaining("npm install pg") as string,
+    });
+    const pglite = openPglite({
+      folder: "/x",
+      place: "pglite:x",
+      channel: "c",
+      isThere: async () => false,
+      move: async () => undefined,
+      createTemp: () => "/y",
+      release: async () => undefined,
+      load: missing,
+    });
+    await expect(pglite).rejects.toMatchObject({
+      code: "STORE_UNSUPPORTED",
+      message: expect.stringContaining("npm install @electric-sql/pglite") as string,
+    });
+  });
+});

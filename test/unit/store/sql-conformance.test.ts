@@ -1,0 +1,16 @@
+import { afterAll } from "vitest";
+import { findPostgres } from "../../support/postgres-server.js";
+import { SqlPlaces } from "../../support/sql-places.js";
+import { describeStores, type StorePlaces } from "../../support/store-suite-run.js";
+
+const sql = new SqlPlaces();
+afterAll(() => sql.close(), 60_000);
+
+const PLACES: StorePlaces = {
+  sqlite: (instance) => sql.sqlite(instance),
+  pglite: (instance) => sql.pglite(instance),
+  // Without its binaries on this machine there is nothing to run it on.
+  ...(findPostgres() === undefined ? {} : { postgres: (instance) => sql.postgres(instance) }),
+};
+
+describeStores(PLACES);
