@@ -20,6 +20,8 @@ export interface SqlDialect {
   readonly lockMigrations: string;
   /** Statement with a table's name as its parameter; a row when the table is there. */
   readonly findTable: string;
+  /** Statement after which a removed row's bytes stand nowhere that we can reach; empty where there is none. */
+  readonly forget: string;
   /** Member of a JSON object that is kept as text, as text. */
   readonly member: (column: string, name: string) => string;
   /** Statements that go with the tables, for this dialect alone. */

@@ -160,6 +160,12 @@ export class SqlTask implements TaskStore {
     await this.#query(`DELETE FROM ${this.#parts.prefix}objects WHERE task = ? AND key = ?`, [this.#id, key]);
   }
 
+  async destroy(key: string): Promise<void> {
+    await this.remove(key);
+    const { forget } = this.#parts.database.dialect;
+    if (forget !== "") await this.#query(forget);
+  }
+
   watch(prefix: string, hint: () => void): () => void {
     assertObjectPrefix(prefix);
     const begins = `${this.#id}/${prefix}`;

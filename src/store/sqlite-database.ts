@@ -29,6 +29,8 @@ const DIALECT: SqlDialect = {
   lock: "",
   lockMigrations: "",
   findTable: "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?",
+  // With secure_delete: the file has zeros there, and the log is empty.
+  forget: "PRAGMA wal_checkpoint(TRUNCATE)",
   member: (column, name) => `json_extract(${column}, '$.${name}')`,
   extras: () => [],
 };
@@ -110,6 +112,7 @@ class SqliteDatabase implements SqlDatabase {
     await this.query("PRAGMA journal_mode=WAL");
     await this.query("PRAGMA synchronous=FULL");
     await this.query("PRAGMA foreign_keys=ON");
+    await this.query("PRAGMA secure_delete=ON");
     const [mode] = await this.query("PRAGMA journal_mode");
     const [sync] = await this.query("PRAGMA synchronous");
     if (mode?.["journal_mode"] === "wal" && Number(sync?.["synchronous"]) === 2) return;

@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
@@ -159,6 +159,20 @@ describe("the SQLite store", () => {
       expect(layers[0]).toEqual({ id: HEADER.checkpoint_id, layer_index: 2, timestamp: HEADER.timestamp });
       const tasks = inspect(path, (raw) => raw.prepare("SELECT * FROM splashdown_task_list").all());
       expect(tasks).toMatchObject([{ task: "task", epoch: 0, checkpoints: 2, journal_bytes: 0 }]);
+    });
+  });
+
+  it("leaves nothing of a destroyed object in its files", async () => {
+    await withStore(async ({ path, store }) => {
+      const task = await create(store);
+      await task.putOnce("keyring-1.json", Buffer.from("a wrapped key ".repeat(400)));
+      const holds = async () => {
+        const texts = await Promise.all([path, `${path}-wal`].map((file) => readFile(file, "latin1")));
+        return texts.some((text) => text.includes("a wrapped key"));
+      };
+      expect(await holds()).toBe(true);
+      await task.destroy("keyring-1.json");
+      expect(await holds()).toBe(false);
     });
   });
 
