@@ -15,7 +15,7 @@ export function registerAnswer(program: Command, deps: CliDeps): void {
     .argument("<task>", "task name, id or workflow name")
     .argument(
       "<words...>",
-      "[question] value [text]: the question, by id or step, may be left out when only one is open",
+      "[question] value [text]: the question, by id or step, may be left out when only one is open; the text goes with the value, e.g. extend max_iterations=10",
     )
     .option("--output <json>", "the value that goes with the answer, e.g. the output of a step that is done")
     .option("--by <name>", "who answers (default: the user's name)")

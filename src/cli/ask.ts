@@ -10,10 +10,7 @@ import type { QuestionView } from "../runtime/contract.js";
 import type { Streams } from "./deps.js";
 import { cleanForTerminal } from "./output.js";
 
-interface TerminalAnswer {
-  readonly answer: string;
-  readonly value?: JsonValue;
-}
+type TerminalAnswer = NonNullable<Awaited<ReturnType<AskPerson>>>;
 
 type Option = QuestionView["options"][number];
 type Item = NonNullable<QuestionView["items"]>[number];
@@ -69,8 +66,9 @@ interface TextPrompt {
 async function write({ message, multiline, initial, validate, signal }: TextPrompt): Promise<string | undefined> {
   const prompts = await import("@clack/prompts");
   const ask = multiline === true ? prompts.multiline : prompts.text;
+  const how = multiline === true ? " (several lines; Enter twice ends it)" : "";
   const text = await ask({
-    message: cleanForTerminal(message),
+    message: `${cleanForTerminal(message)}${how}`,
     ...(initial === undefined ? {} : { initialValue: initial }),
     ...(validate === undefined ? {} : { validate: (given: string | undefined) => validate(given ?? "") }),
     output: process.stderr,
@@ -91,9 +89,10 @@ async function askAtGate(question: QuestionView, signal: AbortSignal | undefined
 }
 
 async function withText(option: Option, signal: AbortSignal | undefined): Promise<TerminalAnswer | undefined> {
-  const { value: answer, prompt_for: name = "" } = option;
-  const text = await write({ message: name, multiline: option.multiline === true, signal });
-  return text === undefined ? undefined : { answer, value: { [name]: text } };
+  const { value: answer, label, takes_value: isNeeded, prompt_for: name = "" } = option;
+  const message = isNeeded ? `${name}: ${label}` : name;
+  const more = await write({ message, multiline: option.multiline === true, signal });
+  return more === undefined ? undefined : { answer, more };
 }
 
 async function withValue(

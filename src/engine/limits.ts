@@ -13,6 +13,7 @@ import type { StepDefinition } from "../definition/workflow.js";
 import { decideOnce, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { requireTask } from "./lookup.js";
+import { keyOfLimit } from "./limit-amounts.js";
 import { openQuestion } from "./questions.js";
 import type { TaskState } from "./state.js";
 
@@ -155,7 +156,12 @@ export function openLimitQuestion(choice: Choice, limit: ReachedLimit): readonly
     subject: "task",
     text: `${describeReached(limit)}${describeUnpriced(choice, limit)}; extend it or stop?`,
     options: [
-      { value: "extend", label: `raise the limit, e.g. {"${limit.name}": 10}`, takesValue: true },
+      {
+        value: "extend",
+        label: `raise the limit, e.g. ${keyOfLimit(limit.name)}=10`,
+        takesValue: true,
+        promptFor: "amount",
+      },
       { value: "stop", label: "end the task here" },
     ],
     facts,

@@ -10,6 +10,7 @@ import { createDecision, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import type { Question, QuestionKind, QuestionOption } from "./question.js";
 import { questionIdOf } from "./identity.js";
+import { findAmountFault } from "./limit-amounts.js";
 import type { QuestionEntry, TaskState } from "./state.js";
 import { judgeMove, type Wizard } from "./wizard.js";
 
@@ -154,12 +155,16 @@ export function findAnswerFault(
     const judged = judgeMove(question.wizard, answer);
     return "fault" in judged ? judged.fault : undefined;
   }
+  return findOptionFault(question, answer);
+}
+
+function findOptionFault(question: QuestionEntry, answer: Pick<Answer, "answer" | "value">): string | undefined {
   const option = question.options.find((candidate) => candidate.value === answer.answer);
   if (option === undefined)
     return `${answer.answer} is not one of ${question.options.map((candidate) => candidate.value).join(", ")}`;
   if (option.takesValue === true && answer.value === undefined && question.offered === undefined)
     return `${answer.answer} needs a value`;
-  return undefined;
+  return question.kind === "limit" && answer.answer === "extend" ? findAmountFault(answer.value) : undefined;
 }
 
 /** Questions whose time is over; the answer they give themselves is recorded like any other. */

@@ -10,6 +10,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import { findNearest } from "../definition/nearest.js";
 import type { OnUnknown } from "../definition/workflow.js";
 import type { QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
+import { readAmount } from "../engine/limit-amounts.js";
 import { openQuestions } from "../engine/questions.js";
 import type { ControlDeps } from "./control.js";
 import { giveAnswer, listUnanswered } from "./giving.js";
@@ -137,21 +138,8 @@ async function answerOnly(desk: Desk, answer: string, value: JsonValue | undefin
   await record(desk, only, { answer, ...(value === undefined ? {} : { value }) });
 }
 
-/** Names of the workflow file and of the questions, with the factor between their units. */
-const LIMIT_NAMES: Readonly<Record<string, readonly [name: string, factor: number]>> = {
-  max_iterations: ["iterations", 1],
-  iterations: ["iterations", 1],
-  timeout_seconds: ["seconds", 1],
-  seconds: ["seconds", 1],
-  max_tokens_total: ["tokens", 1],
-  tokens: ["tokens", 1],
-  max_calls: ["calls", 1],
-  calls: ["calls", 1],
-  budget_usd: ["cost_micro_usd", 1_000_000],
-};
-
 async function extendLimit(desk: Desk, extend: Readonly<Record<string, string>>): Promise<void> {
-  const value: JsonObject = Object.fromEntries(Object.entries(extend).map(([name, text]) => parseLimit(name, text)));
+  const value: JsonObject = Object.assign({}, ...Object.entries(extend).map(([key, text]) => parseAmount(key, text)));
   const question = desk.open.find(({ kind }) => kind === "limit");
   const task = desk.control.task.name;
   if (question === undefined) {
@@ -162,18 +150,10 @@ async function extendLimit(desk: Desk, extend: Readonly<Record<string, string>>)
   await record(desk, question, { answer: "extend", value });
 }
 
-function parseLimit(name: string, text: string): [string, number] {
-  const known = Object.hasOwn(LIMIT_NAMES, name) ? LIMIT_NAMES[name] : undefined;
-  if (known === undefined) {
-    const nearest = findNearest(name, Object.keys(LIMIT_NAMES));
-    const help =
-      nearest === undefined ? `there are ${Object.keys(LIMIT_NAMES).join(", ")}` : `did you mean ${nearest}?`;
-    throw usage(`--extend knows no limit ${name}; ${help}`);
-  }
-  const amount = Number(text);
-  if (text.trim() === "" || !Number.isFinite(amount) || amount <= 0)
-    throw usage(`--extend ${name} takes a number above 0 that is added to the limit, not ${JSON.stringify(text)}`);
-  return [known[0], Math.round(amount * known[1])];
+function parseAmount(key: string, text: string): JsonObject {
+  const read = readAmount(key, text);
+  if ("fault" in read) throw usage(`--extend: ${read.fault}`);
+  return read.amounts;
 }
 
 /** Steps declared done; the other policies are the engine's. */

@@ -6,6 +6,8 @@
  */
 import { SplashdownError, isErrorCode } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { readAmounts } from "../engine/limit-amounts.js";
+import type { LimitName } from "../engine/limits.js";
 import type { QuestionEntry } from "../engine/state.js";
 import { applyChange, judgeMove, type Wizard } from "../engine/wizard.js";
 import { requireOption } from "./answer-check.js";
@@ -47,9 +49,18 @@ function valueOf(value: JsonValue | undefined): { readonly value?: JsonValue } {
 function readChoice(question: QuestionEntry, { answer, value, more }: Given): { answer: string; value?: JsonValue } {
   const option = question.options.find((candidate) => candidate.value === answer);
   if (more === undefined) return { answer, ...valueOf(value) };
+  if (question.kind === "limit" && option?.promptFor !== undefined)
+    return { answer, value: readLimits(question, more) };
   if (option?.promptFor === undefined)
     throw new SplashdownError("ANSWER_INVALID", `${answer} takes no text`, { details: { question: question.id } });
   return { answer, value: { [option.promptFor]: more } };
+}
+
+/** Amounts in words. Errors: ANSWER_INVALID. */
+function readLimits(question: QuestionEntry, text: string): JsonObject {
+  const read = readAmounts(text, question.facts?.["limit"] as LimitName);
+  if ("amounts" in read) return read.amounts;
+  throw new SplashdownError("ANSWER_INVALID", read.fault, { details: { question: question.id } });
 }
 
 /** Of these the open ones that nobody has answered since the state was read; a wizard with the moves made since. */

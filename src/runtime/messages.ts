@@ -1,6 +1,7 @@
 /** `answer` and the requests `checkpoint`, `pause`, `stop`: from any process to the owner of a task. */
 import { SplashdownError } from "../base/errors.js";
 import { quoteArgument } from "../base/shell-text.js";
+import { openQuestions } from "../engine/questions.js";
 import type { QuestionEntry, TaskState } from "../engine/state.js";
 import { describeOwner } from "../recovery/liveness.js";
 import type { TaskStore } from "../store/contract.js";
@@ -22,13 +23,10 @@ export async function answerQuestion(services: Services, options: AnswerOptions)
   try {
     const { folded, ...opened } = await services.audit.watch({ task, verb: "answer" }, readState(services, task));
     const control: ControlDeps = { ...services, ...opened };
-    const question = await selectQuestion(control, folded.state, options.question);
-    const { answer, question: standing } = await giveAnswer(control, question, {
-      answer: options.answer,
-      by: options.by ?? services.environment.user,
-      ...(options.value === undefined ? {} : { value: options.value }),
-      ...(options.more === undefined ? {} : { more: options.more }),
-    });
+    const { question: named, ...said } = readWords(options, folded.state);
+    const question = await selectQuestion(control, folded.state, named);
+    const given = { ...said, by: options.by ?? services.environment.user };
+    const { answer, question: standing } = await giveAnswer(control, question, given);
     const isOpen = standing.status === "open";
     const { state } = await task.ownerState();
     return {
@@ -44,6 +42,16 @@ export async function answerQuestion(services: Services, options: AnswerOptions)
   } finally {
     await task.close();
   }
+}
+
+/** Two words are a question and its answer; or, of the only open question, a choice and the text that goes with it. */
+function readWords({ question, answer, value, more }: AnswerOptions, state: TaskState) {
+  const given = { ...(value === undefined ? {} : { value }), ...(more === undefined ? {} : { more }) };
+  const [only, second] = openQuestions(state);
+  const isChoice = only?.options.some((option) => option.value === question && option.promptFor !== undefined);
+  return question !== undefined && more === undefined && second === undefined && isChoice === true
+    ? { ...given, answer: question, more: answer }
+    : { ...given, answer, ...(question === undefined ? {} : { question }) };
 }
 
 async function selectQuestion(control: ControlDeps, state: TaskState, id: string | undefined): Promise<QuestionEntry> {

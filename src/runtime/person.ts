@@ -1,17 +1,13 @@
 /** Asks the person at the terminal until a question is answered, or is left for later. */
 import { isErrorCode, messageOf } from "../base/errors.js";
-import type { JsonValue } from "../base/json.js";
 import type { QuestionEntry } from "../engine/state.js";
 import type { QuestionView } from "./contract.js";
 import type { Answer, ControlDeps } from "./control.js";
-import { giveAnswer, loadStanding } from "./giving.js";
+import { giveAnswer, loadStanding, type Given } from "./giving.js";
 import { viewQuestion } from "./views.js";
 
-/** Shape: `undefined` when the person leaves it, or the signal says that it was answered elsewhere. */
-export type AskPerson = (
-  question: QuestionView,
-  signal: AbortSignal,
-) => Promise<{ readonly answer: string; readonly value?: JsonValue } | undefined>;
+/** Shape: `undefined` when the person leaves it, or the signal says that it was answered elsewhere; see `Given`. */
+export type AskPerson = (question: QuestionView, signal: AbortSignal) => Promise<Omit<Given, "by"> | undefined>;
 
 export interface Asking {
   readonly control: ControlDeps;
@@ -31,26 +27,25 @@ export async function askUntilAnswered(asking: Asking, question: QuestionEntry):
     const signal = signalFor?.(standing) ?? NEVER;
     const given = await ask(viewQuestion(control.task.name, standing), signal);
     if (given === undefined && !signal.aborted) return;
-    if (given !== undefined) {
-      const answered = await give(asking, standing, { ...given, by });
-      if (answered !== undefined) onAnswer?.(answered);
-    }
-    if (standing.wizard === undefined) return;
+    const answered = given === undefined ? undefined : await give(asking, standing, { ...given, by });
+    if (typeof answered === "object") onAnswer?.(answered);
+    // What cannot be taken is asked once more.
+    if (standing.wizard === undefined && answered !== "invalid") return;
     standing = await loadStanding(control, standing);
   }
 }
 
-/** What cannot be taken is said, and the question is asked again or was answered by another. */
+/** What cannot be taken is said; the question is asked again, or was answered by another. */
 async function give(
   { control }: Asking,
   question: QuestionEntry,
-  given: Parameters<typeof giveAnswer>[2],
-): Promise<Answer | undefined> {
+  given: Given,
+): Promise<Answer | "invalid" | undefined> {
   try {
     return (await giveAnswer(control, question, given)).answer;
   } catch (error) {
     if (!isErrorCode(error, "QUESTION_CLOSED", "ANSWER_INVALID")) throw error;
     control.log.warn(messageOf(error));
-    return undefined;
+    return isErrorCode(error, "ANSWER_INVALID") ? "invalid" : undefined;
   }
 }

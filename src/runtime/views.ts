@@ -54,7 +54,7 @@ export function viewDeliverables(state: TaskState): DeliverableView[] {
 
 export function viewQuestion(task: string, question: QuestionEntry): QuestionView {
   const at = question.wizard?.items[question.wizard.cursor]?.id;
-  const sample = at === undefined ? (question.options[0]?.value ?? "VALUE") : `${quoteArgument(at)} ANSWER`;
+  const sample = at === undefined ? sampleOf(question) : `${quoteArgument(at)} ANSWER`;
   return withoutAbsent({
     id: question.id,
     kind: question.kind,
@@ -73,6 +73,11 @@ export function viewQuestion(task: string, question: QuestionEntry): QuestionVie
     answered_at: formatMaybe(question.answeredAtMs),
     command: `splashdown answer ${quoteArgument(task)} ${quoteArgument(question.id)} ${sample}`,
   });
+}
+
+function sampleOf({ kind, options: [first] }: QuestionEntry): string {
+  const amount = kind === "limit" && first?.promptFor !== undefined ? ` ${first.promptFor.toUpperCase()}` : "";
+  return `${first?.value ?? "VALUE"}${amount}`;
 }
 
 function viewOption({

@@ -166,8 +166,8 @@ describe("resume of a task with an unknown outcome", () => {
     [["--answer", "done"], 2, "done needs a value; give it with --output JSON"],
     [["--output", "{}"], 2, "--output goes with --answer"],
     [["--extend", "max_iterations=5"], 10, "no limit of task t is reached"],
-    [["--extend", "max_iteration=5"], 2, "--extend knows no limit max_iteration; did you mean max_iterations?"],
-    [["--extend", "max_iterations=some"], 2, "--extend max_iterations takes a number above 0"],
+    [["--extend", "max_iteration=5"], 2, "--extend: there is no limit max_iteration; did you mean max_iterations?"],
+    [["--extend", "max_iterations=some"], 2, "--extend: max_iterations takes a number above 0"],
   ])("refuses %j and runs nothing", async (flags, status, message) => {
     const place = await crashed();
     await place.run(["resume", "t"]);
