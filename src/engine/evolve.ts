@@ -122,7 +122,7 @@ function startTask(state: TaskState, event: EventOf<"task_started">): void {
 
 function resumeTask(state: TaskState, event: EventOf<"task_resumed">): void {
   const {
-    request: _request,
+    request,
     reason: _reason,
     exitStatus: _exit,
     resumeAtMs: _at,
@@ -134,10 +134,16 @@ function resumeTask(state: TaskState, event: EventOf<"task_resumed">): void {
     ...task,
     status: "running",
     resumable: true,
+    // Who asked that it ends has not seen it end: only a person goes on all the same.
+    ...(event.crashed && event.byPerson !== true && request !== undefined ? { request } : {}),
     ...(event.uncertain === true ? { uncertain: true } : {}),
     ...(event.onUnknown === undefined ? {} : { onUnknown: event.onUnknown }),
   });
   if (event.definition !== undefined) adoptDefinition(state, event.definition);
+  countCrash(state, event);
+}
+
+function countCrash(state: TaskState, event: EventOf<"task_resumed">): void {
   for (const id of [...state.open, ...state.waiting, ...state.blocked]) {
     const step = state.steps.get(id);
     if (step === undefined || step.dueAtMs !== undefined) continue;

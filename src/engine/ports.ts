@@ -182,12 +182,23 @@ export type ControlMessage =
       /** Of a wizard: which move it is, from 1. */
       readonly move?: number;
     }
-  | { readonly kind: "checkpoint"; readonly note?: string; readonly by: string }
-  | { readonly kind: "pause" | "stop"; readonly note?: string; readonly by: string };
+  | (Request & { readonly kind: "checkpoint" })
+  | (Request & { readonly kind: "pause" | "stop" });
+
+/** What a process asks of the owner. */
+interface Request {
+  readonly note?: string;
+  readonly by: string;
+  /** Names it, so that one that is read twice counts once; none where it cannot be read again. */
+  readonly id?: string;
+}
 
 export interface ControlInbox {
-  /** Calls back for every message in order, each once; the answer stops listening. */
-  listen(receive: (message: ControlMessage) => void): () => void;
+  /**
+   * Calls back for every message in order, each once; the answer stops listening. What was received is durable when the
+   * call resolves with true; with false it may come again.
+   */
+  listen(receive: (message: ControlMessage) => Promise<boolean>): () => void;
   /**
    * Answers for a person who did not in time, in the way of every other answer: the first one counts, and comes in as a
    * message before this resolves. Never rejects.

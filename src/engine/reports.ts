@@ -5,6 +5,7 @@ import type { EngineEvent } from "./events.js";
 import type { EngineInput } from "./input.js";
 import type { ControlMessage } from "./ports.js";
 import { decideAnswer } from "./questions.js";
+import type { TaskState } from "./state.js";
 import { currentPhase, recordCheckpoint } from "./triggers.js";
 import type { Wishes } from "./wishes.js";
 import { unreachable } from "../base/errors.js";
@@ -85,30 +86,41 @@ export function decideMessage(choice: Choice, message: ControlMessage): readonly
     case "answer":
       return decideAnswer(choice, message);
     case "checkpoint":
-      return [
-        recordCheckpoint(choice, {
-          trigger: "user_requested",
-          phase: currentPhase(choice.state),
-          ...(message.note === undefined ? {} : { note: message.note }),
-          metadata: { by: message.by },
-        }),
-      ];
+      return isKnownRequest(choice.state, message) ? [] : [checkpointBy(choice, message)];
     case "pause":
     case "stop":
-      return [requestBy(choice, message)];
+      return isKnownRequest(choice.state, message) ? [] : [requestBy(choice, message)];
     default:
       return unreachable(message);
   }
 }
 
-type LeaveMessage = Extract<ControlMessage, { readonly kind: "pause" | "stop" }>;
+type RequestMessage = Exclude<ControlMessage, { readonly kind: "answer" }>;
 
-function requestBy(choice: Choice, { kind: request, by, note }: LeaveMessage): EngineEvent {
+/** A request that an owner has recorded already. */
+export function isKnownRequest(state: TaskState, { id }: RequestMessage): boolean {
+  if (id === undefined) return false;
+  return (
+    state.checkpoints.some(({ metadata }) => metadata?.["request"] === id) ||
+    state.decisions.some(({ facts }) => facts?.["id"] === id)
+  );
+}
+
+function checkpointBy(choice: Choice, { by, note, id }: RequestMessage): EngineEvent {
+  return recordCheckpoint(choice, {
+    trigger: "user_requested",
+    phase: currentPhase(choice.state),
+    ...(note === undefined ? {} : { note }),
+    metadata: { by, ...(id === undefined ? {} : { request: id }) },
+  });
+}
+
+function requestBy(choice: Choice, { kind: request, by, note, id }: RequestMessage): EngineEvent {
   return decideThat(choice, {
     agent: `person:${by}`,
     type: `${request}_requested`,
     description: `${request} requested by ${by}`,
     rationale: note ?? "requested while the task ran",
-    facts: { request },
+    facts: { request, ...(id === undefined ? {} : { id }) },
   });
 }

@@ -42,7 +42,7 @@ export interface TaskEntry {
   readonly resumable: boolean;
   readonly resumeAtMs?: number;
   readonly output?: ValueRef;
-  /** A person asked for it while the task ran; cleared by the next owner. */
+  /** A person asked for it while the task ran; it holds until the task has ended, or a person goes on with it. */
   readonly request?: "pause" | "stop";
   /** Records were lost: what has no record may have run all the same. */
   readonly uncertain?: boolean;

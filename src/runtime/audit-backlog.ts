@@ -1,5 +1,6 @@
 /**
- * What those have to say who must change nothing: readers, and whoever had not the right key.
+ * What those have to say who must change nothing: readers, and whoever had not the right key. Also what an act had to say
+ * whose write into the trail failed.
  *
  * A6: a look and a refusal change no byte of a task's folder. What they say is kept in the user's state folder until
  *     somebody acts on the task, who takes it into the trail, sealed. Equal sayings are counted, so that a `show` in a loop

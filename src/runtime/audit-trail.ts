@@ -5,7 +5,8 @@
  * moment, and stored objects are never appended to. The first file of a process says `unlocked` too.
  * A4: the trail never stops a verb: where it cannot be written (a folder that may only be read), that is said and the
  *     verb goes on. A5: one process that reads the same thing again is told once.
- * A look and a refusal write nothing here (A6, audit-backlog.ts): the next one who acts on the task brings them along.
+ * A look and a refusal write nothing here (A6, audit-backlog.ts): the next one who acts on the task brings them along. So
+ * does it what could not be written when it was said.
  */
 import type { Clock } from "../base/clock.js";
 import { sha256Hex } from "../base/digest.js";
@@ -126,13 +127,16 @@ export class AuditTrail {
     // A store that ends with its process has no state to keep anything in.
     if (taskId === undefined || !store.manifest.durable) return this.#append(opened, entries);
     const place = { ...this.#deps, stateFolder: environment.stateFolder };
-    if (entries.every(({ event }) => LOOKS.has(event))) {
-      const by = { by: environment.user, pid };
-      const said = entries.map((entry) => ({ ...entry, details: { ...entry.details, ...by } }));
-      return addToBacklog(place, taskId, said);
-    }
+    const by = { by: environment.user, pid };
+    const said = entries.map((entry) => ({ ...entry, details: { ...by, ...entry.details } }));
+    if (entries.every(({ event }) => LOOKS.has(event))) return addToBacklog(place, taskId, said);
     const backlog = await loadBacklog(place, taskId);
-    await this.#append(opened, [...backlog, ...entries]);
+    try {
+      await this.#append(opened, [...backlog, ...entries]);
+    } catch (error) {
+      await addToBacklog(place, taskId, said);
+      throw error;
+    }
     if (backlog.length > 0) await clearBacklog(place, taskId);
   }
 

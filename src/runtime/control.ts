@@ -3,7 +3,7 @@
  *
  * K1: an answer is the exclusive creation of `control/answer-<hash of the question>`, with `-<number>` for a move of a
  *     wizard; the creator wins, everybody else reads who answered and when. K2: a watch is a hint, the scan is the truth. K3: a file that does not open is named
- *     and left alone; it is no message.
+ *     and left alone; it is no message. K4: a request is removed when what it asks is durable, and counts once.
  */
 import type { Clock } from "../base/clock.js";
 import { sha256Hex } from "../base/digest.js";
@@ -22,6 +22,7 @@ import { formatTime } from "./views.js";
 
 const SCAN_MS = 500;
 const PREFIX = "control/";
+const REQUEST_PREFIX = `${PREFIX}request-`;
 const DISK_CODES = ["STORE_FAILED", "STORE_FULL", "STORE_BUSY", "STORE_UNWRITABLE"] as const;
 
 export interface Answer {
@@ -93,19 +94,24 @@ export async function loadAnswer(
   return bytes === undefined ? undefined : parseAnswer(decodeControlFile(deps.vault, key, bytes));
 }
 
-/** Leaves a request for the owner; the answer is its key, which the owner removes when it has taken it. */
-export async function leaveRequest(deps: ControlDeps, body: JsonObject): Promise<string> {
-  const key = `${PREFIX}request-${createUuid(deps.random)}`;
+/** Leaves a request for the owner, who removes its key when what it asks is durable. */
+export async function leaveRequest(deps: ControlDeps, body: JsonObject): Promise<{ key: string; id: string }> {
+  const id = createUuid(deps.random);
+  const key = `${REQUEST_PREFIX}${id}`;
   await deps.task.putOnce(key, encodeControlFile(deps.vault, key, body));
-  return key;
+  return { key, id };
 }
 
-/** The owner's side: every readable answer and request, each once. Answers stay; requests are removed when taken. */
+/**
+ * The owner's side: every readable answer and request, each once. Answers stay; requests are removed when what they ask is
+ * durable (K4), so that neither a crash nor a failure in between loses one; who finds it again knows it by its id.
+ */
 export class FolderInbox implements ControlInbox {
   readonly #deps: ControlDeps;
   readonly #seen = new Set<string>();
-  readonly #waiting: ControlMessage[] = [];
-  #receive: ((message: ControlMessage) => void) | undefined;
+  readonly #waiting: { readonly message: ControlMessage; readonly taken: (isDurable: boolean) => void }[] = [];
+  #receive: ((message: ControlMessage) => Promise<boolean>) | undefined;
+  #removing: Promise<void> = Promise.resolve();
   #scanning: Promise<void> = Promise.resolve();
 
   constructor(deps: ControlDeps) {
@@ -119,8 +125,18 @@ export class FolderInbox implements ControlInbox {
 
   /** Puts in a message of this process (a terminal, a preset). An answer is found in the folder too; once taken it says nothing new. */
   push(message: ControlMessage): void {
-    if (this.#receive === undefined) this.#waiting.push(message);
-    else this.#receive(message);
+    void this.#hand(message);
+  }
+
+  /** Resolves with true when it is durable. */
+  #hand(message: ControlMessage): Promise<boolean> {
+    if (this.#receive !== undefined) return this.#receive(message);
+    return new Promise((taken) => this.#waiting.push({ message, taken }));
+  }
+
+  /** Resolves when the requests that are durable are removed. */
+  settled(): Promise<void> {
+    return this.#removing;
   }
 
   /** Hands on what was answered to a question before this process asked it. Shape: true when there was something. */
@@ -144,9 +160,9 @@ export class FolderInbox implements ControlInbox {
     }
   }
 
-  listen(receive: (message: ControlMessage) => void): () => void {
+  listen(receive: (message: ControlMessage) => Promise<boolean>): () => void {
     this.#receive = receive;
-    for (const message of this.#waiting.splice(0)) receive(message);
+    for (const { message, taken } of this.#waiting.splice(0)) void receive(message).then(taken);
     const scan = (): void => {
       this.#scanning = this.#scanning.then(() => this.#scan());
     };
@@ -178,12 +194,26 @@ export class FolderInbox implements ControlInbox {
       const bytes = await this.#deps.task.get(key);
       if (bytes === undefined) return;
       const message = parseMessage(decodeControlFile(this.#deps.vault, key, bytes));
-      if (message !== undefined) this.push(message);
-      if (key.startsWith(`${PREFIX}request-`)) await this.#deps.task.remove(key);
+      const id = key.startsWith(REQUEST_PREFIX) ? key.slice(REQUEST_PREFIX.length) : undefined;
+      if (message === undefined || id === undefined || message.kind === "answer") {
+        if (message !== undefined) this.push(message);
+        return;
+      }
+      void this.#hand({ ...message, id }).then((isDurable) => {
+        if (isDurable) this.#removing = this.#removing.then(() => this.#remove(key));
+      });
     } catch (error) {
       // What the disk refused now it may give at the next look.
       if (isErrorCode(error, ...DISK_CODES)) this.#seen.delete(key);
       this.#deps.log.warn(`${key} was ignored: ${messageOf(error)}`);
+    }
+  }
+
+  async #remove(key: string): Promise<void> {
+    try {
+      await this.#deps.task.remove(key);
+    } catch (error) {
+      this.#deps.log.warn(`${key} was taken and could not be removed: ${messageOf(error)}`);
     }
   }
 }

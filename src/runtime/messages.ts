@@ -98,6 +98,8 @@ async function selectQuestion(control: ControlDeps, state: TaskState, id: string
 
 const POLL_MS = 100;
 const TAKEN_WITHIN_MS = 15_000;
+/** Now and then it is asked whether the owner lives. */
+const LOOKS_PER_OWNER = 10;
 
 /**
  * Asks the owner of a running task; returns when it has taken the request.
@@ -116,7 +118,7 @@ export async function requestOfTask(
     const opened = await openTask(services, task);
     const control: ControlDeps = { ...services, ...opened };
     const note = request.note === undefined ? {} : { note: request.note };
-    const key = await leaveRequest(control, {
+    const { key, id } = await leaveRequest(control, {
       kind: request.kind,
       by: request.by ?? services.environment.user,
       ...note,
@@ -124,7 +126,7 @@ export async function requestOfTask(
     await awaitTaken(services, task, key);
     const view: RequestView = { task: task.name, request: request.kind, owner: owner ?? {} };
     if (request.kind !== "checkpoint") return view;
-    const checkpoint = await findRequested(services, task);
+    const checkpoint = await findRequested(services, task, id);
     return checkpoint === undefined ? view : { ...view, checkpoint_id: checkpoint };
   } finally {
     await task.close();
@@ -133,14 +135,23 @@ export async function requestOfTask(
 
 async function awaitTaken({ clock }: Services, task: TaskStore, key: string): Promise<void> {
   const endMs = clock.monotonicMs() + TAKEN_WITHIN_MS;
-  while ((await task.get(key)) !== undefined) {
+  for (let look = 1; (await task.get(key)) !== undefined; look += 1) {
     if (clock.monotonicMs() > endMs) {
       await task.remove(key);
       const { owner } = await task.ownerState();
       throw notRunning(task, `${describeOwner(owner)} did not take the request within ${TAKEN_WITHIN_MS / 1000} s`);
     }
+    if (look % LOOKS_PER_OWNER === 0 && (await hasEnded(task))) {
+      await task.remove(key);
+      throw notRunning(task, "its owner ended before it took the request");
+    }
     await clock.sleep(POLL_MS);
   }
+}
+
+async function hasEnded(task: TaskStore): Promise<boolean> {
+  const { state } = await task.ownerState();
+  return state === "gone" || state === "none";
 }
 
 function notRunning(task: TaskStore, why: string): SplashdownError {
@@ -149,11 +160,11 @@ function notRunning(task: TaskStore, why: string): SplashdownError {
   });
 }
 
-/** The newest checkpoint taken by request; it is recorded soon after the request was taken. */
-async function findRequested(services: Services, task: TaskStore): Promise<string | undefined> {
+/** The checkpoint of a request; its file is recorded soon after the request was taken. */
+async function findRequested(services: Services, task: TaskStore, id: string): Promise<string | undefined> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const { folded } = await readState(services, task);
-    const requested = folded.state.checkpoints.findLast((checkpoint) => checkpoint.trigger === "user_requested");
+    const requested = folded.state.checkpoints.findLast(({ metadata }) => metadata?.["request"] === id);
     if (requested?.snapshot !== undefined) return requested.checkpointId;
     await services.clock.sleep(POLL_MS);
   }

@@ -189,6 +189,7 @@ class TaskSession {
   async close(): Promise<void> {
     await this.#toolServers.close();
     await this.#manager.idle();
+    await this.#inbox.settled();
     if (this.#isDiscarding) await this.#discardSnapshots();
     this.#raiseAnchor();
     await this.#anchoring;

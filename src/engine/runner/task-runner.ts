@@ -12,12 +12,14 @@
  * X4: leaving starts nothing new; what was cancelled before it acted runs again, what may have acted stays open and is
  * unknown. X5: a failure of the store or a lost epoch ends everything here and writes nothing more.
  */
+import { EXIT_STATUS } from "../../base/error-table.js";
 import { SplashdownError } from "../../base/errors.js";
 import type { EngineEvent, EventOf, TaskEnd } from "../events.js";
 import type { EngineInput, TemplateEngine } from "../input.js";
 import { isPerformed } from "../lookup.js";
 import type { ControlMessage, EnginePorts } from "../ports.js";
 import { BY_TIMEOUT, listExpired } from "../questions.js";
+import { isKnownRequest } from "../reports.js";
 import type { TaskState } from "../state.js";
 import { Activity } from "./activity.js";
 import { Attempts } from "./attempts.js";
@@ -180,19 +182,14 @@ export class TaskRunner {
     return askProbes({ state, ports: this.#ports, values: this.#values, signal: this.#probing.signal }, first);
   }
 
-  #receive(message: ControlMessage): void {
-    void this.#post({ kind: "message", message });
-    if (message.kind === "pause") {
-      this.leave({ end: "paused", reason: `paused by ${message.by}${noteOf(message)}`, exitStatus: 20, cancel: false });
-    }
-    if (message.kind === "stop") {
-      this.leave({
-        end: "stopped",
-        reason: `stopped by ${message.by}${noteOf(message)}`,
-        exitStatus: 143,
-        cancel: true,
-      });
-    }
+  #receive(message: ControlMessage): Promise<boolean> {
+    const isNews = message.kind !== "answer" && !isKnownRequest(this.state, message);
+    const recorded = this.#submit({ kind: "message", message }).then(
+      () => true,
+      () => false,
+    );
+    if (isNews && message.kind !== "checkpoint") this.leave(leaveFor(message));
+    return recorded;
   }
 
   /** Every failure on the way of an input ends the run: the state in memory may be ahead of the history. */
@@ -303,8 +300,11 @@ export class TaskRunner {
   }
 }
 
-function noteOf({ note }: { readonly note?: string }): string {
-  return note === undefined ? "" : `: ${note}`;
+function leaveFor({ kind, by, note }: { kind: "pause" | "stop"; by: string; note?: string }): LeaveRequest {
+  const why = `by ${by}${note === undefined ? "" : `: ${note}`}`;
+  return kind === "pause"
+    ? { end: "paused", reason: `paused ${why}`, exitStatus: EXIT_STATUS.personNeeded, cancel: false }
+    : { end: "stopped", reason: `stopped ${why}`, exitStatus: EXIT_STATUS.terminated, cancel: true };
 }
 
 function isElsewhere({ round, task }: TaskState): boolean {

@@ -11,9 +11,12 @@ import { createSeededRandom } from "../../support/seeded-random.js";
 import { createVaultRoom } from "../../support/vault-room.js";
 import { wrapTask } from "../../support/wrapped-task.js";
 
-async function createRoom(): Promise<AuditedTask & { trail: (seed: string) => AuditTrail; warnings: string[] }> {
+async function createRoom({ durable = false } = {}): Promise<
+  AuditedTask & { trail: (seed: string) => AuditTrail; warnings: string[] }
+> {
   const warnings: string[] = [];
   const clock = new FakeClock();
+  const fileSystem = new MemoryFileSystem("/home/ada");
   const store = new MemoryStore({ space: new MemorySpace(), deliverablesRoot: "/outputs" });
   const task = await store.createTask("t");
   if (task === undefined) throw new Error("no task");
@@ -23,11 +26,11 @@ async function createRoom(): Promise<AuditedTask & { trail: (seed: string) => Au
       clock,
       random: createSeededRandom(seed),
       log: { info: () => undefined, debug: () => undefined, warn: (text) => void warnings.push(text) },
-      fileSystem: new MemoryFileSystem("/home/ada"),
+      fileSystem,
       environment: createEnvironment({ HOME: "/home/ada", USER: "ada" }, "/work"),
       version: "0",
       pid: 1,
-      store,
+      store: durable ? { manifest: { durable } } : store,
     });
   return { task, vault, trail, warnings };
 }
@@ -84,5 +87,22 @@ describe("AuditTrail", () => {
     });
     await trail("one").note({ task: refusing, vault }, { event: "read", verb: "show" });
     expect(warnings).toEqual(["the audit trail of t could not be written: it may only be read"]);
+  });
+
+  it("A4: an act whose write fails is not lost: the next one who acts takes it into the trail, once", async () => {
+    const { trail, task, vault, warnings } = await createRoom({ durable: true });
+    const full = wrapTask(task, {
+      putOnce: () => Promise.reject(new SplashdownError("STORE_FULL", "no space left")),
+    });
+    const details = { question: "q", answer: "yes", by: "bob" };
+    await trail("one").note({ task: full, vault }, { event: "answered", verb: "answer", details });
+    expect(warnings).toEqual(["the audit trail of t could not be written: no space left"]);
+    expect(await eventsOf(task)).toEqual([]);
+    await trail("two").note({ task, vault }, { event: "pinned", verb: "checkpoints pin" });
+    await trail("three").note({ task, vault }, { event: "unpinned", verb: "checkpoints unpin" });
+    expect(await eventsOf(task)).toEqual([
+      ["unlocked", "answered", "unlocked", "pinned"],
+      ["unlocked", "unpinned"],
+    ]);
   });
 });

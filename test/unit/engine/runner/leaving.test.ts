@@ -114,6 +114,38 @@ describe("leaving", () => {
     expect(room.closed).toMatchObject({ end: "stopped", exitStatus: 143, reason: "stopped by ann" });
   });
 
+  it.each(["pause", "stop"] as const)(
+    "K4: keeps a %s that was asked for over a crash, until a person goes on",
+    async (kind) => {
+      const room = new RunnerRoom(workflow(machine("main", [model("a", { routes: [{ to: "b" }] }), model("b")])));
+      await room.start();
+      room.log.crashAt = room.log.durableEvents.length + 1;
+      room.send({ kind, by: "ann", id: "r1" });
+      await room.flush();
+      expect(room.of("decision_made").at(-1)?.decision.facts).toEqual({ request: kind, id: "r1" });
+      const next = room.crash();
+      await next.resume({ byPerson: false, by: "recover" });
+      await next.drive();
+      expect(next.closed.end).toBe(kind === "pause" ? "paused" : "stopped");
+      expect(next.performer.names).toEqual([]);
+      const last = next.crash();
+      await last.resume();
+      // Its file is still there, as the crash came before it was removed.
+      last.send({ kind, by: "ann", id: "r1" });
+      await last.finish("a");
+      await last.finish("b");
+      expect(last.closed.end).toBe("done");
+    },
+  );
+
+  it("K4: takes a checkpoint that is asked for twice under one id once", async () => {
+    const room = new RunnerRoom(workflow(machine("main", [model("a")])));
+    await room.start();
+    for (const id of ["r1", "r1", "r2"]) room.send({ kind: "checkpoint", by: "ann", id });
+    await room.flush();
+    expect(room.of("checkpoint_recorded").map(({ metadata }) => metadata?.["request"])).toEqual(["r1", "r2"]);
+  });
+
   it("lets Ctrl+C cut a pause short, and says so", async () => {
     const room = new RunnerRoom(workflow(machine("main", [model("a")])));
     await room.start();

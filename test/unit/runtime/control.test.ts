@@ -1,0 +1,86 @@
+/** Requests in the control folder: they count once, and none is lost between being read and being durable. */
+import { describe, expect, it } from "vitest";
+import { SplashdownError } from "../../../src/base/errors.js";
+import type { ControlMessage } from "../../../src/engine/ports.js";
+import type { AuditTrail } from "../../../src/runtime/audit-trail.js";
+import { FolderInbox, leaveRequest, type ControlDeps } from "../../../src/runtime/control.js";
+import type { TaskStore } from "../../../src/store/contract.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import { FakeClock, flushReactions } from "../../support/fake-clock.js";
+import { createTestVault } from "../../support/journal-room.js";
+import { createSeededRandom } from "../../support/seeded-random.js";
+import { wrapTask } from "../../support/wrapped-task.js";
+
+async function createRoom(): Promise<{ deps: ControlDeps; warnings: string[] }> {
+  const store = new MemoryStore({ space: new MemorySpace(), deliverablesRoot: "/outputs" });
+  const task = await store.createTask("t");
+  if (task === undefined) throw new Error("no task");
+  const warnings: string[] = [];
+  const deps: ControlDeps = {
+    task,
+    vault: createTestVault("control"),
+    clock: new FakeClock(),
+    random: createSeededRandom("control"),
+    log: { info: () => undefined, debug: () => undefined, warn: (text) => void warnings.push(text) },
+    audit: { note: () => Promise.resolve() } as unknown as AuditTrail,
+  };
+  return { deps, warnings };
+}
+
+const keysOf = async (task: TaskStore) => (await task.list("control/")).map(({ key }) => key);
+
+async function settle(inbox: FolderInbox): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await flushReactions();
+  await inbox.settled();
+}
+
+describe("a request in the control folder", () => {
+  it("K4: stays until what it asks is durable, and has an id that tells it from every other", async () => {
+    const { deps } = await createRoom();
+    const { key, id } = await leaveRequest(deps, { kind: "pause", by: "ann", note: "lunch" });
+    const inbox = new FolderInbox(deps);
+    const received: ControlMessage[] = [];
+    let durable = (_isDurable: boolean): void => undefined;
+    await inbox.load();
+    inbox.listen((message) => {
+      received.push(message);
+      return new Promise((resolve) => (durable = resolve));
+    });
+    await settle(inbox);
+    expect(received).toEqual([{ kind: "pause", by: "ann", note: "lunch", id }]);
+    expect(await keysOf(deps.task)).toEqual([key]);
+    durable(true);
+    await settle(inbox);
+    expect(await keysOf(deps.task)).toEqual([]);
+  });
+
+  it("K4: is found by the next owner, under the same id, when this one ended before it was durable", async () => {
+    const { deps } = await createRoom();
+    const { key, id } = await leaveRequest(deps, { kind: "stop", by: "ann" });
+    const first = new FolderInbox(deps);
+    await first.load();
+    first.listen(() => Promise.resolve(false));
+    await settle(first);
+    expect(await keysOf(deps.task)).toEqual([key]);
+    const second = new FolderInbox(deps);
+    const received: ControlMessage[] = [];
+    await second.load();
+    second.listen((message) => (received.push(message), Promise.resolve(true)));
+    await settle(second);
+    expect(received).toEqual([{ kind: "stop", by: "ann", id }]);
+    expect(await keysOf(deps.task)).toEqual([]);
+  });
+
+  it("that cannot be removed is said, and harms nothing: its id makes the second reading say nothing new", async () => {
+    const { deps, warnings } = await createRoom();
+    const { key } = await leaveRequest(deps, { kind: "checkpoint", by: "ann" });
+    const refusing = wrapTask(deps.task, {
+      remove: () => Promise.reject(new SplashdownError("STORE_FAILED", "i/o error")),
+    });
+    const inbox = new FolderInbox({ ...deps, task: refusing });
+    await inbox.load();
+    inbox.listen(() => Promise.resolve(true));
+    await settle(inbox);
+    expect(warnings).toEqual([`${key} was taken and could not be removed: i/o error`]);
+  });
+});
