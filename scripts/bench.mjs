@@ -6,6 +6,7 @@ import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as measures from "./measures/measures.mjs";
+import * as ofState from "./measures/state-measures.mjs";
 import { measurePeers } from "./measures/peers.mjs";
 import { describeMachine, describePeers, formatLine, RESULTS, writeTable } from "./measures/results.mjs";
 
@@ -19,14 +20,16 @@ const list = [
   () => measures.listing(values.quick ? 100 : 500),
   () => measures.durableStep(values.quick ? 500 : 1_000),
   () => measures.flatCost(many),
-  () => measures.largeState(values.quick ? 20 : 100),
+  () => ofState.largeState(values.quick ? 20 : 100),
   () => measures.bytesWritten(1_000),
-  () => measures.snapshotCost(1_000),
+  () => ofState.snapshotCost(1_000),
+  () => ofState.typicalTask(),
   () => measures.resumeTime(1_000, 50),
   () => measures.resumeTime(1_000, 50, { inFile: true }),
   () => measures.resumeTime(many, 150),
   () => measures.resumeTime(many, 700, { enabled: false }),
   () => measures.fan(many),
+  () => measures.forEach(many),
 ];
 
 const machine = {

@@ -1,36 +1,12 @@
 // The measures of one machine and one process, each beside its bound. Source of the bounds: DESIGN section 11.
 import { execFileSync } from "node:child_process";
-import { constants, fdatasync, readdirSync, statSync, write, writeFileSync } from "node:fs";
+import { constants, fdatasync, write, writeFileSync } from "node:fs";
 import { open as openFile } from "node:fs/promises";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { join } from "node:path";
 import { chainOf, fanOf, inPlace, loopOf, percentile, waitingChainOf } from "./place.mjs";
+import { bytesBelow, gapsOf, listSnapshots, residentMiB, runTimed, steadyMean } from "./runs.mjs";
 
 const root = join(import.meta.dirname, "../..");
-
-function bytesBelow(folder) {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name !== ".ballast")
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
-}
-
-/** Runs a workflow; the answer has the times between completions and the view. */
-async function runTimed(splashdown, workflow, options = {}) {
-  const ends = [];
-  const stop = splashdown.on("step_finished", () => ends.push(performance.now()));
-  const startedMs = performance.now();
-  const view = await splashdown.run({ workflow, task: "bench", ...options });
-  stop();
-  if (view.status !== "done") throw new Error(`${view.status}: ${view.reason}`);
-  return { view, ends, totalMs: performance.now() - startedMs };
-}
-
-/** The snapshots of a run, as its history tells of them. */
-async function listSnapshots(splashdown) {
-  const found = [];
-  for await (const { type, event } of splashdown.events("bench")) if (type === "snapshot_written") found.push(event);
-  return found;
-}
 
 const called = (start) => new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())));
 
@@ -81,14 +57,6 @@ export const durableStep = async (count) => {
   };
 };
 
-/** The mean without the slowest twentieth, which is the disk's. */
-function steadyMean(gaps) {
-  const sorted = [...gaps].sort((a, b) => a - b).slice(0, Math.ceil(gaps.length * 0.95));
-  return sorted.reduce((sum, gap) => sum + gap, 0) / sorted.length;
-}
-
-const gapsOf = (ends) => ends.slice(1).map((end, index) => end - ends[index]);
-
 export const flatCost = (count) =>
   inPlace(async ({ open }) => {
     const splashdown = await open();
@@ -106,107 +74,6 @@ export const flatCost = (count) =>
       ratio: late / early,
       bound: 1.2,
     };
-  });
-
-const residentMiB = () => Math.round(process.memoryUsage.rss() / 2 ** 20);
-
-/** A phase of small steps, one that makes the state large, and small ones again while that is saved. */
-function growingOf(megabytes) {
-  const specialists = (prefix, count, what) =>
-    Array.from({ length: count }, (_item, index) => ({
-      name: `${prefix}${index}`,
-      ...what,
-      ...(index === 0 ? {} : { depends_on: [`${prefix}${index - 1}`] }),
-    }));
-  const small = { type: "set", value: "v" };
-  const phases = [
-    { name: "before", specialists: specialists("a", 500, small) },
-    {
-      name: "growth",
-      specialists: specialists("b", megabytes * 5, { function: () => "v".repeat(209_715), effects: "none" }),
-    },
-    { name: "after", specialists: specialists("c", 500, small) },
-  ];
-  return { workflow: { name: `growing-${megabytes}` }, phases };
-}
-
-/** Two measures of one run: the step at a large state, and what a snapshot that is being written holds up. */
-export const largeState = (megabytes) =>
-  inPlace(async ({ open }) => {
-    const splashdown = await open();
-    const delay = monitorEventLoopDelay({ resolution: 1 });
-    const ends = [];
-    const stop = splashdown.on("step_finished", ({ step }) => {
-      ends.push(performance.now());
-      if (step.includes("/c10@")) delay.enable();
-      if (step.includes("/c499@")) delay.disable();
-    });
-    const view = await splashdown.run({ workflow: growingOf(megabytes), task: "bench" });
-    stop();
-    await splashdown.close();
-    if (view.status !== "done") throw new Error(`${view.status}: ${view.reason}`);
-    const gaps = gapsOf(ends);
-    const small = steadyMean(gaps.slice(100, 499));
-    const large = steadyMean(gaps.slice(-400));
-    const heldMs = delay.max / 1e6;
-    return [
-      {
-        name: `a step at ${megabytes} MB of state`,
-        value: `${large.toFixed(3)} ms, ${residentMiB()} MiB resident`,
-        beside: `${small.toFixed(3)} ms at the beginning`,
-        figure: large,
-        ratio: large / small,
-        bound: 1.2,
-      },
-      {
-        name: `longest stop of the process while ${megabytes} MB are saved`,
-        value: `${heldMs.toFixed(1)} ms (p99 ${(delay.percentile(99) / 1e6).toFixed(1)})`,
-        beside: "bound 5 ms",
-        figure: heldMs,
-        ratio: heldMs / 5,
-        bound: 1,
-      },
-    ];
-  });
-
-/** Phases of set steps with a kilobyte each; the snapshots at their ends. */
-export const snapshotCost = (count) =>
-  inPlace(async ({ open }) => {
-    const splashdown = await open();
-    const phases = Array.from({ length: 20 }, (_phase, at) => ({
-      name: `p${at}`,
-      specialists: Array.from({ length: count / 20 }, (_item, index) => ({
-        name: `s${at}x${index}`,
-        type: "set",
-        value: "word ".repeat(205),
-      })),
-    }));
-    await runTimed(splashdown, { workflow: { name: "phases" }, phases });
-    const snapshots = await listSnapshots(splashdown);
-    await splashdown.close();
-    const p95 = percentile(
-      snapshots.map((snapshot) => snapshot.durationMs),
-      0.95,
-    );
-    const { sizeBytes, rawBytes } = snapshots.at(-1);
-    return [
-      {
-        name: `snapshot at ${count} steps, p95`,
-        value: `${p95.toFixed(0)} ms`,
-        beside: `bound 50 ms, ${snapshots.length} snapshots`,
-        figure: p95,
-        ratio: p95 / 50,
-        bound: 1,
-      },
-      {
-        name: "bytes of a snapshot per byte of state",
-        value: (sizeBytes / rawBytes).toFixed(3),
-        beside: `${sizeBytes} of ${rawBytes} bytes`,
-        figure: sizeBytes / rawBytes,
-        ratio: sizeBytes / rawBytes,
-        bound: 0.5,
-      },
-    ];
   });
 
 export const bytesWritten = (count) =>
@@ -279,6 +146,41 @@ export const fan = (count) =>
       bound: 1,
     };
   });
+
+/** Items in a process of its own, so that its memory is theirs alone. */
+function runItems(count) {
+  const script = join(import.meta.dirname, "items.mjs");
+  const env = { PATH: process.env.PATH };
+  return JSON.parse(execFileSync(process.execPath, [script, String(count)], { env, encoding: "utf8" }));
+}
+
+/** What a further item takes, results included: its step, its output and its slot, and nothing of the window's. */
+const ITEM_BYTES_MAX = 8 * 1024;
+
+export const forEach = async (count) => {
+  const runs = [1, 2, 3].map(() => runItems(count));
+  const { rate, peakBytes } = runs.toSorted((a, b) => a.rate - b.rate)[1];
+  const few = count / 10;
+  const itemBytes = Math.max(1, (peakBytes - runItems(few).peakBytes) / (count - few));
+  return [
+    {
+      name: `for_each of ${count} no-op items, window 64`,
+      value: `${rate.toFixed(0)} items/s`,
+      beside: "bound 5,000 items/s",
+      figure: rate,
+      ratio: 5000 / rate,
+      bound: 1,
+    },
+    {
+      name: `memory of a further item, from ${few} to ${count}`,
+      value: `${(itemBytes / 1024).toFixed(1)} KiB, ${(peakBytes / 2 ** 20).toFixed(0)} MiB resident at most`,
+      beside: `bound ${ITEM_BYTES_MAX / 1024} KiB`,
+      figure: itemBytes,
+      ratio: itemBytes / ITEM_BYTES_MAX,
+      bound: 1,
+    },
+  ];
+};
 
 function timeCommand(args, options = { stdio: "ignore" }) {
   const samples = [];

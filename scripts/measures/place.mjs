@@ -40,6 +40,17 @@ export function fanOf(count, window) {
   return { workflow: { name: `fan-${count}` }, steps: [{ name: "fan", max_concurrent: window, steps }] };
 }
 
+/** One step that does nothing, for each item of an input list. */
+export function itemsOf(window) {
+  const each = { name: "each", type: "for_each", source: "workflow.input.list", as: "it", max_concurrent: window };
+  return {
+    workflow: { name: "items", entry_point: "each", input: { list: { type: "array" } } },
+    agents: [],
+    for_each: [{ ...each, agent: { name: "w", type: "set", value: "v" }, routes: [{ to: "$end" }] }],
+    output: { count: "{{ each.count }}" },
+  };
+}
+
 export const percentile = (values, share) => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

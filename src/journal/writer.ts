@@ -142,9 +142,7 @@ export class JournalWriter implements EventLog {
     const queued = events.map((event, at) => queueRecord(this.#lastN + 1 + at, event));
     this.#queue.push(...queued);
     this.#lastN += queued.length;
-    if (this.#pumping === undefined && this.#queue.length > 0) {
-      this.#cancelFlush ??= this.#options.clock.schedule(FLUSH_DELAY_MS, () => this.#startPump());
-    }
+    if (this.#pumping === undefined && this.#queue.length > 0) this.#flushSoon();
   }
 
   durable(): Promise<void> {
@@ -183,10 +181,16 @@ export class JournalWriter implements EventLog {
     if (this.#closed) throw new SplashdownError("INTERNAL", "an event was appended to a closed journal");
   }
 
+  /** One timer for all that is appended until it fires: most of it is durable long before, and needs none of its own. */
+  #flushSoon(): void {
+    this.#cancelFlush ??= this.#options.clock.schedule(FLUSH_DELAY_MS, () => {
+      this.#cancelFlush = undefined;
+      if (this.#queue.length > 0) this.#startPump();
+    });
+  }
+
   /** One pump at a time; it begins after the current turn, so that everything appended in it shares the sync. */
   #startPump(): void {
-    this.#cancelFlush?.();
-    this.#cancelFlush = undefined;
     this.#pumping ??= this.#pump();
   }
 
