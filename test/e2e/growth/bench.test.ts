@@ -14,6 +14,8 @@ describe("the bench", () => {
         "durable step, sealed",
         "resume of 1000 steps with a snapshot",
         "2000 no-op steps, window 64",
+        "for_each of 2000 no-op items, window 64",
+        "largest snapshot of a typical task of ten agents",
       ]),
     );
     for (const { figure, ratio, bound, met } of results) {

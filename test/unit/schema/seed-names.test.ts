@@ -99,7 +99,10 @@ async function createCheckers(): Promise<Readonly<Record<string, (place: string)
     "setting-value": (value) => readSource("src/store/open-store.ts").includes(value),
     error: (code) => Object.hasOwn(ERROR_TABLE, code),
     limit: (name) => Object.hasOwn(LIMITS, name),
-    bench: (name) => readSource("scripts/measures/measures.mjs").includes(`name: \`${name}`),
+    bench: (name) =>
+      ["measures", "state-measures"].some((file) =>
+        readSource(`scripts/measures/${file}.mjs`).includes(`name: \`${name}`),
+      ),
   };
 }
 
