@@ -4,17 +4,19 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** A process that has not ended by then hangs. */
+/** A process that has not ended by then hangs, unless the bench is told otherwise. */
 const PROCESS_MS_MAX = 60_000;
 
 export class Bench {
   #folder;
   #dist;
+  #processMsMax;
   #count = 0;
 
-  constructor({ folder, dist }) {
+  constructor({ folder, dist, processMsMax = PROCESS_MS_MAX }) {
     this.#folder = folder;
     this.#dist = dist;
+    this.#processMsMax = processMsMax;
   }
 
   get program() {
@@ -58,7 +60,7 @@ export class Bench {
     const timer = setTimeout(() => {
       isHanging = true;
       child.kill("SIGKILL");
-    }, PROCESS_MS_MAX);
+    }, this.#processMsMax);
     const ended = new Promise((resolve) => {
       // Not `close`: a child that outlives its owner holds the pipes.
       child.on("exit", (code, signal) => {

@@ -1,0 +1,56 @@
+// Long tasks of the built program, killed on the way: one of very many steps, one whose state is very large.
+//   node scripts/endurance.mjs [--steps N] [--megabytes N] [--kills N] [--seed N] [--json] [--keep]
+// Each is taken up again until it is done. Then every step must stand in its history once, with what it gave; the ledger
+// may hold a step twice only where a kill struck inside it, under one key. Says how long it took to go on, and at what size.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { endure } from "./endurance/endure.mjs";
+import { Bench } from "./kill-loop/bench.mjs";
+import { createRandom } from "./kill-loop/random.mjs";
+
+const { values } = parseArgs({
+  options: {
+    steps: { type: "string", default: "10000" },
+    megabytes: { type: "string", default: "100" },
+    kills: { type: "string", default: "5" },
+    seed: { type: "string", default: "1" },
+    json: { type: "boolean", default: false },
+    keep: { type: "boolean", default: false },
+  },
+});
+const VALUE_BYTES = 200_000;
+const PROCESS_MS_MAX = 1_800_000;
+const jobs = [
+  { name: `${values.steps} steps`, steps: Number(values.steps), valueBytes: 16 },
+  {
+    name: `${values.megabytes} MB of state`,
+    steps: (Number(values.megabytes) * 1e6) / VALUE_BYTES,
+    valueBytes: VALUE_BYTES,
+  },
+];
+
+const folder = mkdtempSync(join(tmpdir(), "splashdown-long-"));
+const bench = new Bench({ folder, dist: join(import.meta.dirname, "../dist"), processMsMax: PROCESS_MS_MAX });
+const random = createRandom(Number(values.seed));
+const found = [];
+try {
+  await bench.makeKey();
+  for (const job of jobs) {
+    const result = await endure({ bench, job, random, kills: Number(values.kills) });
+    found.push(result);
+    if (!values.json) for (const line of describe(result)) console.log(line);
+  }
+} finally {
+  if (!values.keep) rmSync(folder, { recursive: true, force: true });
+}
+if (values.json) console.log(JSON.stringify(found, undefined, 2));
+process.exit(found.every(({ faults }) => faults.length === 0) ? 0 : 1);
+
+function* describe({ name, seconds, resumed, repeated, peakMiB, diskMiB, faults }) {
+  yield `${name}: ${resumed.length} kills, ${seconds.toFixed(0)} s, ${diskMiB.toFixed(1)} MiB on disk, ${peakMiB.toFixed(0)} MiB resident at most, ${repeated} steps acted twice`;
+  for (const { at, goesOnMs } of resumed)
+    yield `  killed at step ${at}: the next step acted ${goesOnMs.toFixed(0)} ms after the start of the process`;
+  for (const fault of faults) yield `FAULT ${fault}`;
+}
