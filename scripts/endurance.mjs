@@ -38,9 +38,8 @@ const found = [];
 try {
   await bench.makeKey();
   for (const job of jobs) {
-    const result = await endure({ bench, job, random, kills: Number(values.kills) });
-    found.push(result);
-    if (!values.json) for (const line of describe(result)) console.log(line);
+    found.push(await endure({ bench, job, random, kills: Number(values.kills) }));
+    if (!values.json) console.log([...describe(found.at(-1))].join("\n"));
   }
 } finally {
   if (!values.keep) rmSync(folder, { recursive: true, force: true });
