@@ -8,6 +8,7 @@ export interface SourceFlags {
   readonly env?: readonly string[];
   readonly passphrase?: readonly string[];
   readonly command?: readonly string[];
+  readonly age?: readonly string[];
 }
 
 export function addSourceFlags(command: Command): Command {
@@ -16,15 +17,17 @@ export function addSourceFlags(command: Command): Command {
     .option("--key-file <path>", "a key file; make one with: splashdown keys init --key-file PATH", collect)
     .option("--env <name>", "the variable that holds a key (base64 of 32 bytes)", collect)
     .option("--passphrase <name>", "the variable that holds a passphrase", collect)
-    .option("--command <json>", 'a command that wraps and unwraps, as JSON: ["vault-wrap", "--key", "x"]', collect);
+    .option("--command <json>", 'a command that wraps and unwraps, as JSON: ["vault-wrap", "--key", "x"]', collect)
+    .option("--age <recipient>", "a public age recipient, age1…; it locks for whoever has the identity", collect);
 }
 
 /** Errors: USAGE_INVALID. */
-export function readSourceFlags({ keyFile, env, passphrase, command }: SourceFlags): KeySourceSetting[] {
+export function readSourceFlags({ keyFile, env, passphrase, command, age }: SourceFlags): KeySourceSetting[] {
   return [
     ...(keyFile ?? []).map((path): KeySourceSetting => ({ kind: "keyfile", path })),
     ...(env ?? []).map((name): KeySourceSetting => ({ kind: "env", name })),
     ...(passphrase ?? []).map((name): KeySourceSetting => ({ kind: "passphrase", environment: name })),
+    ...(age === undefined ? [] : [{ kind: "age", recipients: age } as const]),
     ...(command ?? []).map((text): KeySourceSetting => ({ kind: "command", argv: parseArgv(text) })),
   ];
 }
@@ -33,7 +36,10 @@ export function readSourceFlags({ keyFile, env, passphrase, command }: SourceFla
 export function requireOneSource(flags: SourceFlags): KeySourceSetting {
   const [source, ...more] = readSourceFlags(flags);
   if (source !== undefined && more.length === 0) return source;
-  throw new SplashdownError("USAGE_INVALID", "give exactly one of --key-file, --env, --passphrase and --command");
+  throw new SplashdownError(
+    "USAGE_INVALID",
+    "give exactly one of --key-file, --env, --passphrase, --age and --command",
+  );
 }
 
 function parseArgv(text: string): readonly string[] {

@@ -109,26 +109,32 @@ function noteMeaning(values: JsonObject, faults: FaultList): void {
   if (Array.isArray(keys)) keys.forEach((source: JsonValue, index) => noteKeySource(source, index, faults));
 }
 
-const SOURCE_NEEDS: Readonly<Record<string, string>> = {
-  keyfile: "path",
-  passphrase: "variable",
-  env: "variable",
-  command: "command",
-};
+/** What each kind of source needs one of, and what it may have besides. */
+const SOURCE_FIELDS: Readonly<Record<string, { readonly oneOf: readonly string[]; readonly may?: readonly string[] }>> =
+  {
+    keyfile: { oneOf: ["path"] },
+    passphrase: { oneOf: ["variable"] },
+    env: { oneOf: ["variable"] },
+    command: { oneOf: ["command"] },
+    age: { oneOf: ["recipients", "identity"] },
+    system: { oneOf: ["account"], may: ["service"] },
+  };
+const SOURCE_KEYS = ["path", "variable", "command", "recipients", "identity", "service", "account"];
 
 function noteKeySource(source: JsonValue, index: number, faults: FaultList): void {
   if (!isJsonObject(source)) return;
   const { type } = source;
-  const needed = typeof type === "string" && Object.hasOwn(SOURCE_NEEDS, type) ? SOURCE_NEEDS[type] : undefined;
-  if (typeof type !== "string" || needed === undefined) return;
-  if (source[needed] === undefined)
+  const fields = typeof type === "string" && Object.hasOwn(SOURCE_FIELDS, type) ? SOURCE_FIELDS[type] : undefined;
+  if (typeof type !== "string" || fields === undefined) return;
+  const needed = fields.oneOf.join(" or ");
+  if (fields.oneOf.every((key) => source[key] === undefined))
     faults.add({
       path: ["keys", index],
       message: `a key source of type ${type} needs ${needed}`,
       suggestion: `add ${needed}`,
     });
-  for (const key of ["path", "variable", "command"]) {
-    if (key !== needed && source[key] !== undefined) {
+  for (const key of SOURCE_KEYS) {
+    if (![...fields.oneOf, ...(fields.may ?? [])].includes(key) && source[key] !== undefined) {
       faults.add({
         path: ["keys", index, key],
         message: `${key} has no meaning for a key source of type ${type}`,

@@ -22,6 +22,7 @@ import { createTaskVault, openTaskVault, requireReady } from "../vault/task-vaul
 import { createPlainVault } from "../vault/sealing.js";
 import { inspectKeyring } from "../vault/keyring-view.js";
 import type { Environment } from "./environment.js";
+import { loadAge, readSystemSecret } from "./key-packages.js";
 import { createKeyCommandRunner } from "./key-command-runner.js";
 import { openReadable } from "./readable-tasks.js";
 import { readShredMark } from "./shred-mark.js";
@@ -54,6 +55,8 @@ export class KeyAccess {
       fileSystem: deps.fileSystem,
       readSecret: (name) => deps.environment.all[name],
       runCommand: createKeyCommandRunner(deps.processes, deps.environment),
+      loadAge: () => loadAge(deps.environment.workingFolder),
+      readSystemSecret: (service, account) => readSystemSecret(deps.environment.workingFolder, { service, account }),
     };
   }
 
@@ -180,6 +183,8 @@ export class KeyAccess {
     const found: KeySourceSetting[] = [];
     if (all["SPLASHDOWN_KEY_FILE"])
       found.push(this.resolveSource({ kind: "keyfile", path: all["SPLASHDOWN_KEY_FILE"] }));
+    if (all["SPLASHDOWN_AGE_IDENTITY"])
+      found.push(this.resolveSource({ kind: "age", recipients: [], identity: all["SPLASHDOWN_AGE_IDENTITY"] }));
     if (all["SPLASHDOWN_KEY"] !== undefined) found.push({ kind: "env", name: "SPLASHDOWN_KEY" });
     if (all["SPLASHDOWN_PASSPHRASE"] !== undefined)
       found.push({ kind: "passphrase", environment: "SPLASHDOWN_PASSPHRASE" });
@@ -188,8 +193,10 @@ export class KeyAccess {
 
   /** The source with its path absolute, from the working folder. */
   resolveSource(source: KeySourceSetting): KeySourceSetting {
-    if (source.kind !== "keyfile") return source;
-    return { kind: "keyfile", path: resolve(this.#deps.environment.workingFolder, source.path) };
+    const { workingFolder } = this.#deps.environment;
+    if (source.kind === "age" && source.identity !== undefined)
+      return { ...source, identity: resolve(workingFolder, source.identity) };
+    return source.kind === "keyfile" ? { kind: "keyfile", path: resolve(workingFolder, source.path) } : source;
   }
 }
 

@@ -96,9 +96,12 @@ function storeOf({ settings, origins }: MergedSettings): string {
 
 type ConfiguredSource = EffectiveSettings["keys"][number];
 
+/** Whose entries of the system's keyring are meant where nobody says. */
+const SYSTEM_SERVICE = "splashdown";
+
 /** What a kind needs was checked with the settings. */
 function keySourceOf(source: ConfiguredSource): KeySourceSetting {
-  const { type, path = "", variable = "", command = [] } = source;
+  const { type, path = "", variable = "", command = [], identity, recipients = [] } = source;
   switch (type) {
     case "keyfile":
       return { kind: "keyfile", path };
@@ -108,6 +111,10 @@ function keySourceOf(source: ConfiguredSource): KeySourceSetting {
       return { kind: "env", name: variable };
     case "command":
       return { kind: "command", argv: command };
+    case "age":
+      return { kind: "age", recipients, ...(identity === undefined ? {} : { identity }) };
+    case "system":
+      return { kind: "system", service: source.service ?? SYSTEM_SERVICE, account: source.account ?? "" };
   }
 }
 

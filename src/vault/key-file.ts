@@ -54,15 +54,36 @@ export function parseKeyFile(text: string): KeyFile | string {
  * Errors: KEY_SOURCE_INVALID when it is unsafe, unreadable or malformed; an absent file is `undefined`.
  */
 export async function loadKeyFile(fileSystem: FileSystem, path: string): Promise<KeyFile | undefined> {
+  const text = await readPrivate(fileSystem, path);
+  if (text === undefined) return undefined;
+  const parsed = parseKeyFile(text);
+  if (typeof parsed === "string") throw unusable(path, parsed);
+  return parsed;
+}
+
+/**
+ * The identities in an age identity file: its lines but for empty ones and comments.
+ *
+ * Errors: KEY_SOURCE_INVALID as for a key file; an absent file is `undefined`.
+ */
+export async function loadAgeIdentities(fileSystem: FileSystem, path: string): Promise<string[] | undefined> {
+  const text = await readPrivate(fileSystem, path);
+  if (text === undefined) return undefined;
+  const lines = text.split(/\r?\n/).map((line) => line.trim());
+  const identities = lines.filter((line) => line !== "" && !line.startsWith("#"));
+  if (identities.length === 0) throw unusable(path, "holds no age identity");
+  if (!identities.every((line) => line.startsWith("AGE-SECRET-KEY-"))) throw unusable(path, "is no age identity file");
+  return identities;
+}
+
+async function readPrivate(fileSystem: FileSystem, path: string): Promise<string | undefined> {
   const handle = await openKeyFile(fileSystem, path);
   if (handle === undefined) return undefined;
   try {
     await requirePrivate(handle, path);
     const bytes = await readWhole(handle, FILE_BYTES_MAX);
     if (bytes === undefined) throw unusable(path, "is too large for a key file");
-    const parsed = parseKeyFile(Buffer.from(bytes).toString("utf8"));
-    if (typeof parsed === "string") throw unusable(path, parsed);
-    return parsed;
+    return Buffer.from(bytes).toString("utf8");
   } catch (error) {
     throw unreadable(path, error);
   } finally {

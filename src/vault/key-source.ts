@@ -13,7 +13,8 @@ import { isErrorCode, SplashdownError } from "../base/errors.js";
 import { decodeBase64, decodeBase64Url } from "../base/digest.js";
 import type { KeyCommandRunner } from "./key-command.js";
 import { KEY_BYTES } from "./derivation.js";
-import { loadKeyFile } from "./key-file.js";
+import { type AgeBox, type AgeSecret, readAgeSecret } from "./age-wrap.js";
+import { loadAgeIdentities, loadKeyFile } from "./key-file.js";
 
 /** As in schemas/keyring.schema.json. */
 const LABEL_CHARS_MAX = 200;
@@ -23,7 +24,11 @@ export type KeySourceSetting =
   | { readonly kind: "keyfile"; readonly path: string }
   | { readonly kind: "passphrase"; readonly environment: string }
   | { readonly kind: "env"; readonly name: string }
-  | { readonly kind: "command"; readonly argv: readonly string[] };
+  | { readonly kind: "command"; readonly argv: readonly string[] }
+  /** `recipients`: public, `age1…`; `identity`: path of an age identity file, without which it only locks. */
+  | { readonly kind: "age"; readonly recipients: readonly string[]; readonly identity?: string }
+  /** An entry of the system's keyring (Keychain, Credential Manager, Secret Service). */
+  | { readonly kind: "system"; readonly service: string; readonly account: string };
 
 /** What the sources need of the world. */
 export interface KeyPorts {
@@ -32,13 +37,23 @@ export interface KeyPorts {
   readonly readSecret: (name: string) => string | undefined;
   /** Absent where commands cannot be run; command sources are then not at hand. */
   readonly runCommand?: KeyCommandRunner;
+  /** Errors: KEY_SOURCE_INVALID when the package is not installed. Absent where there is none to load. */
+  readonly loadAge?: () => Promise<AgeBox>;
+  /** A text the system keeps; `undefined` when it has none. Errors: KEY_SOURCE_INVALID. */
+  readonly readSystemSecret?: (service: string, account: string) => Promise<string | undefined>;
 }
 
 /** A secret at hand, by its nature: what can be done with it, not where it came from. */
 export type Secret =
   | { readonly nature: "key"; readonly bytes: Uint8Array }
   | { readonly nature: "passphrase"; readonly text: string }
-  | { readonly nature: "command"; readonly argv: readonly string[]; readonly run: KeyCommandRunner };
+  | { readonly nature: "command"; readonly argv: readonly string[]; readonly run: KeyCommandRunner }
+  | ({ readonly nature: "age" } & AgeSecret);
+
+/** True for a secret that opens what it locks; age recipients without an identity only lock. */
+export function canOpen(secret: Secret): boolean {
+  return secret.nature !== "age" || secret.identities.length > 0;
+}
 
 /** One configured source and what it gives now. */
 export interface SourceState {
@@ -69,6 +84,10 @@ export function formatSource(setting: KeySourceSetting): string {
       return `key in $${setting.name}`;
     case "command":
       return `command ${programOf(setting.argv)}`;
+    case "age":
+      return `age ${setting.identity === undefined ? `recipients ${setting.recipients.join(", ")}` : `identity ${setting.identity}`}`;
+    case "system":
+      return `system keyring entry ${setting.service}/${setting.account}`;
   }
 }
 
@@ -83,6 +102,10 @@ export function computeSlotLabel(setting: KeySourceSetting): string {
       return shorten(setting.name);
     case "command":
       return lastPart(programOf(setting.argv));
+    case "age":
+      return shorten(setting.recipients[0] ?? lastPart(setting.identity ?? ""));
+    case "system":
+      return shorten(`${setting.service}/${setting.account}`);
   }
 }
 
@@ -134,7 +157,33 @@ async function findSecret(setting: KeySourceSetting, ports: KeyPorts): Promise<S
       if (programOf(setting.argv) === "") throw invalidSource(setting, "names no program");
       if (ports.runCommand === undefined) return "commands cannot be run here";
       return { nature: "command", argv: setting.argv, run: ports.runCommand };
+    case "age":
+      return findAgeSecret(setting, ports);
+    case "system":
+      return findSystemSecret(setting, ports);
   }
+}
+
+type SettingOf<K extends KeySourceSetting["kind"]> = Extract<KeySourceSetting, { kind: K }>;
+
+async function findAgeSecret(setting: SettingOf<"age">, ports: KeyPorts): Promise<Secret | string> {
+  if (ports.loadAge === undefined) return "age cannot be used here";
+  const { identity, recipients } = setting;
+  const found = identity === undefined ? [] : await loadAgeIdentities(ports.fileSystem, identity);
+  if (found === undefined && recipients.length === 0) return "the identity file does not exist";
+  const box = await ports.loadAge();
+  const secret = await readAgeSecret({ box, recipients, identities: found ?? [] });
+  if (typeof secret === "string") throw invalidSource(setting, secret);
+  return { nature: "age", ...secret };
+}
+
+async function findSystemSecret(setting: SettingOf<"system">, ports: KeyPorts): Promise<Secret | string> {
+  if (ports.readSystemSecret === undefined) return "the system's keyring cannot be used here";
+  const text = await ports.readSystemSecret(setting.service, setting.account);
+  if (text === undefined) return "the system's keyring has no such entry";
+  const bytes = decodeKeyText(text);
+  if (bytes === undefined) throw invalidSource(setting, "does not hold a key: base64 of 32 bytes");
+  return { nature: "key", bytes };
 }
 
 function readVariable(name: string, ports: KeyPorts, parse: (text: string, name: string) => Secret): Secret | string {

@@ -15,7 +15,7 @@ import { silentLog, type Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import type { KeyringHeader, KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
 import { computeFingerprint, KEY_BYTES } from "./derivation.js";
-import { decodeKeyring, encodeKeyring, type Keyring } from "./keyring-format.js";
+import { decodeKeyring, encodeKeyring } from "./keyring-format.js";
 import {
   type KeyringDraft,
   type KeyringObjects,
@@ -23,6 +23,7 @@ import {
   loadKeyring,
   saveNextRevision,
 } from "./keyring-revisions.js";
+import { isLockedFor, lockedOut, proveEveryKey } from "./keyring-proof.js";
 import { type KeyPorts, type KeySourceSetting, type ReadySource, readSources } from "./key-source.js";
 import type { TaskKey } from "./sealing.js";
 import { createSlot, SCRYPT_COST, type ScryptCost } from "./slot.js";
@@ -210,7 +211,12 @@ export async function wrapForOthers(
       keys.push({ ...entry, slots: await wrapAll(options, { task: header.task, key, ready: others }) });
   }
   const bytes = encodeKeyring({ ...header, keys }, requireActive(opened).bytes);
-  const proof = { ready: others, added: others, keys: new Map(opened.keys.map((key) => [key.id, key.bytes])) };
+  const proof = {
+    ready: others,
+    added: others,
+    isForOthers: true,
+    keys: new Map(opened.keys.map((key) => [key.id, key.bytes])),
+  };
   await proveEveryKey(decodeKeyring(bytes, loaded.file), proof);
   return { key: loaded.file, bytes, slots: listSlots(keys) };
 }
@@ -272,33 +278,6 @@ function requireActive({ header, keys }: OpenedKeyring): TaskKey {
   return active;
 }
 
-interface Proof {
-  readonly ready: readonly ReadySource[];
-  /** These must open it, each of them. */
-  readonly added: readonly ReadySource[];
-  readonly keys: ReadonlyMap<string, Uint8Array>;
-}
-
-async function proveEveryKey({ header }: Keyring, { ready, added, keys }: Proof): Promise<void> {
-  for (const entry of header.keys) {
-    const key = keys.get(entry.id);
-    if (key === undefined) throw new SplashdownError("INTERNAL", `a keyring with an unknown key ${entry.id} was built`);
-    const opening: ReadySource[] = [];
-    for (const source of ready) if (await opensKey(entry, source, { task: header.task, key })) opening.push(source);
-    const useless = added.find((source) => !opening.includes(source));
-    if (useless !== undefined) {
-      throw new SplashdownError(
-        "KEY_SOURCE_INVALID",
-        `the ${useless.label} does not open what it was just used to seal`,
-        {
-          details: { source: useless.label },
-        },
-      );
-    }
-    if (opening.length === 0) throw lockedOut("none of the configured sources would open it any more");
-  }
-}
-
 async function requireSource(setting: KeySourceSetting, ports: KeyPorts): Promise<ReadySource> {
   const [source] = await readSources([setting], ports);
   if (source?.secret !== undefined) return { ...source, secret: source.secret };
@@ -356,7 +335,8 @@ async function openForAll(
     const key = keys[at];
     const added: KeyringSlot[] = [];
     for (const source of key === undefined ? [] : sources) {
-      if (key === undefined || (await opensKey(entry, source, { task, key: key.bytes }))) continue;
+      if (key === undefined || isLockedFor(entry, source) || (await opensKey(entry, source, { task, key: key.bytes })))
+        continue;
       added.push(await wrap(options, { task, key, source }));
     }
     entries.push(added.length === 0 ? entry : { ...entry, slots: [...entry.slots, ...added] });
@@ -373,16 +353,14 @@ async function refuseDropping(keys: readonly KeyringKey[], { header, ready }: Op
       const tried = await Promise.all(
         pairs.filter((pair) => pair.slot === slot).map((pair) => tryPair(pair, { task: header.task, keyId: entry.id })),
       );
-      const isOurs = tried.some((attempt) => "outcome" in attempt && attempt.outcome.state === "opened");
+      const isOurs =
+        tried.some((attempt) => "outcome" in attempt && attempt.outcome.state === "opened") ||
+        ready.some((source) => isLockedFor({ ...entry, slots: [slot] }, source));
       if (!isOurs) lost.add(formatSlot(slot));
     }
   }
   if (lost.size === 0) return;
   throw lockedOut(`${[...lost].join(", ")} cannot be wrapped again here and would be dropped`, [...lost]);
-}
-
-function lockedOut(reason: string, slots: readonly string[] = []): SplashdownError {
-  return new SplashdownError("KEY_LOCKED_OUT", reason, { details: { slots: [...slots] } });
 }
 
 function compareSlots(

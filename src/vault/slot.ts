@@ -25,7 +25,8 @@ import {
   TAG_BYTES,
 } from "./derivation.js";
 import { unwrapByCommand, wrapByCommand } from "./key-command.js";
-import { computeSlotLabel, formatSource, type Secret, type SourceState } from "./key-source.js";
+import { computeAgeFingerprint, unwrapByAge, wrapByAge } from "./age-wrap.js";
+import { canOpen, computeSlotLabel, formatSource, type Secret, type SourceState } from "./key-source.js";
 
 /** What scrypt costs; tests give less. */
 export interface ScryptCost {
@@ -84,6 +85,8 @@ export function isSlotFor(slot: KeyringSlot, secret: Secret): boolean {
       return slot.kdf?.name === "scrypt";
     case "command":
       return slot.kdf?.name === "command";
+    case "age":
+      return slot.kdf?.name === "age" && canOpen(secret);
   }
 }
 
@@ -96,6 +99,8 @@ export function findSlotProblem(slot: KeyringSlot): string | undefined {
     env: kdf === undefined || kdf.name === "scrypt",
     passphrase: kdf?.name === "scrypt",
     command: kdf?.name === "command",
+    age: kdf?.name === "age",
+    system: kdf === undefined,
   };
   return fits[type] ? undefined : `is of type ${type} with a derivation that does not belong to it`;
 }
@@ -135,6 +140,12 @@ export async function createSlot(options: NewSlotOptions): Promise<KeyringSlot> 
       const fingerprint = computeSaltFingerprint(salt);
       const wrapped = await wrapByCommand(secret, wrappingKey, { task: options.task, slot: fingerprint });
       return sealSlot({ ...clear, fingerprint, kdf: { name: "command", wrapped } }, wrappingKey, options);
+    }
+    case "age": {
+      const wrappingKey = random.bytes(KEY_BYTES);
+      const fingerprint = computeAgeFingerprint(secret);
+      const wrapped = await wrapByAge(secret, wrappingKey, source.label);
+      return sealSlot({ ...clear, fingerprint, kdf: { name: "age", wrapped } }, wrappingKey, options);
     }
     default:
       return unreachable(secret);
@@ -213,5 +224,8 @@ async function computeWrappingKey(
   if (secret.nature === "command" && kdf?.name === "command") {
     return unwrapByCommand(secret, kdf.wrapped, { task: place.task, slot: slot.fingerprint });
   }
+  // What it was not locked for it does not open: a key that fits nothing says so.
+  if (secret.nature === "age" && kdf?.name === "age")
+    return (await unwrapByAge(secret, kdf.wrapped)) ?? Buffer.alloc(KEY_BYTES);
   throw new SplashdownError("INTERNAL", `a ${secret.nature} was tried on a slot that is not for it`);
 }

@@ -19,6 +19,7 @@ import { computeFingerprint, isSameBytes, KEY_BYTES } from "./derivation.js";
 import type { Keyring } from "./keyring-format.js";
 import { loadKeyring, saveFirstRevision, type KeyringObjects, type LoadedKeyring } from "./keyring-revisions.js";
 import {
+  canOpen,
   isReadySource,
   readSources,
   type KeyPorts,
@@ -76,8 +77,8 @@ export function requireReady(sources: readonly SourceState[], log: Log): ReadySo
   const problem = sources.find((source) => source.problem !== undefined)?.problem;
   if (problem !== undefined) throw problem;
   const ready = sources.filter(isReadySource);
-  const looked = sources.map(({ label, absence }) => `${label}${absence === undefined ? "" : `: ${absence}`}`);
-  if (ready.length === 0) {
+  const looked = sources.map(describeLooked);
+  if (!ready.some(({ secret }) => canOpen(secret))) {
     const where = looked.length === 0 ? "no key source is configured" : `looked in ${looked.join("; ")}`;
     throw new SplashdownError("KEY_NOT_CREATED", `no key is at hand to seal the task with; ${where}`, {
       details: { looked_in: looked, ...nameMaker(sources) },
@@ -87,6 +88,11 @@ export function requireReady(sources: readonly SourceState[], log: Log): ReadySo
     if (absence !== undefined) log.warn(`the task cannot be opened with the ${label}: ${absence}`);
   }
   return ready;
+}
+
+function describeLooked({ label, absence, secret }: SourceState): string {
+  const what = absence ?? (secret !== undefined && !canOpen(secret) ? "only locks: it has no identity" : undefined);
+  return what === undefined ? label : `${label}: ${what}`;
 }
 
 /** The command that makes the one key file that is configured and not there. */
@@ -126,8 +132,12 @@ export async function proveKeyring(
   const { header } = keyring;
   const entry = header.keys.find((key) => key.id === header.active);
   assert(entry !== undefined, "a keyring without its active key was built");
-  assert(proof.sources.length > 0, "a keyring was built that no source opens");
+  assert(
+    proof.sources.some(({ secret }) => canOpen(secret)),
+    "a keyring was built that no source opens",
+  );
   for (const source of proof.sources) {
+    if (!canOpen(source.secret)) continue;
     if (await opensKey(entry, source, { task: header.task, key: proof.key })) continue;
     throw new SplashdownError("KEY_SOURCE_INVALID", `the ${source.label} does not open what it was just used to seal`, {
       details: { source: source.label },

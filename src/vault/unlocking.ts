@@ -31,7 +31,7 @@ export interface UnlockRequest {
   readonly sources: readonly SourceState[];
 }
 
-const EFFORT: Readonly<Record<Secret["nature"], number>> = { key: 0, command: 1, passphrase: 2 };
+const EFFORT: Readonly<Record<Secret["nature"], number>> = { key: 0, age: 1, command: 2, passphrase: 3 };
 
 /** The pairs of slot and source that may fit, cheap ones first. */
 export function selectPairs(key: KeyringKey, sources: readonly SourceState[]): SlotPair[] {

@@ -32,9 +32,11 @@ export interface VaultRoom {
 export interface VaultRoomOptions {
   readonly seed?: number | string;
   readonly runCommand?: KeyPorts["runCommand"];
+  readonly loadAge?: KeyPorts["loadAge"];
+  readonly readSystemSecret?: KeyPorts["readSystemSecret"];
 }
 
-export function createVaultRoom({ seed = 1, runCommand }: VaultRoomOptions = {}): VaultRoom {
+export function createVaultRoom({ seed = 1, ...packages }: VaultRoomOptions = {}): VaultRoom {
   const random = createSeededRandom(seed);
   const fileSystem = new MemoryFileSystem("/home/ada", "/work/outputs");
   fileSystem.addFile(KEY_PATH, formatKeyFile(random.bytes(32)));
@@ -42,7 +44,7 @@ export function createVaultRoom({ seed = 1, runCommand }: VaultRoomOptions = {})
   const secrets = new Map<string, string>();
   const warnings: string[] = [];
   const log = { info: () => undefined, debug: () => undefined, warn: (text: string) => void warnings.push(text) };
-  const ports: KeyPorts = { fileSystem, readSecret: (name) => secrets.get(name), runCommand };
+  const ports: KeyPorts = { fileSystem, readSecret: (name) => secrets.get(name), ...packages };
   const shared = { store, ports, random, log };
   return {
     store,

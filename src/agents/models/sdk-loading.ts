@@ -1,9 +1,7 @@
 /** Builds a language model of the AI SDK; packages are loaded on first use, and looked for beside the workflow too. */
-import { createRequire } from "node:module";
-import path from "node:path";
-import { pathToFileURL } from "node:url";
 import type { wrapLanguageModel } from "ai";
 import { SplashdownError } from "../../base/errors.js";
+import { importOptional } from "../../base/optional-package.js";
 import type { ProviderConfig } from "./provider-config.js";
 
 export type SdkLanguageModel = Parameters<typeof wrapLanguageModel>[0]["model"];
@@ -84,7 +82,7 @@ async function loadInstalled(
 ): Promise<SdkLanguageModel> {
   const module = facts.package ?? "";
   const install = `npm install ${module}@${facts.packageVersion ?? "latest"}`;
-  const exported = await importBeside(module, folder);
+  const exported = await importOptional(module, folder);
   if (exported === undefined)
     throw unavailable(name, `provider ${name} needs a package that is not installed: ${install}`, { install });
   const factory = Object.entries(exported).find(
@@ -94,17 +92,4 @@ async function loadInstalled(
   const model = (factory?.[1] as ProviderFactory | undefined)?.(options)(modelId);
   if (model?.specificationVersion === "v3") return model;
   throw unavailable(name, `the installed ${module} does not fit this version: ${install}`, { install });
-}
-
-/** The package as this program sees it, or as the workflow's folder does; `undefined` when neither has it. */
-async function importBeside(module: string, folder: string): Promise<Record<string, unknown> | undefined> {
-  for (const from of [import.meta.url, pathToFileURL(path.join(folder, "package.json")).href]) {
-    try {
-      const file = createRequire(from).resolve(module);
-      return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== "MODULE_NOT_FOUND") throw error;
-    }
-  }
-  return undefined;
 }

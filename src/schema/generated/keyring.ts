@@ -33,7 +33,7 @@ export interface KeyringKey {
 
 /** One wrap of a key for one source. */
 export interface KeyringSlot {
-  readonly type: "passphrase" | "keyfile" | "env" | "command";
+  readonly type: "passphrase" | "keyfile" | "env" | "command" | "age" | "system";
   /** What a person calls the source: a file, variable or program name; never a secret. */
   readonly label: string;
   /** Of the wrapping key; for passphrases and commands of the salt, which tells nothing of the secret. */
@@ -46,7 +46,7 @@ export interface KeyringSlot {
 }
 
 /** How the wrapping key comes from the secret; absent where the secret is the key itself. */
-export type KeyringKdf = ScryptKdf | WrappedKdf;
+export type KeyringKdf = ScryptKdf | WrappedKdf | AgeKdf;
 
 export interface ScryptKdf {
   readonly name: "scrypt";
@@ -61,20 +61,27 @@ export interface WrappedKdf {
   readonly wrapped: string;
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/keyring.schema.json","type":"object","additionalProperties":false,"required":["task","rev","active","min_generation","keys"],"properties":{"task":{"type":"string","format":"uuid"},"rev":{"type":"integer","minimum":1,"maximum":999999999},"active":{"$ref":"#/$defs/fingerprint"},"min_generation":{"type":"integer","minimum":1,"maximum":999999999},"keys":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/key"}}},"$defs":{"fingerprint":{"type":"string","pattern":"^[0-9a-f]{16}$"},"bytes32":{"type":"string","pattern":"^[A-Za-z0-9_-]{43}$"},"key":{"type":"object","additionalProperties":false,"required":["id","generation","state","created","slots"],"properties":{"id":{"$ref":"#/$defs/fingerprint"},"generation":{"type":"integer","minimum":1,"maximum":999999999},"state":{"enum":["active","retired"]},"created":{"type":"string","format":"date-time"},"slots":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/slot"}}}},"slot":{"type":"object","additionalProperties":false,"required":["type","label","fingerprint","salt","commit","wrap"],"properties":{"type":{"enum":["passphrase","keyfile","env","command"]},"label":{"type":"string","minLength":1,"maxLength":200},"fingerprint":{"$ref":"#/$defs/fingerprint"},"kdf":{"$ref":"#/$defs/kdf"},"salt":{"$ref":"#/$defs/bytes32"},"commit":{"$ref":"#/$defs/bytes32"},"wrap":{"type":"string","pattern":"^[A-Za-z0-9_-]{64}$"}}},"kdf":{"oneOf":[{"$ref":"#/$defs/scrypt"},{"$ref":"#/$defs/wrapped"}]},"scrypt":{"type":"object","additionalProperties":false,"required":["name","log2n","r","p"],"properties":{"name":{"const":"scrypt"},"log2n":{"type":"integer","minimum":1,"maximum":20},"r":{"type":"integer","minimum":1,"maximum":16},"p":{"type":"integer","minimum":1,"maximum":4}}},"wrapped":{"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"command"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}}}};
+/** The wrapping key as an armored age file. */
+export interface AgeKdf {
+  readonly name: "age";
+  readonly wrapped: string;
+}
+
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/keyring.schema.json","type":"object","additionalProperties":false,"required":["task","rev","active","min_generation","keys"],"properties":{"task":{"type":"string","format":"uuid"},"rev":{"type":"integer","minimum":1,"maximum":999999999},"active":{"$ref":"#/$defs/fingerprint"},"min_generation":{"type":"integer","minimum":1,"maximum":999999999},"keys":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/key"}}},"$defs":{"fingerprint":{"type":"string","pattern":"^[0-9a-f]{16}$"},"bytes32":{"type":"string","pattern":"^[A-Za-z0-9_-]{43}$"},"key":{"type":"object","additionalProperties":false,"required":["id","generation","state","created","slots"],"properties":{"id":{"$ref":"#/$defs/fingerprint"},"generation":{"type":"integer","minimum":1,"maximum":999999999},"state":{"enum":["active","retired"]},"created":{"type":"string","format":"date-time"},"slots":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/slot"}}}},"slot":{"type":"object","additionalProperties":false,"required":["type","label","fingerprint","salt","commit","wrap"],"properties":{"type":{"enum":["passphrase","keyfile","env","command","age","system"]},"label":{"type":"string","minLength":1,"maxLength":200},"fingerprint":{"$ref":"#/$defs/fingerprint"},"kdf":{"$ref":"#/$defs/kdf"},"salt":{"$ref":"#/$defs/bytes32"},"commit":{"$ref":"#/$defs/bytes32"},"wrap":{"type":"string","pattern":"^[A-Za-z0-9_-]{64}$"}}},"kdf":{"oneOf":[{"$ref":"#/$defs/scrypt"},{"$ref":"#/$defs/wrapped"},{"$ref":"#/$defs/age"}]},"scrypt":{"type":"object","additionalProperties":false,"required":["name","log2n","r","p"],"properties":{"name":{"const":"scrypt"},"log2n":{"type":"integer","minimum":1,"maximum":20},"r":{"type":"integer","minimum":1,"maximum":16},"p":{"type":"integer","minimum":1,"maximum":4}}},"wrapped":{"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"command"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}},"age":{"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"age"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}}}};
 const schema32 = {"type":"string","pattern":"^[0-9a-f]{16}$"};
 const formats0 = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const pattern4 = new RegExp("^[0-9a-f]{16}$", "u");
 const schema33 = {"type":"object","additionalProperties":false,"required":["id","generation","state","created","slots"],"properties":{"id":{"$ref":"#/$defs/fingerprint"},"generation":{"type":"integer","minimum":1,"maximum":999999999},"state":{"enum":["active","retired"]},"created":{"type":"string","format":"date-time"},"slots":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/slot"}}}};
 const formats2 = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-const schema35 = {"type":"object","additionalProperties":false,"required":["type","label","fingerprint","salt","commit","wrap"],"properties":{"type":{"enum":["passphrase","keyfile","env","command"]},"label":{"type":"string","minLength":1,"maxLength":200},"fingerprint":{"$ref":"#/$defs/fingerprint"},"kdf":{"$ref":"#/$defs/kdf"},"salt":{"$ref":"#/$defs/bytes32"},"commit":{"$ref":"#/$defs/bytes32"},"wrap":{"type":"string","pattern":"^[A-Za-z0-9_-]{64}$"}}};
-const schema40 = {"type":"string","pattern":"^[A-Za-z0-9_-]{43}$"};
+const schema35 = {"type":"object","additionalProperties":false,"required":["type","label","fingerprint","salt","commit","wrap"],"properties":{"type":{"enum":["passphrase","keyfile","env","command","age","system"]},"label":{"type":"string","minLength":1,"maxLength":200},"fingerprint":{"$ref":"#/$defs/fingerprint"},"kdf":{"$ref":"#/$defs/kdf"},"salt":{"$ref":"#/$defs/bytes32"},"commit":{"$ref":"#/$defs/bytes32"},"wrap":{"type":"string","pattern":"^[A-Za-z0-9_-]{64}$"}}};
+const schema41 = {"type":"string","pattern":"^[A-Za-z0-9_-]{43}$"};
 const func1 = countCodePoints;
 const pattern7 = new RegExp("^[A-Za-z0-9_-]{43}$", "u");
 const pattern9 = new RegExp("^[A-Za-z0-9_-]{64}$", "u");
-const schema37 = {"oneOf":[{"$ref":"#/$defs/scrypt"},{"$ref":"#/$defs/wrapped"}]};
+const schema37 = {"oneOf":[{"$ref":"#/$defs/scrypt"},{"$ref":"#/$defs/wrapped"},{"$ref":"#/$defs/age"}]};
 const schema38 = {"type":"object","additionalProperties":false,"required":["name","log2n","r","p"],"properties":{"name":{"const":"scrypt"},"log2n":{"type":"integer","minimum":1,"maximum":20},"r":{"type":"integer","minimum":1,"maximum":16},"p":{"type":"integer","minimum":1,"maximum":4}}};
 const schema39 = {"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"command"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}};
+const schema40 = {"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"age"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -382,14 +389,120 @@ if(props0 !== true){
 props0 = true;
 }
 }
-}
-if(!valid0){
-const err24 = {instancePath,schemaPath:"#/oneOf",keyword:"oneOf",params:{passingSchemas: passing0},message:"must match exactly one schema in oneOf"};
+const _errs19 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err24 = {instancePath,schemaPath:"#/$defs/age/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err24];
 }
 else {
 vErrors.push(err24);
+}
+errors++;
+}
+if(data.wrapped === undefined){
+const err25 = {instancePath,schemaPath:"#/$defs/age/required",keyword:"required",params:{missingProperty: "wrapped"},message:"must have required property '"+"wrapped"+"'"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+for(const key2 in data){
+if(!((key2 === "name") || (key2 === "wrapped"))){
+const err26 = {instancePath,schemaPath:"#/$defs/age/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if("age" !== data.name){
+const err27 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/age/properties/name/const",keyword:"const",params:{allowedValue: "age"},message:"must be equal to constant"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data.wrapped !== undefined){
+let data7 = data.wrapped;
+if(typeof data7 === "string"){
+if(func1(data7) > 16384){
+const err28 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/age/properties/wrapped/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+if(func1(data7) < 1){
+const err29 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/age/properties/wrapped/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/age/properties/wrapped/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath,schemaPath:"#/$defs/age/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+var _valid0 = _errs19 === errors;
+if(_valid0 && valid0){
+valid0 = false;
+passing0 = [passing0, 2];
+}
+else {
+if(_valid0){
+valid0 = true;
+passing0 = 2;
+if(props0 !== true){
+props0 = true;
+}
+}
+}
+}
+if(!valid0){
+const err32 = {instancePath,schemaPath:"#/oneOf",keyword:"oneOf",params:{passingSchemas: passing0},message:"must match exactly one schema in oneOf"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
 }
 errors++;
 }
@@ -496,7 +609,7 @@ errors++;
 }
 if(data.type !== undefined){
 let data0 = data.type;
-if(!((((data0 === "passphrase") || (data0 === "keyfile")) || (data0 === "env")) || (data0 === "command"))){
+if(!((((((data0 === "passphrase") || (data0 === "keyfile")) || (data0 === "env")) || (data0 === "command")) || (data0 === "age")) || (data0 === "system"))){
 const err7 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema35.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];

@@ -9258,7 +9258,7 @@ return errors === 0;
 validate58.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema126 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
-const schema127 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command"]},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
+const schema127 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
 
 function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9296,7 +9296,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data0){
-if(!(((((key0 === "type") || (key0 === "path")) || (key0 === "variable")) || (key0 === "command")) || (key0 === "label"))){
+if(!(func1.call(schema127.properties, key0))){
 const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/key_source/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -9309,7 +9309,7 @@ errors++;
 }
 if(data0.type !== undefined){
 let data1 = data0.type;
-if(!((((data1 === "keyfile") || (data1 === "passphrase")) || (data1 === "env")) || (data1 === "command"))){
+if(!((((((data1 === "keyfile") || (data1 === "passphrase")) || (data1 === "env")) || (data1 === "command")) || (data1 === "age")) || (data1 === "system"))){
 const err3 = {instancePath:instancePath+"/" + i0+"/type",schemaPath:"#/$defs/key_source/properties/type/enum",keyword:"enum",params:{allowedValues: schema127.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
@@ -9320,9 +9320,11 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data0.path !== undefined){
-if(typeof data0.path !== "string"){
-const err4 = {instancePath:instancePath+"/" + i0+"/path",schemaPath:"#/$defs/key_source/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.recipients !== undefined){
+let data2 = data0.recipients;
+if(Array.isArray(data2)){
+if(data2.length > 32){
+const err4 = {instancePath:instancePath+"/" + i0+"/recipients",schemaPath:"#/$defs/key_source/properties/recipients/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -9331,12 +9333,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-}
-if(data0.variable !== undefined){
-let data3 = data0.variable;
-if(typeof data3 === "string"){
-if(!pattern15.test(data3)){
-const err5 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
+if(data2.length < 1){
+const err5 = {instancePath:instancePath+"/" + i0+"/recipients",schemaPath:"#/$defs/key_source/properties/recipients/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9345,9 +9343,10 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
-else {
-const err6 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len1 = data2.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data2[i1] !== "string"){
+const err6 = {instancePath:instancePath+"/" + i0+"/recipients/" + i1,schemaPath:"#/$defs/key_source/properties/recipients/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9357,11 +9356,9 @@ vErrors.push(err6);
 errors++;
 }
 }
-if(data0.command !== undefined){
-let data4 = data0.command;
-if(Array.isArray(data4)){
-if(data4.length < 1){
-const err7 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+else {
+const err7 = {instancePath:instancePath+"/" + i0+"/recipients",schemaPath:"#/$defs/key_source/properties/recipients/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9370,10 +9367,10 @@ vErrors.push(err7);
 }
 errors++;
 }
-const len1 = data4.length;
-for(let i1=0; i1<len1; i1++){
-if(typeof data4[i1] !== "string"){
-const err8 = {instancePath:instancePath+"/" + i0+"/command/" + i1,schemaPath:"#/$defs/key_source/properties/command/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data0.identity !== undefined){
+if(typeof data0.identity !== "string"){
+const err8 = {instancePath:instancePath+"/" + i0+"/identity",schemaPath:"#/$defs/key_source/properties/identity/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -9383,9 +9380,9 @@ vErrors.push(err8);
 errors++;
 }
 }
-}
-else {
-const err9 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data0.service !== undefined){
+if(typeof data0.service !== "string"){
+const err9 = {instancePath:instancePath+"/" + i0+"/service",schemaPath:"#/$defs/key_source/properties/service/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -9395,9 +9392,9 @@ vErrors.push(err9);
 errors++;
 }
 }
-if(data0.label !== undefined){
-if(typeof data0.label !== "string"){
-const err10 = {instancePath:instancePath+"/" + i0+"/label",schemaPath:"#/$defs/key_source/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.account !== undefined){
+if(typeof data0.account !== "string"){
+const err10 = {instancePath:instancePath+"/" + i0+"/account",schemaPath:"#/$defs/key_source/properties/account/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -9407,9 +9404,9 @@ vErrors.push(err10);
 errors++;
 }
 }
-}
-else {
-const err11 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/key_source/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data0.path !== undefined){
+if(typeof data0.path !== "string"){
+const err11 = {instancePath:instancePath+"/" + i0+"/path",schemaPath:"#/$defs/key_source/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -9419,14 +9416,101 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
-else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data0.variable !== undefined){
+let data8 = data0.variable;
+if(typeof data8 === "string"){
+if(!pattern15.test(data8)){
+const err12 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
 }
 else {
 vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data0.command !== undefined){
+let data9 = data0.command;
+if(Array.isArray(data9)){
+if(data9.length < 1){
+const err14 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const len2 = data9.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data9[i2] !== "string"){
+const err15 = {instancePath:instancePath+"/" + i0+"/command/" + i2,schemaPath:"#/$defs/key_source/properties/command/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data0.label !== undefined){
+if(typeof data0.label !== "string"){
+const err17 = {instancePath:instancePath+"/" + i0+"/label",schemaPath:"#/$defs/key_source/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/key_source/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
 }
 errors++;
 }

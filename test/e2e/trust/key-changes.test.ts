@@ -1,5 +1,7 @@
 /** The life of a key: another one is added, the first one taken away, the task's own key changed; the task goes on. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { generateIdentity, identityToRecipient } from "age-encryption";
 import { afterAll, describe, expect, it } from "vitest";
 import { expectView } from "../../support/view-schemas.js";
 import { errorOf, letGo, Place, removePlaces, SAMPLE_OUTPUT, writeSample } from "./place.js";
@@ -70,5 +72,28 @@ describe("a key's life", () => {
     expect([refused.code, errorOf(refused).code]).toEqual([2, "KEY_LOCKED_OUT"]);
     expect((await place.run(["keys", "rotate"])).code).toBe(2);
     expect((await place.run(["keys", "add", TASK])).code).toBe(2);
+  });
+
+  it("is locked for somebody's age recipient, and opened with the identity alone", async () => {
+    const place = await startFailing();
+    const identity = await generateIdentity();
+    const file = join(place.folder, "age.txt");
+    writeFileSync(file, `${identity}\n`, { mode: 0o600 });
+    const added = await change(place, "add", TASK, "--age", await identityToRecipient(identity));
+    expect(added.tasks[0]).toMatchObject({ changed: true, revision: 2 });
+    const theirs = { SPLASHDOWN_AGE_IDENTITY: file };
+    const removed = await place.run(["keys", "remove", "keyfile", TASK, "--json"], theirs);
+    expect(removed.json<Changes>().tasks[0]).toMatchObject({ changed: true, revision: 3 });
+    expect(errorOf(await place.run(["show", TASK, "--json"])).code).toBe("KEY_MISSING");
+    const resumed = await place.run(["resume", TASK, "--json"], theirs);
+    expect([resumed.code, resumed.json<{ output: unknown }>().output]).toEqual([0, SAMPLE_OUTPUT]);
+  });
+
+  it("says which package the system's keyring needs", async () => {
+    const place = new Place();
+    place.write("splashdown.config.yaml", "keys:\n  - type: system\n    account: ada\n");
+    const result = await place.run(["run", writeSample(place, "hold"), "--json"]);
+    expect([result.code, errorOf(result).code]).toEqual([12, "KEY_SOURCE_INVALID"]);
+    expect(errorOf(result).message).toContain("npm install @napi-rs/keyring@2.1.2");
   });
 });

@@ -156,7 +156,7 @@ describe("loadSettingsFile", () => {
     expect(texts).toEqual([
       "keys[0]: keys[0] must be a map, it is the number 5 (write {type: …})",
       "keys[1].variable: variable has no meaning for a key source of type keyfile (it needs path)",
-      'keys[2].type: type must be one of keyfile, passphrase, env, command, it is the text "stone"',
+      'keys[2].type: type must be one of keyfile, passphrase, env, command, age, system, it is the text "stone"',
       "keys[3]: a key source of type command needs command (add command)",
     ]);
   });

@@ -24,6 +24,8 @@ describe("isDeepEqual", () => {
   it("agrees with ajv on all JSON values", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), fc.jsonValue({ maxDepth: 3 }), (left, right) => {
+        // Ajv's own comparison calls these and throws when they are no functions.
+        fc.pre(!/"(?:valueOf|toString|constructor)":/.test(JSON.stringify([left, right])));
         expect(isDeepEqual(left, right)).toBe(equal(left, right));
         expect(isDeepEqual(left, structuredClone(left))).toBe(true);
       }),
@@ -41,5 +43,7 @@ describe("isDeepEqual", () => {
     [null, {}, false],
     [{}, null, false],
     ["1", 1, false],
+    [{ valueOf: [] }, {}, false],
+    [{ toString: 1, constructor: 2 }, { constructor: 2, toString: 1 }, true],
   ])("of %j and %j is %s", (left, right, verdict) => expect(isDeepEqual(left, right)).toBe(verdict));
 });
