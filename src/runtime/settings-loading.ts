@@ -101,20 +101,32 @@ const SYSTEM_SERVICE = "splashdown";
 
 /** What a kind needs was checked with the settings. */
 function keySourceOf(source: ConfiguredSource): KeySourceSetting {
-  const { type, path = "", variable = "", command = [], identity, recipients = [] } = source;
-  switch (type) {
+  const given = {
+    path: "",
+    variable: "",
+    command: [],
+    recipients: [],
+    service: SYSTEM_SERVICE,
+    account: "",
+    ...source,
+  };
+  switch (given.type) {
     case "keyfile":
-      return { kind: "keyfile", path };
+      return { kind: "keyfile", path: given.path };
     case "passphrase":
-      return { kind: "passphrase", environment: variable };
+      return { kind: "passphrase", environment: given.variable };
     case "env":
-      return { kind: "env", name: variable };
+      return { kind: "env", name: given.variable };
     case "command":
-      return { kind: "command", argv: command };
+      return { kind: "command", argv: given.command };
     case "age":
-      return { kind: "age", recipients, ...(identity === undefined ? {} : { identity }) };
+      return {
+        kind: "age",
+        recipients: given.recipients,
+        ...(given.identity === undefined ? {} : { identity: given.identity }),
+      };
     case "system":
-      return { kind: "system", service: source.service ?? SYSTEM_SERVICE, account: source.account ?? "" };
+      return { kind: "system", service: given.service, account: given.account };
   }
 }
 
