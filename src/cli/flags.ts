@@ -38,6 +38,13 @@ export function readAnswers(texts: readonly string[]): {
   return { answers, ...(bare === undefined ? {} : { bare }) };
 }
 
+/** There is no open question yet that a bare value could be about. Errors: USAGE_INVALID. */
+export function requireNamed(texts: readonly string[] = []): Readonly<Record<string, string>> {
+  const { bare, answers } = readAnswers(texts);
+  if (bare === undefined) return answers;
+  throw new SplashdownError("USAGE_INVALID", `--answer ${bare} names no gate; write --answer GATE=${bare}`);
+}
+
 export function parseOnUnknown(text: string): OnUnknown {
   if (text === "ask" || text === "rerun" || text === "skip" || text === "fail") return text;
   throw new SplashdownError(

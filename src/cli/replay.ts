@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { ReplayView } from "../runtime/contract.js";
 import type { CliDeps, Streams } from "./deps.js";
+import { collectTexts, requireNamed } from "./flags.js";
 import { cleanForTerminal } from "./output.js";
 import { watchProgress } from "./progress.js";
 import { RUN_STATUSES } from "./run.js";
@@ -14,6 +15,8 @@ interface ReplayFlags {
   readonly checkpoint: string;
   readonly until?: string;
   readonly live?: boolean;
+  readonly answer?: readonly string[];
+  readonly skipGates?: boolean;
 }
 
 export function registerReplay(group: Command, deps: CliDeps): void {
@@ -23,12 +26,15 @@ export function registerReplay(group: Command, deps: CliDeps): void {
     .requiredOption("--checkpoint <checkpoint>", REFERENCE)
     .option("--until <step>", "end the story where this step ended; with --live stop before it")
     .option("--live", "fork the task at the checkpoint and run the fork")
+    .option("--answer <gate=value>", "with --live: answer a gate ahead, or questions (repeatable)", collectTexts)
+    .option("--skip-gates", "with --live: gates take their default; one without a default stays open")
     .addHelpText("after", describeStatuses(RUN_STATUSES))
-    .action(async ({ checkpoint, ...flags }: ReplayFlags, command: Command) => {
+    .action(async ({ checkpoint, answer, ...flags }: ReplayFlags, command: Command) => {
+      const answers = answer === undefined ? {} : { answers: requireNamed(answer) };
       await withSplashdown({ command, deps }, async ({ splashdown, options, print }) => {
         const progress = flags.live === true ? watchProgress(splashdown, deps.streams, options) : undefined;
         const view = await splashdown.debug
-          .replay(checkpoint, { ...flags, signal: deps.signal })
+          .replay(checkpoint, { ...flags, ...answers, signal: deps.signal })
           .finally(() => progress?.stop());
         print(view, (replay) => formatReplay(replay, deps.streams));
         if (view.live !== undefined) deps.exit(view.live.result.exit_status);

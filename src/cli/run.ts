@@ -5,7 +5,7 @@ import type { OnUnknown, Splashdown } from "../runtime/contract.js";
 import { askOn } from "./ask.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { announceStart, CHILD_FLAG, runDetached } from "./detach.js";
-import { collectPairs, collectTexts, readAnswers, parseOnUnknown, readInputsFile } from "./flags.js";
+import { collectPairs, collectTexts, parseOnUnknown, readInputsFile, requireNamed } from "./flags.js";
 import { cleanForTerminal } from "./output.js";
 import { watchProgress } from "./progress.js";
 import { formatRun } from "./run-text.js";
@@ -117,13 +117,6 @@ async function runRun(
     },
     ask,
   );
-}
-
-/** There is no open question yet that a bare value could be about. Errors: USAGE_INVALID. */
-function requireNamed(texts: readonly string[] = []): Readonly<Record<string, string>> {
-  const { bare, answers } = readAnswers(texts);
-  if (bare === undefined) return answers;
-  throw new SplashdownError("USAGE_INVALID", `--answer ${bare} names no gate; write --answer GATE=${bare}`);
 }
 
 async function runDry(file: string, flags: RunFlags, verb: { command: Command; deps: CliDeps }): Promise<void> {

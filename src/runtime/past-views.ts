@@ -134,5 +134,8 @@ export interface ReplayOptions {
   readonly until?: string;
   /** A fork from the checkpoint, which runs. */
   readonly live?: boolean;
+  /** Answers given ahead to the gates and questions of that fork. */
+  readonly answers?: Readonly<Record<string, string>>;
+  readonly skipGates?: boolean;
   readonly signal?: AbortSignal;
 }

@@ -69,10 +69,12 @@ function isNamed(id: string, step: string): boolean {
 async function runAgain(services: Services, found: FoundCheckpoint, options: ReplayOptions): Promise<ReplayView> {
   const { task, checkpoint } = found;
   const fork = await forkTask(services, task.name, { from: String(checkpoint.seq) });
-  const { until, signal } = options;
+  const { until, signal, answers, skipGates } = options;
   const result = (await resumeTask(services, {
     task: fork.task,
     ...(until === undefined ? {} : { breakAt: [until] }),
+    ...(answers === undefined ? {} : { answers }),
+    ...(skipGates === undefined ? {} : { skipGates }),
     ...(signal === undefined ? {} : { signal }),
   })) as RunView;
   const { checkpointId, position } = checkpoint;
