@@ -4,24 +4,38 @@
  *
  * Source: CONDUCTOR-YAML 1.8.
  */
-import { isJsonObject, type JsonValue } from "../base/json.js";
+import { type Shown, type ShownMap, WholeFloat } from "./native-text.js";
 
 /** The text of a value in an output tag; texts are printed as they are. */
-export function formatPython(value: JsonValue, isFloat = false): string {
-  return typeof value === "string" ? value : formatRepr(value, isFloat);
+export function formatPython(value: Shown | undefined): string {
+  return typeof value === "string" ? value : formatRepr(value);
 }
 
 /** The text of a value inside a collection: texts are quoted. */
-export function formatRepr(value: JsonValue | undefined, isFloat: boolean): string {
+export function formatRepr(value: Shown | undefined): string {
   if (value === null || value === undefined) return "None";
-  if (typeof value === "boolean") return value ? "True" : "False";
-  if (typeof value === "number") return formatNumber(value, isFloat);
-  if (typeof value === "string") return formatQuoted(value);
-  if (isJsonObject(value)) {
-    const parts = Object.entries(value).map(([key, item]) => `${formatQuoted(key)}: ${formatRepr(item, false)}`);
-    return `{${parts.join(", ")}}`;
+  if (value instanceof WholeFloat) return formatNumber(value.value, true);
+  switch (typeof value) {
+    case "boolean":
+      return value ? "True" : "False";
+    case "number":
+      return formatNumber(value, false);
+    case "bigint":
+      return value.toString();
+    case "string":
+      return formatQuoted(value);
+    default:
+      return isList(value) ? `[${value.map(formatRepr).join(", ")}]` : formatMap(value);
   }
-  return `[${value.map((item) => formatRepr(item, false)).join(", ")}]`;
+}
+
+function isList(value: Shown): value is readonly Shown[] {
+  return Array.isArray(value);
+}
+
+function formatMap(value: ShownMap): string {
+  const parts = Object.entries(value).map(([key, item]) => `${formatQuoted(key)}: ${formatRepr(item)}`);
+  return `{${parts.join(", ")}}`;
 }
 
 /** A number in Python's shortest form; a whole one is an integer unless it is said to be a float. */
@@ -37,6 +51,30 @@ export function formatNumber(value: number, isFloat: boolean): string {
   }
   const text = String(value);
   return Number.isInteger(value) ? `${Object.is(value, -0) ? "-0" : text}.0` : text;
+}
+
+const DIGITS_MAX = 20;
+/** Doubles have no more decimal digits than this after the last one that is asked for, as far as a half can tell. */
+const REST_DIGITS = 60;
+
+/** A number with so many decimals, as Python writes it: the even one of two that are as near. */
+export function formatFixed(number: number, decimals: number): string {
+  const digits = Math.min(Math.max(decimals, 0), DIGITS_MAX);
+  const size = Math.abs(number);
+  if (!Number.isFinite(number) || size >= 1e21) return formatNumber(number, true);
+  const exact = size.toFixed(digits + REST_DIGITS);
+  const isHalf = /^50*$/.test(exact.slice(-REST_DIGITS));
+  const cut = exact.slice(0, -REST_DIGITS).replace(/\.$/, "");
+  const isDown = isHalf && Number(cut.at(-1)) % 2 === 0;
+  const text = isDown ? cut : size.toFixed(digits);
+  return number < 0 || Object.is(number, -0) ? `-${text}` : text;
+}
+
+/** As Python rounds; to tens and hundreds with negative digits. */
+export function roundEven(number: number, digits: number): number {
+  if (digits >= 0) return Number(formatFixed(number, digits));
+  const scale = 10 ** -digits;
+  return Number(formatFixed(number / scale, 0)) * scale;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };

@@ -10,12 +10,12 @@ import type { FaultPath, TextPart } from "./fault.js";
 import { findNearest } from "./nearest.js";
 import type { CheckContext } from "./order-check.js";
 import { findOrderProblem, isSpawned, type NodeSite, type OrderProblem, pickTarget } from "./reference-order.js";
+import type { TemplateFault } from "./template-fault.js";
 import {
   findConditionFault,
   findTemplateFault,
   isBareCondition,
   listReferences,
-  type TemplateFault,
   type TemplateReference,
 } from "./templates.js";
 import { checkStepMeaning } from "./step-check.js";
@@ -161,12 +161,14 @@ function checkText(text: string, spot: Spot): void {
   }
 }
 
-function noteSyntax({ message, line, offset }: TemplateFault, text: string, { at, checking }: Spot): void {
+function noteSyntax(fault: TemplateFault, text: string, { at, checking }: Spot): void {
+  const { message, line, offset, suggestion } = fault;
   const [rest = ""] = text.slice(offset).split("\n");
   const place = line > 1 ? ` (line ${line} of the text)` : "";
   checking.faults.add({
     path: at,
     message: `template: ${message}${place}`,
+    ...(suggestion === undefined ? {} : { suggestion }),
     within: { text, offset, width: Math.min(rest.trimEnd().length, 40) },
   });
 }

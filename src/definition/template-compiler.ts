@@ -6,10 +6,11 @@
  * because the variable itself is missing then. Outputs are wrapped so that values print as in Python.
  */
 import type { JsonValue } from "../base/json.js";
-import { PRINT_FILTER } from "./template-filters.js";
+import { SHOWN_PREFIX } from "./template-shown-filters.js";
 import { scanExpression, scanTemplate, type Segment, TemplateSyntaxFault, type Token } from "./template-lexer.js";
 import { type Chain, findChains, findExpressionChains } from "./template-references.js";
 import { findRewrites } from "./template-rewrites.js";
+import { findChainedComparison } from "./template-comparisons.js";
 import { findExcessiveRepeat, REPEAT_MAX } from "./template-repeats.js";
 
 export type CompiledTemplate = { readonly chains: readonly Chain[]; readonly rebound: ReadonlySet<string> } & (
@@ -50,7 +51,7 @@ export function compileTemplate(text: string): CompiledTemplate {
   if (!text.includes("{{") && !text.includes("{%") && !text.includes("{#"))
     return { form: "text", chains: [], rebound: new Set() };
   const segments = scanTemplate(text);
-  for (const segment of segments) if ("tokens" in segment) refuseRepeats(segment.tokens);
+  for (const segment of segments) if ("tokens" in segment) refuseTokens(segment.tokens);
   const { chains, rebound } = findChains(segments);
   const whole = findWhole(text, segments);
   if (whole !== undefined) {
@@ -74,14 +75,17 @@ export function compileTemplate(text: string): CompiledTemplate {
 export function compileCondition(text: string): CompiledCondition {
   if (text.includes("{{") && text.includes("}}")) return { form: "rendered", template: compileTemplate(text) };
   const tokens = scanExpression(text);
-  refuseRepeats(tokens);
+  refuseTokens(tokens);
   const chains = findExpressionChains(tokens);
   return { form: "expression", chains, expression: rewrite(text, chains, { tokens, range: [0, text.length] }) };
 }
 
-function refuseRepeats(tokens: readonly Token[]): void {
+function refuseTokens(tokens: readonly Token[]): void {
   const at = findExcessiveRepeat(tokens);
   if (at !== undefined) throw new TemplateSyntaxFault(`a text or a list is repeated more than ${REPEAT_MAX} times`, at);
+  const chained = findChainedComparison(tokens);
+  if (chained !== undefined)
+    throw new TemplateSyntaxFault("a comparison of a comparison: write `a < b and b < c` for a < b < c", chained);
 }
 
 type TagSegment = Extract<Segment, { readonly kind: "output" }>;
@@ -133,7 +137,7 @@ function rewriteSegment(text: string, segment: Segment, chains: readonly Chain[]
     return rewrite(text, chains, { tokens: segment.tokens, range: [segment.start, segment.end] });
   if (segment.kind !== "output") return text.slice(segment.start, segment.end);
   const { open, close, tokens } = segment;
-  const shown = `${VALUE} if ${VALUE} is undefined or ${VALUE} is string or ${VALUE} is integer else ${VALUE}|${PRINT_FILTER}(${VALUE} is float)`;
+  const shown = `${VALUE} if ${VALUE} is undefined or ${VALUE} is string or ${VALUE} is integer else ([${VALUE}] ~ '')|${SHOWN_PREFIX}string`;
   return `{%${open} with ${VALUE}=(${rewrite(text, chains, { tokens, range: innerOf(segment) })}) %}{{ ${shown} }}{% endwith ${close}%}`;
 }
 

@@ -46,11 +46,17 @@ function readOrders(context: Record<string, unknown>): Map<string, readonly stri
 export function plainOf(value: unknown, orders: KeyOrders): JsonValue {
   if (value === undefined || value === null) return null;
   if (typeof value === "string" || typeof value === "boolean") return value;
-  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (typeof value === "number" || typeof value === "bigint") return plainNumberOf(value);
   if (Array.isArray(value)) return value.map((item: unknown) => plainOf(item, orders));
   if (value instanceof Map) return plainMapOf(value, orders);
-  const shown = typeof value === "number" || typeof value === "bigint" ? ` ${value}` : "";
-  throw new SplashdownError("VALUE_UNSUPPORTED", `${typeof value}${shown} is not a JSON value`);
+  throw new SplashdownError("VALUE_UNSUPPORTED", `${typeof value} is not a JSON value`);
+}
+
+/** Filters of minijinja give whole numbers as `bigint`. */
+function plainNumberOf(value: number | bigint): number {
+  const isFit = typeof value === "bigint" ? Number.isSafeInteger(Number(value)) : Number.isFinite(value);
+  if (isFit) return Number(value);
+  throw new SplashdownError("VALUE_UNSUPPORTED", `${typeof value} ${value} is not a JSON value`);
 }
 
 function plainMapOf(map: ReadonlyMap<unknown, unknown>, orders: KeyOrders): JsonValue {

@@ -12,7 +12,9 @@ import { messageOf } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import { KeyOrders, plainOf } from "./template-crossing.js";
-import { FILTERS, FUNCTIONS, NO_NAMES, type FilterCall } from "./template-filters.js";
+import { readNative, type Shown } from "./native-text.js";
+import { FILTERS, FUNCTIONS, NO_NAMES, TESTS, type FilterCall } from "./template-filters.js";
+import { SHOWN_FILTERS, SHOWN_PREFIX } from "./template-shown-filters.js";
 
 /** What goes wrong in a rendering: the text of minijinja without its dump, and the line it names. */
 export class TemplateRunFault extends Error {
@@ -59,6 +61,9 @@ function openEngine(): Engine {
   environment.removeGlobal("debug");
   environment.addGlobal("null", null);
   for (const [name, filter] of Object.entries(FILTERS)) environment.addFilter(name, guard(filter));
+  for (const [name, filter] of Object.entries(SHOWN_FILTERS))
+    environment.addFilter(SHOWN_PREFIX + name, guard(filter, readShown));
+  for (const [name, test] of Object.entries(TESTS)) environment.addTest(name, test);
   for (const [name, call] of Object.entries(FUNCTIONS)) environment.addGlobal(name, guard(call));
   for (const name of ["rand", "randint"]) environment.addGlobal(name, (bound: unknown) => drawRandom(name, bound));
   environment.addTest("callable", () => false);
@@ -66,16 +71,24 @@ function openEngine(): Engine {
   return engine;
 }
 
+/** What a filter is applied to, from what minijinja hands over. */
+type ReadSubject<T> = (value: unknown, orders: KeyOrders) => T;
+type Filter<T> = (value: T, positional: readonly JsonValue[], named: JsonObject) => unknown;
+
+/** The value that minijinja wrote. Errors: of a value that is undefined, but where it may be, as first argument says. */
+const readShown: ReadSubject<Shown | undefined> = (value, orders) => readNative(String(value), orders);
+
 /** Calls a filter of ours so that nothing is ever thrown into wasm. */
-function guard(filter: FilterCall): (...values: unknown[]) => unknown {
-  return (...values) => {
+function guard(filter: FilterCall): (...values: unknown[]) => unknown;
+function guard<T>(filter: Filter<T>, read: ReadSubject<T>): (...values: unknown[]) => unknown;
+function guard(filter: Filter<never>, read: ReadSubject<unknown> = plainOf): (...values: unknown[]) => unknown {
+  return (subject, ...values) => {
     if (current === undefined || current.fault !== undefined) return "";
     try {
-      const plain = values.map((value) => plainOf(value, (current as Call).orders));
-      const last = values.at(-1);
-      const hasNames = values.length > 1 && last instanceof Map;
-      const named = hasNames ? (plain.pop() as JsonObject) : NO_NAMES;
-      return filter(plain[0], plain.slice(1), named);
+      const { orders } = current;
+      const plain = values.map((value) => plainOf(value, orders));
+      const named = values.at(-1) instanceof Map ? (plain.pop() as JsonObject) : NO_NAMES;
+      return filter(read(subject, orders) as never, plain, named);
     } catch (error) {
       current.fault = messageOf(error);
       return "";
@@ -131,14 +144,14 @@ export function findSyntaxFault(source: string): TemplateRunFault | undefined {
   }
 }
 
-/** True when a filter of that name exists; minijinja itself finds out only when it runs. */
-export function isKnownFilter(name: string): boolean {
+/** True when a filter or a test of that name exists; minijinja itself finds out only when it runs. */
+export function isKnownWord(kind: "filter" | "test", name: string): boolean {
   const { environment } = openEngine();
   try {
-    environment.evalExpr(`1|${name}`, {});
+    environment.evalExpr(kind === "filter" ? `1|${name}` : `1 is ${name}`, {});
     return true;
   } catch (error) {
-    return !messageOf(error).includes("unknown filter");
+    return !messageOf(error).includes(`unknown ${kind}`);
   }
 }
 

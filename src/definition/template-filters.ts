@@ -5,8 +5,8 @@
  * Source: CONDUCTOR-YAML 1.5 and 1.8.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import { LIMITS } from "../base/limits.js";
-import { formatNumber, formatPython } from "./python-text.js";
+import { formatFixed, formatNumber, formatPython } from "./python-text.js";
+import { SHOWN_FILTERS } from "./template-shown-filters.js";
 import { MAP_FILTERS, readFraction, readWhole, TEXT_FILTERS } from "./template-more-filters.js";
 
 /** `value` is what stands before the bar; a throw ends the rendering with its message. */
@@ -15,34 +15,11 @@ export type FilterCall = (value: JsonValue | undefined, positional: readonly Jso
 /** Given as `named` when there was no trailing map; a map as last positional value looks the same as named ones. */
 export const NO_NAMES: JsonObject = Object.freeze({});
 
-/** The name of the filter that prints an output; see template-compiler.ts. */
-export const PRINT_FILTER = "__print";
-
 const textOf = (value: JsonValue | undefined): string => formatPython(value ?? null);
 
 function numberOf(value: JsonValue | undefined, otherwise: number): number {
   return typeof value === "number" ? value : otherwise;
 }
-
-function writeJson(value: JsonValue | undefined, indent: number): string {
-  if (indent > 0) return JSON.stringify(value ?? null, null, Math.min(indent, 10));
-  return writeSpaced(value ?? null);
-}
-
-/** JSON with Python's separators. */
-function writeSpaced(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => writeSpaced(item)).join(", ")}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value);
-  const parts = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${writeSpaced(item ?? null)}`);
-  return `{${parts.join(", ")}}`;
-}
-
-const HTML_UNSAFE: Readonly<Record<string, string>> = {
-  "<": "\\u003c",
-  ">": "\\u003e",
-  "&": "\\u0026",
-  "'": "\\u0027",
-};
 
 const replaceDefault: FilterCall = (value, [otherwise, onFalsy], named) => {
   const replacesFalsy = onFalsy === true || named["boolean"] === true;
@@ -52,7 +29,8 @@ const replaceDefault: FilterCall = (value, [otherwise, onFalsy], named) => {
 
 function isEmpty(value: JsonValue | undefined, replacesFalsy: boolean): boolean {
   if (value === undefined || value === null) return true;
-  return replacesFalsy && (value === "" || value === 0 || value === false);
+  if (!replacesFalsy) return false;
+  return typeof value === "object" ? Object.keys(value).length === 0 : !value;
 }
 
 /** A map as the only argument looks like named ones; without a known name it is the value. */
@@ -82,34 +60,32 @@ function formatPlace(value: JsonValue, kind: string, precision: number | undefin
   if (kind === "s" || kind === "r") return formatPython(value);
   const number = Number(value);
   if (!Number.isFinite(number)) throw new Error(`format: ${formatPython(value)} is not a number`);
-  if (kind === "f") return number.toFixed(Math.min(precision ?? 6, 20));
+  if (kind === "f") return formatFixed(number, precision ?? 6);
   return kind === "x" ? Math.trunc(number).toString(16) : formatNumber(Math.trunc(number), false);
 }
 
-const truncate: FilterCall = (value, [length, killWords, end], named) => {
+const truncate: FilterCall = (value, [length, killWords, end, leeway], named) => {
   const text = textOf(value);
   const size = numberOf(length ?? named["length"], 255);
   const tail = textOf(end ?? named["end"] ?? "...");
-  if (text.length <= size + numberOf(named["leeway"], 5)) return text;
+  if (text.length <= size + numberOf(leeway ?? named["leeway"], 5)) return text;
   const cut = text.slice(0, Math.max(size - tail.length, 0));
   const keepsWords = (killWords ?? named["killwords"]) !== true;
   const space = cut.lastIndexOf(" ");
   return `${keepsWords && space > 0 ? cut.slice(0, space) : cut}${tail}`;
 };
 
-const join: FilterCall = (value, [separator, attribute], named) => {
-  const items = Array.isArray(value)
-    ? (value as readonly JsonValue[])
-    : isJsonObject(value)
-      ? Object.keys(value)
-      : Array.from(textOf(value));
-  const key = attribute ?? named["attribute"];
-  const of = (item: JsonValue): JsonValue =>
-    typeof key === "string" && isJsonObject(item) ? (item[key] ?? null) : item;
-  const text = items.map((item) => formatPython(of(item))).join(textOf(separator ?? named["d"] ?? ""));
-  if (text.length > LIMITS.templateOutputBytesMax) throw new Error("the joined text is too long");
-  return text;
-};
+function encodePart(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** A map as a query: `a=1&b=x+y`. */
+function encodeQuery(map: JsonObject): string {
+  const encode = (value: JsonValue | undefined): string => encodePart(textOf(value)).replaceAll("%20", "+");
+  return Object.entries(map)
+    .map(([key, value]) => `${encode(key)}=${encode(value)}`)
+    .join("&");
+}
 
 function center(text: string, width: number): string {
   const missing = Math.max(Math.min(width, 10_000) - text.length, 0);
@@ -127,14 +103,9 @@ function wrapWords(text: string, width: number): string {
 }
 
 export const FILTERS: Readonly<Record<string, FilterCall>> = {
-  [PRINT_FILTER]: (value, [isFloat]) => (value === undefined ? "" : formatPython(value, isFloat === true)),
-  json: (value, [indent], named) => writeJson(value, numberOf(indent ?? named["indent"], 2)),
-  tojson: (value, [indent], named) =>
-    writeJson(value, numberOf(indent ?? named["indent"], 0)).replace(/[<>&']/g, (sign) => HTML_UNSAFE[sign] ?? sign),
+  ...SHOWN_FILTERS,
   default: replaceDefault,
   d: replaceDefault,
-  string: (value) => textOf(value),
-  join,
   truncate,
   format: (value, values, named) => formatText(textOf(value), named === NO_NAMES ? values : [...values, named]),
   ...MAP_FILTERS,
@@ -145,8 +116,14 @@ export const FILTERS: Readonly<Record<string, FilterCall>> = {
   center: (value, [width]) => center(textOf(value), numberOf(width, 80)),
   wordcount: (value) => textOf(value).match(/\w+/g)?.length ?? 0,
   wordwrap: (value, [width]) => wrapWords(textOf(value), numberOf(width, 79)),
-  urlencode: (value) => encodeURIComponent(textOf(value)).replaceAll("%2F", "/"),
+  urlencode: (value) => (isJsonObject(value) ? encodeQuery(value) : encodePart(textOf(value)).replaceAll("%2F", "/")),
   forceescape: (value) => textOf(value).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`),
+};
+
+/** Tests that mean more in Python: a truth value is a number there, and a text a sequence. */
+export const TESTS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  number: (value) => ["number", "bigint", "boolean"].includes(typeof value),
+  sequence: (value) => typeof value === "string" || Array.isArray(value) || value instanceof Map,
 };
 
 function parseNumber(value: JsonValue | undefined, name: string): number {

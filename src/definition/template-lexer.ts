@@ -40,7 +40,7 @@ export class TemplateSyntaxFault extends Error {
 }
 
 const NAME = /[\p{ID_Start}_][\p{ID_Continue}]*/uy;
-const NUMBER = /\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const NUMBER = /0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const OPERATOR = /\*\*|\/\/|==|!=|<=|>=|[-+*/%~<>=|.,:()[\]{}]/y;
 const SPACE = /\s+/y;
 const RAW_END = /\{%[-+]?\s*endraw\s*[-+]?%\}/g;
@@ -60,13 +60,26 @@ interface Cursor {
   at: number;
 }
 
-/** The names of the filters that are used. */
-export function listFilters(segments: readonly Segment[]): readonly Token[] {
+export interface Word {
+  readonly kind: "filter" | "test";
+  readonly token: Token;
+}
+
+/** The names of filters and tests that are used. */
+export function listWords(segments: readonly Segment[]): readonly Word[] {
   return segments.flatMap((segment) =>
     "tokens" in segment
-      ? segment.tokens.filter((token, index, all) => token.type === "name" && all[index - 1]?.text === "|")
+      ? segment.tokens.flatMap((token, index, all) => readWord(token, all.slice(0, index)) ?? [])
       : [],
   );
+}
+
+function readWord(token: Token, before: readonly Token[]): Word | undefined {
+  const [earlier, last] = [before.at(-2)?.text, before.at(-1)];
+  if (token.type !== "name" || last === undefined || last.type === "string") return undefined;
+  if (last.text === "|") return { kind: "filter", token };
+  const isTest = (last.text === "is" && token.text !== "not") || (last.text === "not" && earlier === "is");
+  return isTest ? { kind: "test", token } : undefined;
 }
 
 /** Splits a template. Errors: TemplateSyntaxFault on a tag without an end or a foreign character. */

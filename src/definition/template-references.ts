@@ -4,7 +4,7 @@
  * Owns: chains such as `research.output.findings`, up to the first call or computed index; local names of for, set,
  * with, macro and call blocks. Works on tokens, so it needs no grammar of its own.
  */
-import type { Segment, Token } from "./template-lexer.js";
+import { type Segment, TemplateSyntaxFault, type Token } from "./template-lexer.js";
 import { isOpening, isRepeatable } from "./template-repeats.js";
 import { KEYWORDS, PROVIDED } from "./template-words.js";
 
@@ -18,7 +18,7 @@ export interface Chain {
   readonly factor?: "number" | "times";
   /** It is evaluated whenever the template is: no branch and no `and`, `or`, `if` stands before it. */
   readonly certain: boolean;
-  /** A loop goes over it, so a map stands for its keys. */
+  /** A loop or a filter goes over it, so a map stands for its keys. */
   readonly isIterated?: boolean;
   readonly start: number;
   readonly end: number;
@@ -35,6 +35,20 @@ const GUARD_TESTS = new Set(["defined", "undefined"]);
 const FRAME_ENDS = new Set(["endfor", "endmacro", "endcall", "endwith"]);
 const OPENS = new Set(["for", "if", "macro", "call", "with"]);
 const BRANCHING = new Set(["and", "or", "if"]);
+/** Filters that go over what they are applied to. */
+const ITERATING = new Set([
+  "list",
+  "first",
+  "last",
+  "sort",
+  "unique",
+  "reverse",
+  "map",
+  "select",
+  "reject",
+  "batch",
+  "slice",
+]);
 /** Blocks whose first token after the keyword is not a name from outside. */
 const NO_EXPRESSION = new Set([
   "else",
@@ -180,15 +194,21 @@ function collect(walk: Walk, tokens: readonly Token[]): void {
     if (token?.type !== "name" || !isOutsideName(tokens, index)) continue;
     if (walk.frames.some((frame) => frame.has(token.text))) continue;
     const found = readChain(tokens, index);
-    if (found === undefined) continue;
-    const factor = findFactor(tokens, index, found.last);
+    if (found === undefined) throw new TemplateSyntaxFault(`there is no function ${token.text}`, token.start);
     walk.chains.push({
-      ...(factor === undefined ? {} : { factor }),
+      ...readUse(tokens, index, found.last),
       ...found.chain,
       certain: isCertain && tokens[found.last + 1]?.text !== "is",
     });
     index = found.last;
   }
+}
+
+/** What is done with a chain, as far as it counts for how its value is handed over. */
+function readUse(tokens: readonly Token[], first: number, last: number): Pick<Chain, "factor" | "isIterated"> {
+  const factor = findFactor(tokens, first, last);
+  const isIterated = tokens[last + 1]?.text === "|" && ITERATING.has(tokens[last + 2]?.text ?? "");
+  return { ...(factor === undefined ? {} : { factor }), ...(isIterated ? { isIterated } : {}) };
 }
 
 function findFactor(tokens: readonly Token[], first: number, last: number): "number" | "times" | undefined {
@@ -227,6 +247,7 @@ function readChain(
   }
   let last = at;
   if (tokens[at + 1]?.text === "(") {
+    // Macros of the template itself are no names from outside.
     if (path.length === 0) return undefined;
     // The last part is the method that is called: `x.items()`.
     path.pop();

@@ -1,12 +1,12 @@
 /**
  * Where minijinja differs from Jinja2 in what an expression means: the places, and what is written instead.
  *
- * Owns: `~` prints its operands as Python does; `.items()`, `.keys()`, `.values()`, `.get(…)` and `for key in map` keep the order of
+ * Owns: `~` and filters that print write their operands as Python does; a sign `+`; `'%s' % x`; `.items()`, `.keys()`, `.values()`, `.get(…)` and `for key in map` keep the order of
  * the keys; `"{}".format(…)`; `int` and `float` give 0 for what is no number. Works on tokens; a rewrite wraps a whole
  * operand in brackets, so nothing around it changes its meaning.
  * Source: CONDUCTOR-YAML 1.8 and section 2, Traps.
  */
-import { PRINT_FILTER } from "./template-filters.js";
+import { SHOWN_FILTERS, SHOWN_PREFIX } from "./template-shown-filters.js";
 import type { Token } from "./template-lexer.js";
 import { KEYWORDS } from "./template-words.js";
 
@@ -26,10 +26,15 @@ const METHODS: Readonly<Record<string, string>> = {
   values: "__values",
   get: "__get",
   format: "__format",
+  ljust: "__ljust",
+  rjust: "__rjust",
+  zfill: "__zfill",
+  index: "__index",
+  partition: "__partition",
 };
 const NUMBERS: Readonly<Record<string, string>> = { int: "__whole", float: "__number" };
 /** Methods with arguments. */
-const CALLED = new Set(["get", "format"]);
+const CALLED = new Set(["get", "format", "ljust", "rjust", "zfill", "index", "partition"]);
 const OPENING = new Set(["(", "[", "{"]);
 const CLOSING = new Set([")", "]", "}"]);
 /** What ends an operand of `~`, as it binds less. */
@@ -49,12 +54,81 @@ function compareInsertions(left: Insertion, right: Insertion): number {
 function rewritesAt(tokens: readonly Token[], at: number): Insertion[] {
   const { type, text } = tokens[at] as Token;
   const before = tokens[at - 1]?.text;
-  if (type === "op") return text === "~" ? printOperands(tokens, at) : [];
+  if (type === "op") return rewriteOperator(tokens, at);
   if (type !== "name") return [];
   if (before === ".") return tokens[at + 1]?.text === "(" ? callFilter(tokens, at) : [];
   if (before !== "|") return [];
   if (text === "round") return callRound(tokens, at);
+  if (text === "sort") return callSort(tokens, at);
+  if (Object.hasOwn(SHOWN_FILTERS, text)) return showSubject(tokens, at);
   return Object.hasOwn(NUMBERS, text) ? readNumber(tokens, at) : [];
+}
+
+function rewriteOperator(tokens: readonly Token[], at: number): Insertion[] {
+  const { text, start, end } = tokens[at] as Token;
+  if (text === "~") return printOperands(tokens, at);
+  if (text === "%" && tokens[at - 1]?.type === "string") return formatOperands(tokens, at);
+  const isSign = text === "+" && isOperandNext(tokens[at - 1]);
+  return isSign ? [{ at: start, until: end, text: "", isOpening: true, width: 0 }] : [];
+}
+
+/** Python's `'%s' % x` and `'%s %s' % (x, y)`. */
+function formatOperands(tokens: readonly Token[], at: number): Insertion[] {
+  const [pattern, sign] = [tokens[at - 1] as Token, tokens[at] as Token];
+  const last = factorEnd(tokens, at + 1);
+  const to = tokens[last];
+  if (to === undefined || last <= at) return [];
+  const inner = tokens.slice(at + 2, last);
+  const isTuple =
+    tokens[at + 1]?.text === "(" && closingOf(tokens, at + 1) === last && inner.some(({ text }) => text === ",");
+  const width = to.end - pattern.start;
+  return [
+    { at: pattern.start, text: "(", isOpening: true, width },
+    { at: sign.start, until: sign.end, text: isTuple ? "|format" : "|format(", isOpening: false, width: 0 },
+    { at: to.end, text: isTuple ? ")" : "))", isOpening: false, width },
+  ];
+}
+
+const FACTORS = new Set(["*", "/", "//", "%", "**"]);
+
+/** The last token of what stands between two operators. */
+function factorEnd(tokens: readonly Token[], from: number): number {
+  const end = operandEnd(tokens, from);
+  let depth = 0;
+  for (let at = from; at <= end; at += 1) {
+    const { text } = tokens[at] as Token;
+    if (OPENING.has(text)) depth += 1;
+    else if (CLOSING.has(text)) depth -= 1;
+    else if (depth === 0 && FACTORS.has(text)) return at - 1;
+  }
+  return end;
+}
+
+/** `x|join(…)` becomes `([x] ~ '')|__shown_join(…)`: the filter reads how minijinja writes the value. */
+function showSubject(tokens: readonly Token[], at: number): Insertion[] {
+  const [bar, token] = [tokens[at - 1] as Token, tokens[at] as Token];
+  const first = subjectStart(tokens, at - 1);
+  const from = tokens[first];
+  if (from === undefined || isOfBlock(tokens)) return [];
+  const width = bar.start - from.start;
+  return [
+    { at: from.start, text: "([", isOpening: true, width },
+    { at: bar.start, text: "] ~ '')", isOpening: false, width },
+    { at: token.start, until: token.end, text: SHOWN_PREFIX + token.text, isOpening: true, width: 0 },
+  ];
+}
+
+/** Filters of `{% filter … %}` and `{% set x | … %}` stand after a text that is no token. */
+function isOfBlock(tokens: readonly Token[]): boolean {
+  const keyword = tokens[0]?.text;
+  return keyword === "filter" || (keyword === "set" && !tokens.some(({ text }) => text === "="));
+}
+
+/** The first token of what a filter is applied to: what binds closer, filters before it and a sign. */
+function subjectStart(tokens: readonly Token[], bar: number): number {
+  let first = primaryStart(tokens, bar - 1);
+  while (tokens[first - 1]?.text === "|") first = primaryStart(tokens, first - 2);
+  return tokens[first - 1]?.text === "-" && isOperandNext(tokens[first - 2]) ? first - 1 : first;
 }
 
 /** Both operands of a `~`, but the left one of a row only once. */
@@ -69,9 +143,20 @@ function print(tokens: readonly Token[], first: number, last: number): Insertion
   if (from === undefined || to === undefined || first > last) return [];
   const width = to.end - from.start;
   return [
-    { at: from.start, text: "((", isOpening: true, width },
-    { at: to.end, text: `)|${PRINT_FILTER})`, isOpening: false, width },
+    { at: from.start, text: "(([", isOpening: true, width },
+    {
+      at: to.end,
+      text: `] ~ '')|${SHOWN_PREFIX}string(${hasOpenIf(tokens.slice(first, last + 1))}))`,
+      isOpening: false,
+      width,
+    },
   ];
+}
+
+/** An `if` without `else` may give nothing at all. */
+function hasOpenIf(tokens: readonly Token[]): boolean {
+  const count = (word: string) => tokens.filter(({ type, text }) => type === "name" && text === word).length;
+  return count("if") > count("else");
 }
 
 function operandStart(tokens: readonly Token[], from: number): number {
@@ -174,17 +259,30 @@ function closingOf(tokens: readonly Token[], from: number): number {
   return from;
 }
 
-/** A method of rounding: `x|round(0, 'ceil')` becomes `x|__round(0, 'ceil')|float`. */
+/**
+ * `x|round(0, 'ceil')` becomes `x|__round(0, 'ceil')|float`; without a method, `x|round(1)` becomes `x|__even(1)|round(1)`,
+ * so that halves go to even numbers and whole numbers stay whole.
+ */
 function callRound(tokens: readonly Token[], at: number): Insertion[] {
   const token = tokens[at] as Token;
-  const close = closingOf(tokens, at + 1);
-  const hasMethod = tokens.slice(at + 1, close).some(({ type, text }) => type === "string" || text === "method");
-  const end = tokens[close];
-  if (tokens[at + 1]?.text !== "(" || !hasMethod || end === undefined) return [];
-  return [
-    { at: token.start, until: token.end, text: "__round", isOpening: true, width: 0 },
-    { at: end.end, text: "|float", isOpening: false, width: 0 },
-  ];
+  const close = tokens[at + 1]?.text === "(" ? closingOf(tokens, at + 1) : at;
+  const call = tokens.slice(at + 1, close + 1);
+  if (call.some(({ type, text }) => type === "string" || text === "method"))
+    return [
+      { at: token.start, until: token.end, text: "__round", isOpening: true, width: 0 },
+      { at: (tokens[close] as Token).end, text: "|float", isOpening: false, width: 0 },
+    ];
+  const isFixed = call.every(({ type, text }) => type !== "name" || text === "precision");
+  const text = call.map((part) => part.text).join("");
+  return isFixed ? [{ at: token.start, text: `__even${text}|`, isOpening: true, width: 0 }] : [];
+}
+
+/** `x|sort(attribute='a,b')` goes by several parts. */
+function callSort(tokens: readonly Token[], at: number): Insertion[] {
+  const { start, end } = tokens[at] as Token;
+  const call = tokens.slice(at + 1, tokens[at + 1]?.text === "(" ? closingOf(tokens, at + 1) : at + 1);
+  const isMany = call.some(({ type, text }) => type === "string" && text.includes(","));
+  return isMany ? [{ at: start, until: end, text: "__sort", isOpening: true, width: 0 }] : [];
 }
 
 /** `x|int(5)` becomes `x|__whole(5)|int`: a filter of ours gives what the other one can read. */

@@ -23,16 +23,19 @@ import {
 } from "./template-compiler.js";
 import {
   findSyntaxFault,
-  isKnownFilter,
+  isKnownWord,
   initTemplateEngine,
   runExpression,
   runTemplate,
   TemplateRunFault,
 } from "./template-engine.js";
-import { listFilters, scanTemplate, TemplateSyntaxFault } from "./template-lexer.js";
+import { listWords, scanTemplate } from "./template-lexer.js";
+import { markedWidth, placeFault, type TemplateFault, toFault } from "./template-fault.js";
 import type { WrittenPlace } from "./template-places.js";
 import type { Chain } from "./template-references.js";
 import { REPEAT_MAX } from "./template-repeats.js";
+import { findNearest } from "./nearest.js";
+import { WORDS_OF_JINJA } from "./template-words.js";
 import type { Condition, Template, TemplateValue } from "./workflow.js";
 
 /** What templates see, by root name: an object, or a look-up that is asked only for names the template uses. */
@@ -65,14 +68,6 @@ export interface TemplateReference {
   /** Where it stands in its text. Units: UTF-16 units. */
   readonly offset: number;
   readonly width: number;
-}
-
-/** A fault found without running: the message and the place inside the template, counted from 1. */
-export interface TemplateFault {
-  readonly message: string;
-  readonly line: number;
-  readonly column: number;
-  readonly offset: number;
 }
 
 const CACHE_MAX = 5_000;
@@ -297,33 +292,6 @@ function createFailure(
   });
 }
 
-/** A name, or what is left of a tag in its line. */
-function markedWidth(template: string, offset: number): number {
-  const [rest = ""] = template.slice(offset).split("\n");
-  const name = /^[\w.]+/.exec(rest)?.[0] ?? rest.slice(0, rest.search(/[%}]\}/) + 2);
-  return Math.max(name.length, 1);
-}
-
-function toFault(template: string, error: unknown): TemplateFault | undefined {
-  if (error instanceof TemplateSyntaxFault) return placeFault(template, error.message, error.offset);
-  if (error instanceof TemplateRunFault) return placeFault(template, error.message, offsetOf(template, error));
-  return error instanceof SplashdownError ? placeFault(template, error.message, 0) : undefined;
-}
-
-function placeFault(template: string, message: string, offset: number): TemplateFault {
-  const before = template.slice(0, offset);
-  return { message, line: before.split("\n").length, column: offset - before.lastIndexOf("\n"), offset };
-}
-
-/** The chain that is missing, else the first tag in the line that minijinja names. */
-function offsetOf(template: string, { offset, line = 1 }: TemplateRunFault): number {
-  if (offset !== undefined) return offset;
-  let start = 0;
-  for (let count = 1; count < line; count += 1) start = template.indexOf("\n", start) + 1;
-  const tag = template.slice(start).search(/\{[{%]/);
-  return tag < 0 ? start : start + tag;
-}
-
 /** The names a value's templates use. Errors: TEMPLATE_FAILED on faulty syntax. */
 export function listReferences(value: TemplateValue): readonly TemplateReference[] {
   if (typeof value === "string")
@@ -367,15 +335,25 @@ export function findTemplateFault(template: Template): TemplateFault | undefined
     if (source === undefined) return undefined;
     const fault = findSyntaxFault(source);
     if (fault !== undefined) return toFault(template, fault);
-    const filter = listFilters(scanTemplate(template)).find((token) => !isKnownFilter(token.text));
-    return filter === undefined
-      ? undefined
-      : toFault(template, new TemplateSyntaxFault(`there is no filter ${filter.text}`, filter.start));
+    return findUnknownWord(template);
   } catch (error) {
     const fault = toFault(template, error);
     if (fault === undefined) throw error;
     return fault;
   }
+}
+
+/** A filter or a test that there is not: minijinja itself finds out only when it runs. */
+function findUnknownWord(template: string): TemplateFault | undefined {
+  for (const { kind, token } of listWords(scanTemplate(template))) {
+    if (isKnownWord(kind, token.text)) continue;
+    const nearest = findNearest(token.text, WORDS_OF_JINJA[kind]);
+    return {
+      ...placeFault(template, `there is no ${kind} ${token.text}`, token.start),
+      ...(nearest === undefined ? {} : { suggestion: `did you mean ${nearest}?` }),
+    };
+  }
+  return undefined;
 }
 
 /** True when the text is a condition of the dialect without braces. */

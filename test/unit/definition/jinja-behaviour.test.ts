@@ -93,7 +93,7 @@ const FILTERS: readonly (readonly [string, string])[] = [
   ["{{ [1, 2] | first }} {{ [1, 2] | last }} {{ [3, 1] | max }} {{ [3, 1] | min }} {{ [1, 2] | sum }}", "1 2 3 1 3"],
   ["{{ '42' | int }} {{ 'x' | int }} {{ 'x' | int(5) }} {{ '3.9' | int }} {{ 'ff' | int(0, 16) }}", "42 0 5 3 255"],
   ["{{ '1.5' | float }} {{ 'x' | float }} {{ 'x' | float(2.5) }} {{ '2' | float }}", "1.5 0.0 2.5 2.0"],
-  ["{{ {'b': 1} | tojson }} {{ {'b': [1]} | json(indent=0) }}", '{"b": 1} {"b": [1]}'],
+  ["{{ {'b': 1} | tojson }} {{ {'b': [1]} | json(indent=none) }}", '{"b": 1} {"b": [1]}'],
   ["{{ {'b': 1} | json }}", '{\n  "b": 1\n}'],
   [
     "{{ ['a', 'b'] | join('-') }} {{ rows | join(',', attribute='name') }} {{ rows | map(attribute='name') | join(',') }}",
