@@ -25,6 +25,15 @@ export const RETRY: RetryPolicy = {
   delayMsMax: 300_000,
   jitter: 0.1,
 };
+/** Where a model step says nothing of retries: a provider that stumbles is asked again, a wrong answer is repaired instead. */
+export const RETRY_OF_MODELS: RetryPolicy = {
+  maxAttempts: 3,
+  backoff: "exponential",
+  delayMs: 2_000,
+  delayMsMax: 60_000,
+  jitter: 0.1,
+  on: ["provider_error", "timeout"],
+};
 export const MAX_CONCURRENT = 10;
 /** Of the prompt of a specialist with all that stands around it, where `context.max_tokens` says nothing. */
 export const BRIEFING_TOKENS = 24_000;

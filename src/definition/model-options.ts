@@ -5,9 +5,9 @@
  * what a provider makes of them is agents/' part. Values that may hold a secret keep their `${NAME}` and are filled at
  * the moment of use (environment.ts).
  *
- *   temperature · max_tokens · timeout (seconds of one call) · max_session_seconds · max_agent_iterations ·
+ *   temperature · max_tokens · timeout (seconds of one call) · max_agent_iterations ·
  *   reasoning {effort} · context_tier · working_dir · tool_output {enabled, max_chars, spill_to_file, spill_dir} ·
- *   provider (its settings, when written as a map) · retry {retry_on, max_parse_recovery_attempts} · fallback ·
+ *   provider (its settings, when written as a map) · retry {max_parse_recovery_attempts} · fallback ·
  *   output_mode · session_key · validator · dialog · sandbox · skills · plugins
  * Source: CONDUCTOR-YAML 1.3, 1.4.
  */
@@ -19,12 +19,12 @@ import type { Runtime, Step } from "../schema/generated/workflow.js";
 const STEP_KEYS = ["output_mode", "session_key", "validator", "dialog", "sandbox", "fallback"] as const;
 /** Keys that a step has, and `runtime` for all steps. */
 const SHARED_KEYS = [
-  ...(["temperature", "max_tokens", "max_session_seconds", "max_agent_iterations"] as const),
+  ...(["temperature", "max_tokens", "max_agent_iterations"] as const),
   ...(["working_dir", "skills", "plugins"] as const),
 ] as const;
 /** Keys that only `runtime` has. */
 const RUNTIME_KEYS = ["timeout"] as const;
-const RETRY_KEYS = ["retry_on", "max_parse_recovery_attempts"] as const;
+const RETRY_KEYS = ["max_parse_recovery_attempts"] as const;
 const TOOL_OUTPUT = { enabled: true, max_chars: 50_000, spill_to_file: true } as const;
 
 /** The options of a model step; a step's own come before those of `runtime`. */

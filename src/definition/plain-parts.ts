@@ -54,6 +54,7 @@ export function buildRetry(retry: Retry | undefined): RetryPolicy {
       retry?.max_delay_seconds === undefined ? delayMs : 0,
     ),
     jitter: retry?.jitter ?? RETRY.jitter,
+    ...optional("on", retry?.retry_on),
   };
 }
 

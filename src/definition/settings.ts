@@ -74,7 +74,7 @@ export const MANUAL_TRIGGERS: readonly ManualTrigger[] = [
 ];
 
 /** Blocks whose keys are merged one by one; other values replace each other whole. */
-const BLOCKS = ["checkpoint_config", "recovery_config", "performance_config", "provider_map"] as const;
+const BLOCKS = ["checkpoint_config", "recovery_config", "performance_config", "provider_map", "pricing"] as const;
 
 /**
  * Checks a layer.

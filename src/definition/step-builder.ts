@@ -1,9 +1,9 @@
 /** Builds one step of any kind from its checked form. */
 import { unreachable } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
-import type { Step } from "../schema/generated/workflow.js";
+import type { Runtime, Step } from "../schema/generated/workflow.js";
 import type { NodeSite } from "./build-context.js";
-import { EFFECTS, READING_METHODS } from "./defaults.js";
+import { EFFECTS, READING_METHODS, RETRY_OF_MODELS } from "./defaults.js";
 import { fingerprintStep } from "./fingerprint.js";
 import { buildGate, buildQuestions } from "./people-builder.js";
 import {
@@ -64,7 +64,7 @@ function buildCommon(step: Step, kind: LeafKind, site: NodeSite): Common {
     ...optional("onError", step.on_error),
     input: isMap ? (step.input as Readonly<Record<string, TemplateValue>>) : {},
     ...optional("references", buildReferences(step, site)),
-    ...buildPatience(step, kind),
+    ...buildPatience(step, kind, site.context.runtime),
     saveAs: buildSaveAs(step.save_as, [...site.at, "save_as"], site.context.faults),
     secrets: step.secrets ?? [],
     ...optional("outputSchema", step.output === undefined ? undefined : buildOutputSchema(step.output)),
@@ -72,13 +72,16 @@ function buildCommon(step: Step, kind: LeafKind, site: NodeSite): Common {
 }
 
 /** How often, how long and how carefully a step is done. */
-function buildPatience(step: Step, kind: LeafKind) {
+function buildPatience(step: Step, kind: LeafKind, runtime: Runtime) {
+  const isModel = kind === "model";
+  // All turns of one attempt. Source: CONDUCTOR-YAML 1.3.
+  const sessionSeconds = isModel ? (step.max_session_seconds ?? runtime.max_session_seconds) : undefined;
   return {
     effects: step.effects ?? defaultEffects(step, kind),
     ...optional("onUnknown", step.on_unknown),
     ...optional("probe", step.probe === undefined ? undefined : listCommand(step.probe as JsonValue)),
-    retry: buildRetry(step.retry),
-    ...optionalMs("timeoutMs", step.timeout ?? step.timeout_seconds),
+    retry: isModel && step.retry === undefined ? RETRY_OF_MODELS : buildRetry(step.retry),
+    ...optionalMs("timeoutMs", step.timeout ?? step.timeout_seconds ?? sessionSeconds),
     ...optionalMs("idleTimeoutMs", step.idle_timeout),
     criticality: step.criticality ?? "standard",
     risky: step.risky ?? false,

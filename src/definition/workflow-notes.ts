@@ -20,10 +20,9 @@ interface NoteRule {
   readonly asks?: (value: JsonValue) => boolean;
 }
 
-const STEP_TIMEOUT = "give the step a timeout";
 const NO_SKILLS =
   "model steps have no skills or plugins in this version; write what they should know into system_prompt";
-const NO_OPTIONS = "is not handed to the model in this version; the model's own default holds";
+const NO_TIER = "a model's own context is used: current models have their long context without being asked for it";
 const STORE_IS_OPEN =
   "the store is opened before the workflow is read; set store in splashdown.config.yaml, or give --store";
 
@@ -39,10 +38,11 @@ const FILE_RULES: readonly NoteRule[] = [
     asks: (value) => value === "audit",
     text: "budget_usd is told when it is reached and stops nothing; write enforce to stop there",
   },
-  {
-    path: ["workflow", "cost"],
-    text: "its prices are not read; put them under pricing in splashdown.config.yaml, with the same keys",
-  },
+  ...(["show_per_agent", "show_summary"] as const).map((key) => ({
+    path: ["workflow", "cost", key],
+    asks: (value: JsonValue) => value === false,
+    text: "the cost is always shown, with the task and with each step that has one",
+  })),
   { path: ["workflow", "checkpoint", "storage"], asks: (value) => value !== "file", text: STORE_IS_OPEN },
   { path: ["workflow", "checkpoint", "path"], text: STORE_IS_OPEN },
   { path: ["store"], text: STORE_IS_OPEN },
@@ -73,13 +73,13 @@ const RUNTIME_WORKS = new Set([
   "max_agent_iterations",
   "mcp_servers",
   "tool_output",
+  "max_session_seconds",
 ]);
 /** Keys of a provider that do something. */
 const PROVIDER_WORKS = new Set(["name", "base_url", "api_key", "bearer_token", "auth_token", "headers"]);
 /** What the others would do. */
 const RUNTIME_TEXTS: Readonly<Record<string, string>> = {
-  default_context_tier: NO_OPTIONS,
-  max_session_seconds: `it has no effect in this version; ${STEP_TIMEOUT}`,
+  default_context_tier: NO_TIER,
   working_dir: "model steps have no folder in this version; command and script steps take working_dir",
   skills: NO_SKILLS,
   skill_injection: NO_SKILLS,
@@ -95,7 +95,7 @@ const STEP_RULES: readonly NoteRule[] = [
     asks: (value) => value === "envelope",
     text: "the answer is taken as it is in this version; declare output to have its fields checked",
   },
-  { path: ["context_tier"], text: NO_OPTIONS },
+  { path: ["context_tier"], text: NO_TIER },
   { path: ["session_key"], text: "every model step is a conversation of its own in this version" },
   {
     path: ["dialog"],
@@ -111,8 +111,6 @@ const STEP_RULES: readonly NoteRule[] = [
   },
   { path: ["skills"], text: NO_SKILLS },
   { path: ["plugins"], text: NO_SKILLS },
-  { path: ["max_session_seconds"], text: `it has no effect in this version; ${STEP_TIMEOUT}` },
-  { path: ["retry", "retry_on"], text: "every failure that another attempt could mend is tried again" },
 ];
 
 /**

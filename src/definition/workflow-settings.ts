@@ -17,6 +17,8 @@ export function collectSettings(file: WorkflowFile, faults: FaultList): JsonObje
   const runtime = mapRuntime(file);
   const checkpoint = { ...runtime, ...short, ...(file.checkpoint_config as JsonObject | undefined) };
   if (Object.keys(checkpoint).length > 0) settings["checkpoint_config"] = checkpoint;
+  const pricing = file.workflow.cost?.pricing;
+  if (pricing !== undefined) settings["pricing"] = pricing as unknown as JsonValue;
   for (const key of BLOCKS) if (file[key] !== undefined) settings[key] = file[key] as unknown as JsonValue;
   const store = block === undefined ? undefined : storeOf(block);
   if (store === undefined) return settings;

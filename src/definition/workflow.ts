@@ -44,7 +44,11 @@ export interface RetryPolicy {
   readonly delayMsMax: number;
   /** 0..1 of the delay, drawn from the random source. */
   readonly jitter: number;
+  /** Failures that are tried again; absent: all that another attempt could mend. Source: CONDUCTOR-YAML 1.4. */
+  readonly on?: readonly RetryCause[];
 }
+
+export type RetryCause = "provider_error" | "timeout";
 
 /** First match wins; no `when` always matches. `to` is a sibling's name or `$end`. */
 export interface RouteDefinition {

@@ -44,7 +44,7 @@ export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: St
     };
   }
   const failures = attempt.failures + 1;
-  if (error.retryable && failures < step.retry.maxAttempts) {
+  if (error.retryable && failures < step.retry.maxAttempts && isTriedAgain(step.retry, error)) {
     const waitUntilMs = choice.nowMs + computeDelayMs(choice, step.retry, failures);
     return { action: "retry", atMs: Math.max(waitUntilMs, error.retryAtMs ?? 0), attempt: failures + 1 };
   }
@@ -54,6 +54,17 @@ export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: St
   }
   return isHook(attempt.path) ? { action: "continue" } : disposeOfLast(choice, attempt.path);
 }
+
+const PROVIDER_ERRORS = new Set(["MODEL_FAILED", "TOOL_SERVER_FAILED"]);
+
+function isTriedAgain({ on }: RetryPolicy, { code, details }: StepError): boolean {
+  if (on === undefined) return true;
+  const isTimeout = code === "STEP_TIMEOUT" || TIMEOUT_REASONS.has(String(details?.["reason"]));
+  return on.includes(isTimeout ? "timeout" : "provider_error") && (isTimeout || PROVIDER_ERRORS.has(code));
+}
+
+/** A model call that took too long or was silent. */
+const TIMEOUT_REASONS = new Set(["timeout", "idle"]);
 
 /** The decision on a failed step that starts once more beyond its retries; nothing for every other start. */
 export function decideRestart(choice: Choice, step: StepEntry | undefined): readonly EngineEvent[] {

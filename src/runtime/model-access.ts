@@ -49,11 +49,12 @@ export class ModelAccess {
     };
   }
 
-  modelOf(provider: string, folder: string): Model {
-    const { clock, random, log, settings } = this.#deps;
+  /** `pricing`: of the task, its workflow's included. */
+  modelOf(provider: string, folder: string, pricing: EffectiveSettings["pricing"]): Model {
+    const { clock, random, log } = this.#deps;
     const sources = this.#sources;
-    this.#source ??= new ModelSource({ clock, random, log, sources, prices: readPrices(settings.pricing) });
-    return this.#source.modelOf(provider, folder);
+    this.#source ??= new ModelSource({ clock, random, log, sources, prices: readListPrices() });
+    return this.#source.modelOf(provider, { folder, prices: readPrices(pricing) });
   }
 
   /** Variables that hold keys or headers by the settings. */
@@ -141,12 +142,16 @@ interface PriceEntry {
   readonly cache_write_per_mtok?: number;
 }
 
-/** The settings' prices over those that come along. */
-function readPrices(own: Readonly<Record<string, PriceEntry>>): PriceTable {
+/** The prices that come along. */
+function readListPrices(): PriceTable {
   const { models } = createRequire(import.meta.url)("../../data/model-prices.json") as {
     readonly models: Readonly<Record<string, PriceEntry>>;
   };
-  const entries = Object.entries({ ...models, ...own }).map(([name, price]): [string, ModelPrice] => [
+  return readPrices(models);
+}
+
+function readPrices(entries: Readonly<Record<string, PriceEntry>>): PriceTable {
+  const prices = Object.entries(entries).map(([name, price]): [string, ModelPrice] => [
     name,
     {
       input: price.input_per_mtok,
@@ -155,5 +160,5 @@ function readPrices(own: Readonly<Record<string, PriceEntry>>): PriceTable {
       cacheWrite: price.cache_write_per_mtok,
     },
   ]);
-  return Object.fromEntries(entries);
+  return Object.fromEntries(prices);
 }

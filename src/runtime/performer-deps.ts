@@ -14,6 +14,7 @@ export function createPerformerDeps(
   toolServers: ToolServers,
 ): PerformerDeps {
   const { clock, log, environment, keys, settings } = services;
+  const { pricing } = services.settingsOf(workflow.definition);
   return {
     clock,
     log,
@@ -23,7 +24,7 @@ export function createPerformerDeps(
     toolServers,
     checkSchema,
     modelOf: createModelSource(workflow.definition.scriptedAnswers ?? settings.scripted_answers, clock, (provider) =>
-      services.models.modelOf(provider, workflow.folder),
+      services.models.modelOf(provider, workflow.folder, pricing),
     ),
     chooseProvider: (provider, model) => chooseProvider(settings.provider_map, provider, model),
   };

@@ -31,7 +31,7 @@ export function openModels({
     sources: { settings: providers, environment: (name) => environment[name], learn: () => undefined, runKeyCommand },
     prices,
   });
-  return (provider) => source.modelOf(provider, import.meta.dirname);
+  return (provider) => source.modelOf(provider, { folder: import.meta.dirname, prices: {} });
 }
 
 export function requestOf(parts: Partial<ModelRequest> = {}): ModelRequest {

@@ -32,9 +32,9 @@ export class ModelSource {
     this.#limiter = new CallLimiter(deps);
   }
 
-  /** The model of a provider as files name it; whether it can be asked shows when it is. `folder`: of the workflow. */
-  modelOf(named: string, folder: string): Model {
-    return { call: (request, ends) => this.#call({ named, folder }, request, ends) };
+  /** The model of a provider as files name it; whether it can be asked shows when it is. */
+  modelOf(named: string, place: Omit<NamedPlace, "named">): Model {
+    return { call: (request, ends) => this.#call({ ...place, named }, request, ends) };
   }
 
   async #call(place: NamedPlace, request: ModelRequest, ends: CallEnds): Promise<ModelAnswer> {
@@ -46,7 +46,7 @@ export class ModelSource {
     const model = request.model ?? config.model;
     if (model === undefined) throw modelMissing(config, request);
     return this.#limiter.run(`${config.name}/${model}`, ends.signal, (accepted) =>
-      this.#modelOf(config, `${place.folder}\n${JSON.stringify(endpoint ?? {})}`, place.folder).call(
+      this.#modelOf(config, `${place.folder}\n${JSON.stringify([endpoint ?? {}, place.prices])}`, place).call(
         { ...request, model },
         {
           signal: ends.signal,
@@ -63,7 +63,7 @@ export class ModelSource {
     );
   }
 
-  #modelOf(config: ProviderConfig, where: string, folder: string): SdkModel {
+  #modelOf(config: ProviderConfig, where: string, { folder, prices: own }: NamedPlace): SdkModel {
     const key = `${config.name}\n${where}`;
     const known = this.#models.get(key);
     if (known !== undefined) return known;
@@ -75,7 +75,7 @@ export class ModelSource {
       isStructured,
       load: (id) => loadSdkModel(config, id, folder),
       computeCost: (id, counts) => {
-        const price = findPrice(prices, provider, id);
+        const price = findPrice(own, provider, id) ?? findPrice(prices, provider, id);
         return price === undefined ? undefined : computeCostMicroUsd(price, counts);
       },
       debug: (text) => log.debug(`${provider}: ${text}`),
@@ -87,7 +87,10 @@ export class ModelSource {
 
 interface NamedPlace {
   readonly named: string;
+  /** Of the workflow. */
   readonly folder: string;
+  /** Of the settings and the workflow: these go first. */
+  readonly prices: PriceTable;
 }
 
 function modelMissing({ name }: ProviderConfig, { step }: ModelRequest): SplashdownError {

@@ -61,6 +61,19 @@ describe("a model over the wire", () => {
     expect((await place.run(["show", "t", "--json"])).stdout).toMatch(/"api_calls":\s*1,[^}]*26\b/);
   });
 
+  it("costs what the file says under cost.pricing, before the settings", async () => {
+    const { place } = await open({
+      replies: [goodAnswer("Good day")],
+      settings: "pricing: {local/m: {input_per_mtok: 2, output_per_mtok: 10}}\n",
+      flow: ONE_STEP.replace(
+        "workflow: {",
+        "workflow: {cost: {pricing: {local/m: {input_per_mtok: 200, output_per_mtok: 1000}}}, ",
+      ),
+    });
+    expect((await place.run(RUN)).code).toBe(0);
+    expect((await place.run(["show", "t", "--json"])).stdout).toContain('"cost_usd": 0.0026,');
+  });
+
   it("is chosen by --provider and --model where the file names none", async () => {
     const flow = 'workflow: {name: ask}\nsteps: [{name: work, prompt: "hello"}]\n';
     const { place, server } = await open({ replies: [goodAnswer("ok")], flow });

@@ -29,7 +29,6 @@ describe("options of model steps", () => {
       temperature: 0.2,
       max_tokens: 900,
       timeout: 30,
-      max_session_seconds: 60,
       max_agent_iterations: 7,
       reasoning: { effort: "high" },
       context_tier: "long_context",
@@ -88,6 +87,25 @@ agents: [{name: a, prompt: hello}]`,
     expect(model.tools).toMatchObject([
       { reach: { by: "stdio", command: ["http://x"], environment: { TOKEN: "${SECRET}" } } },
     ]);
+  });
+
+  it("bound all turns of an attempt by max_session_seconds, unless the step has a timeout", async () => {
+    const timeoutOf = async (runtime: string, step: string) =>
+      (await modelOf(`workflow: {name: w, runtime: {${runtime}}}\nsteps: [{name: a, prompt: x${step}}]`)).timeoutMs;
+    expect(await timeoutOf("max_session_seconds: 60", "")).toBe(60_000);
+    expect(await timeoutOf("max_session_seconds: 60", ", max_session_seconds: 5")).toBe(5_000);
+    expect(await timeoutOf("max_session_seconds: 60", ", timeout: 7s")).toBe(7_000);
+  });
+
+  it("try a provider that stumbles three times where nothing is said of retries, and follow what is said", async () => {
+    const retryOf = async (step: string) =>
+      (await modelOf(`workflow: {name: w}\nsteps: [{name: a, prompt: x${step}}]`)).retry;
+    expect(await retryOf("")).toMatchObject({ maxAttempts: 3, delayMs: 2_000, on: ["provider_error", "timeout"] });
+    expect(await retryOf(", retry: {max_attempts: 2}")).not.toHaveProperty("on");
+    expect(await retryOf(", retry: {max_attempts: 2, retry_on: [timeout]}")).toMatchObject({
+      maxAttempts: 2,
+      on: ["timeout"],
+    });
   });
 
   it("change what a step does, so its fingerprint", async () => {

@@ -41,17 +41,16 @@ phases:
   });
 
   it("D7: name the key, what it does not do, and what to do instead", async () => {
-    expect(await notesOf(`workflow: {name: t, cost: {show_summary: true}}\n${STEP}`)).toEqual([
-      "workflow.cost: its prices are not read; put them under pricing in splashdown.config.yaml, with the same keys",
+    expect(await notesOf(`workflow: {name: t, cost: {show_summary: false}}\n${STEP}`)).toEqual([
+      "workflow.cost.show_summary: the cost is always shown, with the task and with each step that has one",
     ]);
   });
 
   it.each([
     ["context: {trim_strategy: summarize}", "workflow.context.trim_strategy"],
-    ["cost: {show_summary: true}", "workflow.cost"],
+    ["cost: {show_per_agent: false}", "workflow.cost.show_per_agent"],
     ["limits: {budget_usd: 1, budget_mode: audit}", "workflow.limits.budget_mode"],
     ["checkpoint: {storage: memory}", "workflow.checkpoint.storage"],
-    ["runtime: {max_session_seconds: 5}", "workflow.runtime.max_session_seconds"],
     ["runtime: {default_context_tier: default}", "workflow.runtime.default_context_tier"],
     ["runtime: {working_dir: /tmp}", "workflow.runtime.working_dir"],
     ["runtime: {skills: [a]}", "workflow.runtime.skills"],
@@ -104,8 +103,6 @@ phases:
     ["validator: {criteria: x}", "validator"],
     ["sandbox: {working_dir: x}", "sandbox"],
     ["plugins: [a]", "plugins"],
-    ["max_session_seconds: 5", "max_session_seconds"],
-    ["retry: {retry_on: [timeout]}", "retry.retry_on"],
     ["working_dir: /tmp", "working_dir"],
     ["criticality: high", "criticality"],
   ])("D7: tell of %s at a step", async (keys, key) => {
