@@ -5,6 +5,7 @@
  * A rate limit is not a failure: the step waits until the time it was told. Nothing is left behind a failure that nobody
  * absorbs: the scopes stay open, so that a later resume starts with the failed step and not after it.
  */
+import type { JsonValue } from "../base/json.js";
 import type { RetryPolicy, StepDefinition } from "../definition/workflow.js";
 import { decideOnce, drawFraction, type Choice } from "./choice.js";
 import type { EngineEvent, FailureDisposition, StepError } from "./events.js";
@@ -44,7 +45,7 @@ export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: St
     };
   }
   const failures = attempt.failures + 1;
-  if (error.retryable && failures < step.retry.maxAttempts && isTriedAgain(step.retry, error)) {
+  if (failures < step.retry.maxAttempts && isTriedAgain(step.retry, error)) {
     const waitUntilMs = choice.nowMs + computeDelayMs(choice, step.retry, failures);
     return { action: "retry", atMs: Math.max(waitUntilMs, error.retryAtMs ?? 0), attempt: failures + 1 };
   }
@@ -57,14 +58,14 @@ export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: St
 
 const PROVIDER_ERRORS = new Set(["MODEL_FAILED", "TOOL_SERVER_FAILED"]);
 
-function isTriedAgain({ on }: RetryPolicy, { code, details }: StepError): boolean {
-  if (on === undefined) return true;
-  const isTimeout = code === "STEP_TIMEOUT" || TIMEOUT_REASONS.has(String(details?.["reason"]));
+function isTriedAgain({ on }: RetryPolicy, { code, details, retryable }: StepError): boolean {
+  if (!retryable || on === undefined) return retryable;
+  const isTimeout = code === "STEP_TIMEOUT" || TIMEOUT_REASONS.has(details?.["reason"] ?? null);
   return on.includes(isTimeout ? "timeout" : "provider_error") && (isTimeout || PROVIDER_ERRORS.has(code));
 }
 
 /** A model call that took too long or was silent. */
-const TIMEOUT_REASONS = new Set(["timeout", "idle"]);
+const TIMEOUT_REASONS: ReadonlySet<JsonValue> = new Set<JsonValue>(["timeout", "idle"]);
 
 /** The decision on a failed step that starts once more beyond its retries; nothing for every other start. */
 export function decideRestart(choice: Choice, step: StepEntry | undefined): readonly EngineEvent[] {
