@@ -19,9 +19,21 @@ export interface DefinitionComparison {
   readonly policy: boolean;
 }
 
+const NO_CHANGE: DefinitionComparison = {
+  equal: true,
+  changed: [],
+  added: [],
+  removed: [],
+  renamed: [],
+  unchanged: [],
+  structure: false,
+  policy: false,
+};
+
 /** Compares by path and fingerprint, never by position. */
 export function compareDefinitions(old: WorkflowDefinition, next: WorkflowDefinition): DefinitionComparison {
   const [before, after] = [indexSteps(old), indexSteps(next)];
+  if (old.fingerprint === next.fingerprint) return { ...NO_CHANGE, unchanged: [...after.keys()] };
   const kept = [...after.keys()].filter((path) => before.has(path));
   const isSame = (path: string): boolean => before.get(path)?.fingerprint === after.get(path)?.fingerprint;
   const gone = [...before.keys()].filter((path) => !after.has(path));
@@ -29,7 +41,7 @@ export function compareDefinitions(old: WorkflowDefinition, next: WorkflowDefini
   const renamed = pairRenamed(pick(before, gone), pick(after, fresh));
   const isRenamed = (path: string): boolean => renamed.some(({ from, to }) => from === path || to === path);
   return {
-    equal: old.fingerprint === next.fingerprint,
+    equal: false,
     changed: kept.filter((path) => !isSame(path)),
     added: fresh.filter((path) => !isRenamed(path)),
     removed: gone.filter((path) => !isRenamed(path)),
