@@ -10,6 +10,7 @@ import type { ForEachScope } from "../definition/workflow.js";
 import { endGroup } from "./advance-scopes.js";
 import type { Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
+import { listHeld } from "./held.js";
 import { itemNameAt, keyAt, type ForEachData } from "./items.js";
 import { describeMemberError, leaveFailed, outputAt } from "./leaving.js";
 import { childPath } from "./lookup.js";
@@ -24,10 +25,12 @@ export function advanceForEach(choice: Choice, open: OpenScope<ForEachScope>): r
   const frontier = choice.state.frontier.get(scope.path);
   if (frontier === undefined) return [];
   if (data.fault !== undefined) return leaveFailed(choice, open);
-  if (data.failing || (data.next >= data.count && frontier.ready.length === 0))
+  const held = listHeld(choice, scope.path).size;
+  const isFailing = data.failing || (held > 0 && open.node.failureMode === "fail_fast");
+  if (isFailing || (data.next >= data.count && frontier.ready.length === 0))
     return endGroup(choice, open, () => describeItems(choice, open));
   const events: EngineEvent[] = [];
-  for (const name of nextItems(choice, open, frontier)) {
+  for (const name of nextItems(choice, open, { frontier, held })) {
     events.push(...startChild(choice, childPath(scope.path, name), budget));
     if (budget.isExhausted) break;
   }
@@ -37,10 +40,10 @@ export function advanceForEach(choice: Choice, open: OpenScope<ForEachScope>): r
 function nextItems(
   choice: Choice,
   { scope, node }: OpenScope<ForEachScope>,
-  frontier: ScopeFrontier,
+  { frontier, held }: { readonly frontier: ScopeFrontier; readonly held: number },
 ): readonly string[] {
   const data = scope.data as ForEachData;
-  const room = Math.max(0, node.maxConcurrent - data.running);
+  const room = Math.max(0, node.maxConcurrent - (data.running - held));
   const names = frontier.ready.slice(0, room);
   const last = Math.min(data.count, data.next + room - names.length);
   for (let index = data.next; index < last; index += 1) names.push(itemNameAt(choice, data, { node, index }));

@@ -15,6 +15,7 @@ import type { Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { CANCELLED_BY_SIBLING } from "./evolve-steps.js";
 import { isAbsorbed } from "./failure.js";
+import { isFailingFast, listHeld } from "./held.js";
 import { describeGroup, leave, leaveFailed } from "./leaving.js";
 import { childPath } from "./lookup.js";
 import type { OpenScope } from "./open-scope.js";
@@ -55,7 +56,10 @@ export function advanceGroup(choice: Choice, open: OpenScope<ParallelScope | Dag
   const data = scope.data as DataOf<"parallel" | "dag">;
   const frontier = choice.state.frontier.get(scope.path);
   if (frontier === undefined) return [];
-  if (!data.failing && frontier.ready.length > 0) return startReady(choice, open, node.maxConcurrent - data.running);
+  const held = listHeld(choice, scope.path).size;
+  const isFailing = data.failing || (held > 0 && node.failureMode === "fail_fast");
+  if (!isFailing && frontier.ready.length > 0)
+    return startReady(choice, open, node.maxConcurrent - (data.running - held));
   return endGroup(choice, open, () => describeGroup(choice, open));
 }
 
@@ -69,7 +73,7 @@ export function endGroup(
   const data = scope.data as GroupCounts;
   const frontier = choice.state.frontier.get(scope.path);
   if (frontier === undefined) return [];
-  if (data.failing) {
+  if (data.failing || isFailingFast(choice, scope.path)) {
     const cancelled = cancelBelow(choice, scope.path);
     return cancelled.length > 0 ? cancelled : leaveFailing(choice, open, describe);
   }

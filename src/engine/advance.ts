@@ -13,6 +13,7 @@ import { askPerson } from "./asking.js";
 import { decideThat, type Choice } from "./choice.js";
 import { enterScope } from "./entering.js";
 import type { EngineEvent } from "./events.js";
+import { isHeldBack } from "./held.js";
 import type { QuestionKind } from "./question.js";
 import { reachHook } from "./hooks.js";
 import { isLimitOpen } from "./limits.js";
@@ -121,7 +122,7 @@ function followOwnWay(choice: Choice, step: StepEntry): readonly EngineEvent[] {
 function advanceScopes(choice: Choice, budget: StartBudget): readonly EngineEvent[] {
   for (const scope of choice.state.scopes.values()) {
     const outer = scope.parent === undefined ? undefined : choice.state.scopes.get(scope.parent);
-    if (outer !== undefined && isHalted(choice.state, outer)) continue;
+    if (outer !== undefined && (isHalted(choice.state, outer) || isHeldBack(choice, outer))) continue;
     const events = advanceScope(choice, scope, budget);
     if (events.length > 0 || budget.isExhausted) return events;
   }
