@@ -1,5 +1,6 @@
 // The kill loop: the built program, killed at random and at every named point, taken up again until it is done.
 //   node scripts/kill-loop.mjs [--kills N] [--seed N] [--workers N] [--points A,B] [--plant WHAT] [--keep]
+//                             [--store file|sqlite|pglite|postgres://…]
 // After each task: every effect exactly once (or reported unknown, and nothing run), no child left over, a history in
 // which nothing that was done was done again, and the output of an undisturbed run. kill-loop/README.md says the rest.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     workers: { type: "string", default: "2" },
     points: { type: "string", default: "" },
     plant: { type: "string", default: "none" },
+    store: { type: "string", default: "file" },
     keep: { type: "boolean", default: false },
   },
 });
@@ -29,7 +31,7 @@ const killsWanted = Number(values.kills);
 const plant = parsePlant(values.plant);
 const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "splashdown-kill-"));
-const bench = new Bench({ folder, dist: join(root, "dist") });
+const bench = new Bench({ folder, dist: join(root, "dist"), store: values.store });
 const tally = new Tally({ say: (text) => console.error(text) });
 
 /** Runs one planned task to its end and judges it. */

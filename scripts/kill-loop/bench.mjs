@@ -11,10 +11,13 @@ export class Bench {
   #folder;
   #dist;
   #processMsMax;
+  #store;
   #count = 0;
 
-  constructor({ folder, dist, processMsMax = PROCESS_MS_MAX }) {
+  /** `store`: `file`, `sqlite`, `pglite`, or the address of a Postgres server, where each place has tables of its own. */
+  constructor({ folder, dist, store = "file", processMsMax = PROCESS_MS_MAX }) {
     this.#folder = folder;
+    this.#store = store;
     this.#dist = dist;
     this.#processMsMax = processMsMax;
   }
@@ -29,7 +32,14 @@ export class Bench {
     const folder = join(this.#folder, `place-${this.#count}`);
     const temporary = join(folder, "tmp");
     mkdirSync(temporary, { recursive: true });
-    return { folder, temporary, outputs: join(folder, "outputs") };
+    const outputs = join(folder, "outputs");
+    return { folder, temporary, outputs, store: this.#addressIn(outputs) };
+  }
+
+  #addressIn(outputs) {
+    if (this.#store.includes("://")) return `${this.#store}?table_prefix=k${this.#count}_`;
+    if (this.#store === "file") return `file:${outputs}`;
+    return `${this.#store}:${join(outputs, "tasks.db")}`;
   }
 
   discard(place) {
@@ -43,7 +53,7 @@ export class Bench {
       TMPDIR: place.temporary,
       SPLASHDOWN_CONFIG_DIR: join(this.#folder, "config"),
       SPLASHDOWN_STATE_DIR: join(this.#folder, "state"),
-      SPLASHDOWN_STORE: `file:${place.outputs}`,
+      SPLASHDOWN_STORE: place.store,
     };
   }
 

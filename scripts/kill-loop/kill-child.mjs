@@ -1,12 +1,13 @@
 // Runs or resumes a task with the built program over a file system that kills this process at a named point:
 //   intent:N, spawned:N, done:N   right after the N-th durable record of that kind; any other family of records too,
 //                                 by its own name: failure:N, decision:N, score:N, question:N, checkpoint:N …
-//   half-snapshot:N               when half of the N-th snapshot's bytes are written
-//   operation:N                   right before the N-th file operation that changes something
+//   half-snapshot:N               when half of the N-th snapshot's bytes are written, or before its statement
+//   operation:N                   right before the N-th file operation or statement that changes something
 // usage: node kill-child.mjs PROGRAM POINT run FILE TASK [NAME=VALUE…] | PROGRAM POINT resume TASK
 //        | PROGRAM POINT call VERB ARGUMENTS-AS-JSON   e.g. call checkpoints.prune '[{"task":"t"}]'; prints its view
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { hookDatabase } from "./killing-database.mjs";
 
 const [program, point, verb, ...rest] = process.argv.slice(2);
 const importBuilt = (file) => import(pathToFileURL(join(dirname(program), "..", file)).href);
@@ -35,11 +36,7 @@ function wrapHandle(handle, path) {
     ...pick(handle, ["read", "stat", "close", "sync"]),
     write: async (bytes) => {
       if (kind === "operation") countDown();
-      if (
-        kind === "half-snapshot" &&
-        path.endsWith(".tmp") &&
-        Buffer.from(bytes.subarray(0, 40)).includes("splashdown.checkpoint")
-      ) {
+      if (kind === "half-snapshot" && path.endsWith(".tmp") && holds(bytes, "splashdown.checkpoint")) {
         left -= 1;
         if (left === 0) {
           await handle.write(bytes.subarray(0, Math.floor(bytes.length / 2)));
@@ -59,8 +56,14 @@ function wrapHandle(handle, path) {
 
 /** A segment begins with its header and what it repeats of the one before: nothing of that happens now. */
 function beginsSegment(bytes) {
-  return Buffer.from(bytes.subarray(0, 40)).includes("splashdown.journal");
+  return holds(bytes, "splashdown.journal");
 }
+
+function holds(bytes, word) {
+  return Buffer.from(bytes.subarray(0, 40)).includes(word);
+}
+
+const bytesOf = (values) => values.filter((value) => value instanceof Uint8Array);
 
 function pick(object, names) {
   return Object.fromEntries(names.map((name) => [name, object[name].bind(object)]));
@@ -97,6 +100,20 @@ function createKillingFileSystem() {
     },
   };
 }
+
+await hookDatabase(process.env.SPLASHDOWN_STORE ?? "", {
+  before: (_sql, values) => {
+    if (kind === "operation") countDown();
+    if (kind === "half-snapshot" && bytesOf(values).some((bytes) => holds(bytes, "splashdown.checkpoint"))) countDown();
+  },
+  after: (_sql, values) => {
+    if (RECORD === undefined) return;
+    for (const bytes of bytesOf(values).filter((each) => !beginsSegment(each))) {
+      const found = Buffer.from(bytes).toString("latin1").split(RECORD).length - 1;
+      for (let at = 0; at < found; at += 1) countDown();
+    }
+  },
+});
 
 const log = { info: () => undefined, warn: () => undefined, debug: () => undefined };
 const splashdown = await openSplashdown({ fileSystem: createKillingFileSystem(), log });
