@@ -13,6 +13,7 @@ import { registerMetrics } from "./metrics.js";
 import { registerRecover } from "./recover.js";
 import { registerResume } from "./resume.js";
 import { registerRun } from "./run.js";
+import { registerStore } from "./store.js";
 import { registerTasks } from "./tasks.js";
 import { registerWorkplace } from "./workplace.js";
 
@@ -61,6 +62,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerGraph(program, deps);
   registerInit(program, deps);
   registerMetrics(program, deps);
+  registerStore(program, deps);
   registerCompletion(program, deps);
   for (const command of allCommands(program)) command.exitOverride().configureOutput(program.configureOutput());
   return program;

@@ -11,6 +11,7 @@ import type * as Faces from "./face-views.js";
 import type { ProgramCheckpoints } from "./program-checkpoints.js";
 import type { ExportOptions, ExportView, ImportOptions, ImportView, ShredOptions, ShredView } from "./bundle-views.js";
 import type { KeyChangeView, KeyTarget } from "./key-views.js";
+import type { StoreCopyOptions, StoreCopyView } from "./store-views.js";
 import type {
   ClearOptions,
   ForkOptions,
@@ -27,6 +28,7 @@ import type { CheckpointView, EventView, QuestionView, RunView, TaskSummaryView,
 export type * from "./bundle-views.js";
 export type * from "./face-views.js";
 export type * from "./key-views.js";
+export type * from "./store-views.js";
 export type * from "./task-views.js";
 
 export type { KeySourceSetting, OnUnknown };
@@ -272,6 +274,10 @@ export interface Splashdown {
     ): Promise<KeyChangeView>;
     /** Destroys every copy of a task's key in the store; the plan goes to `confirm` first. Nothing brings it back. */
     shred(task: string, options?: ShredOptions): Promise<ShredView>;
+  };
+  readonly store: {
+    /** Tasks from one store to another, proved byte by byte; the origin is only read. */
+    copy(options: StoreCopyOptions): Promise<StoreCopyView>;
   };
   validate(file: string): Promise<ValidateView>;
   /** What `run` would do with the same options. Nothing is made. */

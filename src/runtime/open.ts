@@ -50,7 +50,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   for (const note of loaded.notes) log.warn(note);
   const { settings } = loaded;
   const version = readVersion();
-  const store = openStore(loaded.store, {
+  const storeParts = {
     fileSystem,
     clock,
     random,
@@ -58,7 +58,8 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     userId: process.getuid?.(),
     machine: { host: environment.host, bootId: readBootId() },
     workingFolder: environment.workingFolder,
-  });
+  };
+  const store = openStore(loaded.store, storeParts);
   const processes = new LazyProcesses(clock);
   const emitter = new Emitter(log);
   const storeFolder = folderOf(loaded.store, environment.workingFolder);
@@ -102,6 +103,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   if (!settings.checkpoint_config.encryption) log.warn("encryption is off: what is written can be read by anybody");
   return createVerbs(services, {
     storeFolder,
+    openStore: (address) => openStore(address, storeParts),
     config: loaded,
     close: async () => {
       await processes.close();

@@ -1,5 +1,5 @@
 /** Binds the verbs to one opened Splashdown. */
-import type { TaskStore } from "../store/contract.js";
+import type { Store, TaskStore } from "../store/contract.js";
 import { showAudit, verifyAudit } from "./audit-verbs.js";
 import type { Splashdown } from "./contract.js";
 import { runDoctor } from "./doctor.js";
@@ -14,6 +14,7 @@ import { addKeys, removeKeys, rotateKeys } from "./key-change-verbs.js";
 import { answerQuestion, requestOfTask } from "./messages.js";
 import { reportMetrics } from "./metrics-verb.js";
 import { exportTask, importBundle } from "./bundle-verbs.js";
+import { copyStore } from "./store-copy-verb.js";
 import { shredKeys } from "./shred-verb.js";
 import { pinCheckpoint, unpinCheckpoint } from "./pin-verbs.js";
 import { openProgramCheckpoints } from "./program-checkpoints.js";
@@ -31,6 +32,8 @@ import { validateWorkflow } from "./workflow-loading.js";
 
 export interface VerbParts {
   readonly storeFolder: string | undefined;
+  /** Opens another store than the one Splashdown was opened with. */
+  readonly openStore: (address: string) => Store;
   readonly config: LoadedSettings;
   readonly close: () => Promise<void>;
 }
@@ -79,6 +82,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
       rotate: (target, options = {}) => rotateKeys(services, target, options),
       shred: (task, options) => shredKeys(services, task, options),
     },
+    store: { copy: (options) => copyStore({ services, openStore: parts.openStore }, options) },
     validate: (file) => validateWorkflow(services, file),
     dryRun: (options) => planRun(services, options),
     graph: (file, format = "mermaid") => graphWorkflow(services, file, format),

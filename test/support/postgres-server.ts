@@ -74,8 +74,10 @@ export class PostgresServer {
   /** Runs a statement as a person would; the rows as text, columns by `|`. */
   query(sql: string): string {
     const address = ["-h", "127.0.0.1", "-p", String(this.#port), "-U", USER];
-    return execFileSync(join(this.#binaries, "psql"), [...address, "-Atc", sql, "postgres"], {
+    const all = [...address, "-Atc", sql, "postgres"];
+    return execFileSync(join(this.#binaries, "psql"), all, {
       encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
     }).trim();
   }
 

@@ -132,7 +132,12 @@ export async function openVerbRoom(options: VerbRoomOptions): Promise<Splashdown
     programs: new Map(),
     running: new Map(),
   };
-  return createVerbs(services, { storeFolder: MODEL_ROOT, config: loaded, close: () => store.close() });
+  return createVerbs(services, {
+    storeFolder: MODEL_ROOT,
+    openStore: () => store,
+    config: loaded,
+    close: () => store.close(),
+  });
 }
 
 function partsOf({ presence, hints }: Machine): Pick<StoreParts, "presence" | "watchFolder"> {

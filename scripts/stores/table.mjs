@@ -1,0 +1,49 @@
+// The table of stores × groups × passed, from what the test runner reports. Pure.
+
+const GROUPS = ["tasks", "claims", "segments", "objects", "presence", "story"];
+const CONTRACT = /^store: (.+), (?:fresh|reopened|prefixed), (\w+)$/;
+const STORY = /^on '?(\w+)'?$/;
+const BEGIN = "<!-- stores: made by scripts/stores.mjs --readme -->";
+const END = "<!-- /stores -->";
+/** The directory is tested on a model of a disk, too. */
+const NAMES = new Map([
+  ["directory on this machine", "file"],
+  ["directory on a disk model", "file, on a model of a disk"],
+]);
+
+function placeOf([name = ""]) {
+  const contract = CONTRACT.exec(name);
+  if (contract !== null) return { store: NAMES.get(contract[1]) ?? contract[1], group: contract[2] };
+  const story = STORY.exec(name);
+  return story === null ? undefined : { store: story[1], group: "story" };
+}
+
+/** Shape: one row per store, in the order they were met; counts by group. Skipped tests count as neither. */
+export function computeRows(results) {
+  const rows = new Map();
+  for (const { ancestorTitles, status } of results) {
+    const place = placeOf(ancestorTitles);
+    if (place === undefined || (status !== "passed" && status !== "failed")) continue;
+    const groups = rows.get(place.store) ?? new Map();
+    const counts = groups.get(place.group) ?? { passed: 0, failed: 0 };
+    counts[status] += 1;
+    rows.set(place.store, groups.set(place.group, counts));
+  }
+  return [...rows].map(([store, groups]) => ({ store, groups }));
+}
+
+export function formatRows(rows) {
+  const groups = GROUPS.filter((group) => rows.some((row) => row.groups.has(group)));
+  const cell = (counts) => (counts === undefined ? "–" : `${counts.passed} of ${counts.passed + counts.failed}`);
+  const lines = rows.map(
+    (row) => `| ${row.store} | ${groups.map((group) => cell(row.groups.get(group))).join(" | ")} |`,
+  );
+  return [`| store | ${groups.join(" | ")} |`, `| --- |${" --- |".repeat(groups.length)}`, ...lines].join("\n");
+}
+
+/** The README with the table between its marks. */
+export function placeTable(readme, table) {
+  const [from, to] = [readme.indexOf(BEGIN), readme.indexOf(END)];
+  if (from < 0 || to < from) throw new Error("the README has no place for the table of stores");
+  return `${readme.slice(0, from + BEGIN.length)}\n\n${table}\n\n${readme.slice(to)}`;
+}
