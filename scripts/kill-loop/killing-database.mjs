@@ -4,7 +4,7 @@
 
 const CHANGES = /^\s*(?:INSERT|UPDATE|DELETE|COMMIT)\b/i;
 
-function around({ before, after }, sql, values, run) {
+function around({ before, after }, { sql, values }, run) {
   const changes = CHANGES.test(sql);
   if (changes) before(sql, values);
   const result = run();
@@ -14,40 +14,51 @@ function around({ before, after }, sql, values, run) {
   return result;
 }
 
+/** Puts `make(original)` in the place of a method; `original` is called with the object it belongs to first. */
+function replaceMethod(prototype, name, make) {
+  const original = Reflect.get(prototype, name);
+  const call = (target, ...args) => Reflect.apply(original, target, args);
+  const replacement = make(call);
+  prototype[name] = function (...args) {
+    return replacement(this, ...args);
+  };
+}
+
 async function hookSqlite(hooks) {
   const found = await import("node:sqlite").catch(() => import("better-sqlite3"));
-  const { prototype } = found.DatabaseSync ?? found.default;
-  const { prepare } = prototype;
-  prototype.prepare = function (sql) {
-    const statement = prepare.call(this, sql);
-    const call =
+  replaceMethod((found.DatabaseSync ?? found.default).prototype, "prepare", (prepare) => (connection, sql) => {
+    const statement = prepare(connection, sql);
+    const hooked =
       (name) =>
       (...values) =>
-        around(hooks, sql, values, () => statement[name](...values));
-    return { reader: statement.reader, all: call("all"), run: call("run") };
-  };
+        around(hooks, { sql, values }, () => statement[name](...values));
+    return { reader: statement.reader, all: hooked("all"), run: hooked("run") };
+  });
 }
 
 async function hookPostgres(hooks) {
   const { Client } = await import("pg");
-  const { query } = Client.prototype;
-  Client.prototype.query = function (sql, values, ...rest) {
-    if (typeof sql !== "string" || typeof values === "function") return query.call(this, sql, values, ...rest);
-    return around(hooks, sql, values ?? [], () => query.call(this, sql, values, ...rest));
-  };
+  replaceMethod(Client.prototype, "query", (query) => (client, ...args) => {
+    const [sql, values = []] = args;
+    const run = () => query(client, ...args);
+    return typeof sql === "string" && Array.isArray(values) ? around(hooks, { sql, values }, run) : run();
+  });
 }
 
 async function hookPglite(hooks) {
   const { PGlite } = await import("@electric-sql/pglite");
-  const { query, transaction } = PGlite.prototype;
-  PGlite.prototype.query = function (sql, values = [], ...rest) {
-    return around(hooks, sql, values, () => query.call(this, sql, values, ...rest));
-  };
-  PGlite.prototype.transaction = function (work) {
-    return transaction.call(this, (tx) =>
-      work({ query: (sql, values = []) => around(hooks, sql, values, () => tx.query(sql, values)) }),
-    );
-  };
+  replaceMethod(PGlite.prototype, "query", (query) => (database, ...args) => {
+    const [sql, values = []] = args;
+    return around(hooks, { sql, values }, () => query(database, ...args));
+  });
+  replaceMethod(
+    PGlite.prototype,
+    "transaction",
+    (transaction) => (database, work) =>
+      transaction(database, (tx) =>
+        work({ query: (sql, values = []) => around(hooks, { sql, values }, () => tx.query(sql, values)) }),
+      ),
+  );
 }
 
 const HOOKS = { sqlite: hookSqlite, postgres: hookPostgres, postgresql: hookPostgres, pglite: hookPglite };

@@ -11,7 +11,8 @@ import { createNodeFileSystem } from "../base/node-file-system.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateEngine } from "../engine/input.js";
 import { openProcessHost, type SystemProcessHost } from "../process/host.js";
-import { openStore } from "../store/open-store.js";
+import type { Store } from "../store/contract.js";
+import { openStore, type OpenStoreParts } from "../store/open-store.js";
 import type { AskPerson } from "./person.js";
 import { AuditTrail } from "./audit-trail.js";
 import type { Splashdown } from "./contract.js";
@@ -50,16 +51,9 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   for (const note of loaded.notes) log.warn(note);
   const { settings } = loaded;
   const version = readVersion();
-  const storeParts = {
-    fileSystem,
-    clock,
-    random,
-    platform: process.platform,
-    userId: process.getuid?.(),
-    machine: { host: environment.host, bootId: readBootId() },
-    workingFolder: environment.workingFolder,
-  };
-  const store = openStore(loaded.store, storeParts);
+  const openOther = (address: string): Store =>
+    openStore(address, createStoreParts({ environment, fileSystem, clock, random }));
+  const store = openOther(loaded.store);
   const processes = new LazyProcesses(clock);
   const emitter = new Emitter(log);
   const storeFolder = folderOf(loaded.store, environment.workingFolder);
@@ -103,13 +97,25 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   if (!settings.checkpoint_config.encryption) log.warn("encryption is off: what is written can be read by anybody");
   return createVerbs(services, {
     storeFolder,
-    openStore: (address) => openStore(address, storeParts),
+    openStore: openOther,
     config: loaded,
     close: async () => {
       await processes.close();
       await store.close();
     },
   });
+}
+
+/** What every store of this process is built from. */
+function createStoreParts(given: Pick<Services, "environment" | "fileSystem" | "clock" | "random">): OpenStoreParts {
+  const { environment, ...ports } = given;
+  return {
+    ...ports,
+    platform: process.platform,
+    userId: process.getuid?.(),
+    machine: { host: environment.host, bootId: readBootId() },
+    workingFolder: environment.workingFolder,
+  };
 }
 
 /** The process host starts with its first child. */

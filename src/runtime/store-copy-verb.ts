@@ -9,7 +9,7 @@ import { LIMITS } from "../base/limits.js";
 import { quoteArgument } from "../base/shell-text.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
 import type { Store, TaskStore } from "../store/contract.js";
-import { isArriving, readTaskFiles, writeTask } from "../transfer/copy-task.js";
+import { isArriving, readTaskFiles, type TaskFile, writeTask } from "../transfer/copy-task.js";
 import type { Services } from "./services.js";
 import type { StoreCopyOptions, StoreCopyView } from "./store-views.js";
 import { formatTime } from "./views.js";
@@ -91,19 +91,19 @@ async function prove(origin: TaskStore, copy: TaskStore): Promise<{ files: numbe
   let files = 0;
   let sizeBytes = 0;
   for await (const wanted of readTaskFiles(origin)) {
-    const { value } = (await copied.next()) as IteratorResult<typeof wanted, undefined>;
+    const { value } = (await copied.next()) as IteratorResult<TaskFile, undefined>;
     const isSame =
-      value !== undefined &&
-      value.key === wanted.key &&
-      value.segment?.epoch === wanted.segment?.epoch &&
-      value.segment?.index === wanted.segment?.index &&
-      Buffer.compare(value.bytes, wanted.bytes) === 0;
-    if (!isSame) throw differs(origin.name, wanted.key ?? `segment ${wanted.segment?.epoch}-${wanted.segment?.index}`);
+      value !== undefined && nameOf(value) === nameOf(wanted) && Buffer.compare(value.bytes, wanted.bytes) === 0;
+    if (!isSame) throw differs(origin.name, nameOf(wanted));
     files += 1;
     sizeBytes += wanted.bytes.byteLength;
   }
   if ((await copied.next()).done !== true) throw differs(origin.name, "a file that only the copy has");
   return { files, sizeBytes };
+}
+
+function nameOf({ key, segment }: TaskFile): string {
+  return key ?? `segment ${segment?.epoch}-${segment?.index}`;
 }
 
 function differs(task: string, file: string): SplashdownError {
