@@ -63,8 +63,8 @@ function choose(choice: Choice, input: EngineInput): readonly EngineEvent[] {
 }
 
 function startTask(choice: Choice, input: Extract<EngineInput, { kind: "start" }>): EngineEvent {
-  const { kind: _kind, ...facts } = input;
-  return { type: "task_started", atMs: choice.nowMs, ...facts };
+  const { kind: _kind, onUnknown, ...facts } = input;
+  return { type: "task_started", atMs: choice.nowMs, ...facts, ...(onUnknown === undefined ? {} : { onUnknown }) };
 }
 
 /** Reminders and the limit on working time; retries and waits are started by `advance`, expiries answered by the runner. */

@@ -72,6 +72,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       inputs: true,
       settings: true,
       traceparent: false,
+      onUnknown: false,
     },
   },
   task_resumed: {

@@ -111,6 +111,7 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly inputs: JsonObject;
       readonly settings: JsonObject;
       readonly traceparent?: string;
+      readonly onUnknown?: OnUnknown;
     }
   /** A new owner goes on. `crashed`: the one before ended without `task_closed`. `byPerson`: crash counters start afresh. */
   | {

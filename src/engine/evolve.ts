@@ -116,6 +116,7 @@ function startTask(state: TaskState, event: EventOf<"task_started">): void {
     startedAtMs: event.atMs,
     status: "running",
     resumable: true,
+    ...(event.onUnknown === undefined ? {} : { onUnknown: event.onUnknown }),
     extended: Object.freeze({}),
   });
 }

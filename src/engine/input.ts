@@ -67,6 +67,8 @@ export type EngineInput =
       readonly inputs: JsonObject;
       readonly settings: JsonObject;
       readonly traceparent?: string;
+      /** Flag `--on-unknown`: a member that is ended because another one failed may have acted. */
+      readonly onUnknown?: "ask" | "rerun" | "skip" | "fail" | undefined;
     }
   /** A new owner: `task_resumed`, then one choice per open step (rerun, unknown, parked, orphan offered). */
   | {

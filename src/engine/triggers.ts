@@ -108,9 +108,7 @@ function requestAfter(choice: Choice, event: EngineEvent): CheckpointRequest | u
     case "scope_entered":
       return event.phase === undefined ? undefined : { trigger: "phase_started", phase: event.phase };
     case "scope_left":
-      return event.phase === undefined
-        ? undefined
-        : { trigger: "phase_completed", phase: event.phase, status: statusAfterPhase(state, event.phase) };
+      return requestAfterScope(state, event);
     case "step_completed":
       return requestAfterStep(choice, event);
     case "step_failed":
@@ -139,6 +137,16 @@ function requestAfter(choice: Choice, event: EngineEvent): CheckpointRequest | u
     default:
       return undefined;
   }
+}
+
+/** A phase, or a workflow without phases, which is as a whole what a phase is elsewhere. */
+function requestAfterScope(state: TaskState, event: EventOf<"scope_left">): CheckpointRequest | undefined {
+  const { path, phase, outcome } = event;
+  if (phase !== undefined) return { trigger: "phase_completed", phase, status: statusAfterPhase(state, phase) };
+  const { root } = requireTask(state).definition;
+  if (path !== root.path || root.scope === "phases") return undefined;
+  const status = outcome === "failed" ? "failed" : "completed";
+  return { trigger: "phase_completed", phase: currentPhase(state), status };
 }
 
 function requestAfterStep(choice: Choice, event: EventOf<"step_completed">): CheckpointRequest | undefined {

@@ -40,6 +40,8 @@ export interface ConductOptions {
   readonly signal: AbortSignal | undefined;
   /** Steps to stop before, by path or name. */
   readonly breakAt?: readonly string[] | undefined;
+  /** Flag `--on-unknown`. */
+  readonly onUnknown?: OnUnknown;
 }
 
 export interface NewTask extends ConductOptions {
@@ -84,9 +86,10 @@ function startInput(
   { task, vault }: OpenedTask,
   options: ConductOptions & { readonly inputs: JsonObject },
 ): Extract<EngineInput, { kind: "start" }> {
-  const { workflow, settings, inputs } = options;
+  const { workflow, settings, inputs, onUnknown } = options;
   return {
     kind: "start",
+    onUnknown,
     taskId: vault.taskId as TaskId,
     name: task.name,
     definition: workflow.definition,
@@ -103,7 +106,6 @@ export interface GoOn extends ConductOptions {
   /** Asked again right before the claim: somebody else may have gone on with the task and even ended it. */
   readonly isToGoOn: (state: TaskState) => boolean | Promise<boolean>;
   readonly byPerson: boolean;
-  readonly onUnknown?: OnUnknown;
   readonly takeOver: boolean;
   readonly acceptLoss: boolean;
   /** The definition as it is now, when a person accepted that it differs. */

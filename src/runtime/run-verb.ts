@@ -46,6 +46,7 @@ export async function runWorkflow(services: Services, options: RunOptions): Prom
     wait: options.wait ?? false,
     signal: options.signal,
     breakAt: options.breakAt,
+    ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
   };
   requireKnownGates(workflow.definition, prepared.presets);
   if (options.task !== undefined) return runNamed(services, options.task, prepared);
@@ -152,7 +153,6 @@ async function takeUp(services: Services, candidate: Candidate, prepared: Prepar
       takeOver: false,
       acceptLoss: false,
       acceptedDefinition: false,
-      ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
     });
   });
 }

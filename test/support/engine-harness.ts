@@ -28,6 +28,8 @@ export interface HarnessOptions {
   readonly perform?: Perform;
   readonly inputs?: JsonObject;
   readonly settings?: JsonObject;
+  /** Flag of the first run. */
+  readonly onUnknown?: "ask" | "rerun" | "skip" | "fail";
   readonly sleepMsMax?: number;
   readonly seed?: number | string;
   /** Time each performed step takes. */
@@ -104,6 +106,7 @@ export class EngineHarness {
       folder: "/work/flow",
       inputs: this.#options.inputs ?? {},
       settings: this.#options.settings ?? {},
+      onUnknown: this.#options.onUnknown,
     });
   }
 

@@ -24,6 +24,7 @@ describe("events as text", () => {
       "completion",
       "checkpoint",
       "scope",
+      "checkpoint",
       "task",
     ]);
   });

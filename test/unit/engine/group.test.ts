@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.js";
-import { done, EngineHarness, failed } from "../../support/engine-harness.js";
+import { done, EngineHarness, failed, type HarnessOptions } from "../../support/engine-harness.js";
 import { checkState } from "../../support/state-check.js";
 import { command, dag, machine, model, parallel, undeclared, workflow } from "../../support/workflow-builder.js";
 
@@ -97,8 +97,9 @@ describe("a parallel group", () => {
     const flow = (pay: ReturnType<typeof undeclared>) =>
       workflow(machine("main", [parallel("g", [pay, model("b")], { onError: "rescue" }), model("rescue")]));
     /** Until b has failed while pay is under way. */
-    const run = (pay: ReturnType<typeof undeclared>) => {
+    const run = (pay: ReturnType<typeof undeclared>, options: Partial<HarnessOptions> = {}) => {
       const harness = new EngineHarness(flow(pay), {
+        ...options,
         perform: (step) => (step.name === "pay" ? undefined : step.name === "b" ? failed() : done("safe")),
       });
       harness.start();
@@ -132,6 +133,14 @@ describe("a parallel group", () => {
       expect(harness.performed).toEqual(["b#1", "rescue#1"]);
       expect(harness.state.unsettled.size).toBe(0);
       checkState(harness.state);
+    });
+
+    it("asks nobody where the flag of a first run says what to do, and asks under the next owner", () => {
+      const harness = run(undeclared("pay"), { onUnknown: "skip" });
+      expect([harness.finish().end, harness.step("main/g/pay").status]).toEqual(["done", "skipped"]);
+      const next = harness.crash();
+      next.resume({ byPerson: false, crashed: true });
+      expect(next.state.task?.onUnknown).toBeUndefined();
     });
 
     it("asks nobody where the step says what to do", () => {

@@ -1,7 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
-import { command, dag, machine, model, phase, phases, set, workflow } from "../../support/workflow-builder.js";
+import {
+  command,
+  dag,
+  machine,
+  model,
+  parallel,
+  phase,
+  phases,
+  set,
+  workflow,
+} from "../../support/workflow-builder.js";
 
 const triggersOf = (harness: EngineHarness) => harness.of("checkpoint_recorded").map((event) => event.trigger);
 const withRules = (triggers: JsonObject, more: JsonObject = {}) => ({ checkpoint_config: { triggers, ...more } });
@@ -40,6 +50,7 @@ describe("triggers", () => {
     });
     expect(harness.of("checkpoint_recorded")).toMatchObject([
       { trigger: "user_requested", metadata: { rows: 3, task: "a", visit: 1, cycle: 1, elapsed_ms: 500 } },
+      { trigger: "phase_completed" },
     ]);
   });
 
@@ -71,7 +82,7 @@ describe("triggers", () => {
     const count = (rule: JsonObject) => {
       const harness = new EngineHarness(flow, { settings: withRules({ specialist_finished: rule }), stepMs: 600 });
       harness.run();
-      return triggersOf(harness).length;
+      return triggersOf(harness).filter((trigger) => trigger === "specialist_finished").length;
     };
     expect(count({})).toBe(3);
     expect(count({ enabled: false })).toBe(0);
@@ -106,9 +117,22 @@ describe("triggers", () => {
     expect(harness.state.totals.memoryPeakBytes).toBe(1_000);
   });
 
-  it("are no checkpoint for a set step", () => {
+  it("take the end of a workflow without phases for the end of its one phase, whatever its steps are", () => {
+    const root = machine("main", [parallel("group", [set("a", { value: 1 }), set("b", { value: 2 })])]);
+    const harness = new EngineHarness(workflow(root));
+    harness.run();
+    expect(harness.of("checkpoint_recorded")).toMatchObject([
+      { trigger: "phase_completed", phase: 0, status: "completed" },
+    ]);
+    const cut = harness.crash(harness.events.findIndex(({ type }) => type === "checkpoint_recorded"));
+    cut.resume();
+    expect(cut.finish().end).toBe("done");
+    expect(cut.of("checkpoint_recorded")).toMatchObject([{ trigger: "phase_completed", status: "completed" }]);
+  });
+
+  it("make no checkpoint of a set step", () => {
     const harness = new EngineHarness(workflow(machine("main", [set("s", { value: 1 })])));
     harness.run();
-    expect(triggersOf(harness)).toEqual([]);
+    expect(triggersOf(harness)).toEqual(["phase_completed"]);
   });
 });
