@@ -98,6 +98,8 @@ export const LIMITS = {
   snapshotBudgetJournalFactor: 4,
   ownerBeatMs: 5_000,
   ownerWatchMs: 15_000,
+  /** How long a process that has claimed a task may take to show itself before another one claims it too. */
+  claimantShowsMs: 5_000,
   storeRetryMs: 5_000,
   /** A statement of a database that takes longer is given up; its outcome is then unknown. */
   databaseStatementMs: 60_000,

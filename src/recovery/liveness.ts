@@ -76,6 +76,29 @@ export async function requireOwnerGone(options: LivenessOptions & { readonly tak
   return liveness;
 }
 
+/** Looks this often for a process that has just claimed a task. */
+const CLAIMANT_POLL_MS = 50;
+
+/**
+ * Demands that nobody is about to begin: an epoch that was claimed and has no journal yet belongs to a process that shows
+ * itself in a moment, or that ended in between. It is waited for, so that an owner is not superseded in its first moments
+ * and whoever leaves names one that stays (R14).
+ *
+ * Units: at most LIMITS.claimantShowsMs on the monotonic clock, and not at all where the claimant showed itself and died.
+ * Errors: OWNER_ALIVE; CANCELLED by the signal.
+ */
+export async function requireNoClaimant(
+  options: Pick<LivenessOptions, "task" | "clock" | "signal"> & { readonly epoch: number },
+): Promise<void> {
+  const { task, clock, signal, epoch } = options;
+  const endMs = clock.monotonicMs() + LIMITS.claimantShowsMs;
+  for (;;) {
+    const { owner } = await requireOwnerGone({ task, clock, takeOver: true });
+    if (owner?.epoch === epoch || clock.monotonicMs() >= endMs) return;
+    await clock.sleep(CLAIMANT_POLL_MS, signal);
+  }
+}
+
 /** Who it is, in one line. */
 export function describeOwner(owner: OwnerFacts | undefined): string {
   if (owner === undefined) return "an unknown process";

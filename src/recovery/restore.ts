@@ -48,8 +48,11 @@ export interface RestoreOptions {
   /** `recovery_timeout_seconds`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** The last look before the claim, at the state as it is now; throws to leave the task alone. */
-  readonly beforeClaim?: (state: TaskState) => Promise<void>;
+  /**
+   * The last look before the claim, at the state as it is now; throws to leave the task alone. `unused`: an epoch that was
+   * claimed and whose journal was not opened.
+   */
+  readonly beforeClaim?: (state: TaskState, unused: number | undefined) => Promise<void>;
   /** The task is ours: called before anything else is done with it. */
   readonly afterClaim?: (epoch: number) => Promise<void>;
 }
@@ -101,7 +104,7 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
   const before = known === undefined ? await readTask(reading) : await readAgain(known.folded, reading);
   judge(before, options);
   deadline.check();
-  await options.beforeClaim?.(before.state);
+  await options.beforeClaim?.(before.state, unusedEpochOf(before.history));
   const epoch = await task.claim(before.history.claimedEpoch);
   await options.afterClaim?.(epoch);
   const folded = await readAgain(before, reading);
@@ -136,6 +139,11 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
 function lastEventOf({ position, history }: FoldedTask): EngineEvent | undefined {
   if (position?.n !== history.head?.n) return undefined;
   return history.records.findLast(({ kind }) => kind !== "recovery")?.decode();
+}
+
+/** The highest epoch, where it was claimed and has no header: its owner begins at this moment, or is gone. */
+function unusedEpochOf({ claimedEpoch, epoch }: History): number | undefined {
+  return claimedEpoch > epoch ? claimedEpoch : undefined;
 }
 
 /** Of what is continued; a snapshot beyond the end of a damaged journal has none. */

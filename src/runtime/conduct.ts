@@ -13,7 +13,7 @@ import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
 import type { OnUnknown } from "../definition/workflow.js";
 import type { EngineInput, GoBack } from "../engine/input.js";
 import { createState, type TaskState } from "../engine/state.js";
-import { requireOwnerGone } from "../recovery/liveness.js";
+import { requireNoClaimant, requireOwnerGone } from "../recovery/liveness.js";
 import type { KnownTask } from "../recovery/fold.js";
 import { restoreTask, type Restored } from "../recovery/restore.js";
 import type { TaskStore } from "../store/contract.js";
@@ -259,8 +259,9 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
     known: options.known,
     timeoutMs: settings.recovery_config.recovery_timeout_seconds * 1000,
     // Whoever took it since the first look has shown itself by now.
-    beforeClaim: async (state) => {
+    beforeClaim: async (state, unused) => {
       await requireOwnerGone({ ...waiting, takeOver: true });
+      if (unused !== undefined && !options.takeOver) await requireNoClaimant({ ...waiting, epoch: unused });
       if (!(await options.isToGoOn(state))) throw leftByAnother(task.name);
     },
     afterClaim: (epoch) => presence.show(epoch),

@@ -35,7 +35,8 @@ export async function whileOwning<T>(deps: PresenceDeps, act: (presence: Presenc
   const show = async (epoch: number): Promise<void> => {
     // Who was superseded already does not hide the new owner behind a record of its own.
     if (hide !== undefined || !(await task.confirm(epoch))) return;
-    const handle = await task.announce(describeSelf(deps));
+    const handle = await task.announce(describeSelf(deps, epoch));
+    if (!(await task.confirm(epoch))) return handle.close();
     const stop = clock.every(LIMITS.ownerBeatMs, () => void handle.beat());
     hide = async () => {
       stop();
@@ -73,7 +74,7 @@ async function nameSuccessor({ task, clock }: PresenceDeps, cause: unknown): Pro
   return cause;
 }
 
-function describeSelf({ self, environment, clock }: PresenceDeps): OwnerFacts {
+function describeSelf({ self, environment, clock }: PresenceDeps, epoch: number): OwnerFacts {
   return {
     pid: self.pid,
     host: environment.host,
@@ -81,5 +82,6 @@ function describeSelf({ self, environment, clock }: PresenceDeps): OwnerFacts {
     processStartedAt: String(self.startTicks),
     processNamespace: readProcessNamespace(),
     since: formatTime(clock.nowMs()),
+    epoch,
   };
 }

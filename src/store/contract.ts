@@ -75,6 +75,8 @@ export interface OwnerFacts extends JsonObject {
   readonly bootId: string;
   readonly processStartedAt: string;
   readonly since: string;
+  /** What it has claimed. */
+  readonly epoch?: number;
 }
 
 export interface OwnerState {

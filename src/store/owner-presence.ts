@@ -51,12 +51,15 @@ export class OwnerPresence {
   async announce(facts: OwnerFacts): Promise<PresenceHandle> {
     const { presence, folder, random } = this.#parts;
     const before = await this.#listSockets().catch(() => []);
+    const isSucceeded = await this.#isSucceeded(facts).catch(() => false);
     const name = formatSocketName(random.bytes(SOCKET_RANDOM_BYTES));
     let record: OwnerRecord = { facts, counter: 1 };
     const listener = await presence?.listen({ folder, name }, () => encodeOwnerRecord(record)).catch(() => undefined);
     record = { ...record, socket: listener === undefined ? undefined : name };
-    await this.#write(record).catch(() => undefined);
-    await this.#sweep(before);
+    if (!isSucceeded) {
+      await this.#write(record).catch(() => undefined);
+      await this.#sweep(before);
+    }
     return {
       beat: async () => {
         record = { ...record, counter: record.counter + 1 };
@@ -82,6 +85,12 @@ export class OwnerPresence {
     if (knock.kind === "refused") return { state: this.#isSameKernel(record.facts) ? "gone" : "unclear", ...seen };
     const answer = decodeOwnerRecord(knock.text) ?? record;
     return { state: "alive", owner: answer.facts, counter: answer.counter };
+  }
+
+  /** Somebody who has claimed a later epoch shows itself already, and is not hidden behind us. */
+  async #isSucceeded({ epoch = 0 }: OwnerFacts): Promise<boolean> {
+    const found = decodeOwnerRecord((await this.#read()) ?? "");
+    return (found?.facts.epoch ?? 0) > epoch;
   }
 
   /** The host is the one we are on, and it was started again since: whatever ran then does not run now. */

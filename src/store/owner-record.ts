@@ -50,5 +50,6 @@ function parseObject(text: string): JsonObject | undefined {
 function isOwnerFacts(value: JsonValue | undefined): value is OwnerFacts {
   if (value === undefined || !isJsonObject(value)) return false;
   const texts = [value.host, value.bootId, value.processStartedAt, value.since];
-  return typeof value.pid === "number" && texts.every((text) => typeof text === "string");
+  const isEpoch = value.epoch === undefined || typeof value.epoch === "number";
+  return typeof value.pid === "number" && isEpoch && texts.every((text) => typeof text === "string");
 }

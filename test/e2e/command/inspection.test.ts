@@ -143,6 +143,7 @@ describe("checkpoints", () => {
       [1, "specialist_finished"],
       [2, "specialist_finished"],
       [3, "specialist_finished"],
+      [4, "phase_completed"],
     ]);
     const [first] = list;
     const id = first?.checkpoint_id ?? "";
@@ -150,7 +151,7 @@ describe("checkpoints", () => {
       const view = (await place.run(["checkpoints", "show", reference, "--json"])).json<CheckpointView>();
       expect(view).toMatchObject({ checkpoint_id: id, seq: 1, task: "t" });
     }
-    expect((await place.run(["checkpoints", "show", "latest", "--json"])).json()).toMatchObject({ seq: 3 });
+    expect((await place.run(["checkpoints", "show", "latest", "--json"])).json()).toMatchObject({ seq: 4 });
     expect((await place.run(["debug", "list-checkpoints", "--task=t", "--json"])).json()).toEqual(list);
   });
 
@@ -243,7 +244,7 @@ describe("debug replay and diff-checkpoints", () => {
     const { code, stdout } = await place.run(["debug", "diff-checkpoints", "--from=t:latest", "--to=other:latest"]);
     expect({ code, stdout }).toEqual({
       code: 1,
-      stdout: "t:3 → other:3: 1 difference, first at task: inputs.n\n\ntask: inputs.n\n- 0\n+ 9\n",
+      stdout: "t:4 → other:4: 1 difference, first at task: inputs.n\n\ntask: inputs.n\n- 0\n+ 9\n",
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeOwner, observeOwner, requireOwnerGone } from "../../../src/recovery/liveness.js";
+import { describeOwner, observeOwner, requireNoClaimant, requireOwnerGone } from "../../../src/recovery/liveness.js";
 import type { OwnerFacts, OwnerState, TaskStore } from "../../../src/store/contract.js";
 import { codeOfAsync, refusalOf } from "../../support/error-code.js";
 import { FakeClock } from "../../support/fake-clock.js";
@@ -103,5 +103,33 @@ describe("requireOwnerGone", () => {
     const { task } = taskWith({ state });
     expect((await requireOwnerGone({ task, clock, takeOver: false })).state).toBe(state);
     expect(describeOwner(undefined)).toBe("an unknown process");
+  });
+});
+
+describe("requireNoClaimant", () => {
+  it("R14: waits for a process that has claimed and not shown itself, and names it when it does", async () => {
+    const clock = new FakeClock();
+    const claimant = { ...owner, pid: 9, epoch: 2 };
+    const { task } = taskWith({ state: "gone", owner }, { state: "gone", owner }, { state: "alive", owner: claimant });
+    const judged = refusalOf(() => requireNoClaimant({ task, clock, epoch: 2 }));
+    await clock.advance(100);
+    expect(await judged).toMatchObject({ code: "OWNER_ALIVE", details: { owner: { pid: 9 } } });
+  });
+
+  it("R14: goes on after five seconds, when it never came that far", async () => {
+    const clock = new FakeClock();
+    const { task } = taskWith({ state: "gone", owner });
+    let isDone = false;
+    const judged = requireNoClaimant({ task, clock, epoch: 2 }).then(() => (isDone = true));
+    await clock.advance(4_900);
+    expect(isDone).toBe(false);
+    await clock.advance(200);
+    await judged;
+  });
+
+  it("R14: goes on at once when it showed itself and is gone", async () => {
+    const { task, asked } = taskWith({ state: "gone", owner: { ...owner, epoch: 2 } });
+    await requireNoClaimant({ task, clock: new FakeClock(), epoch: 2 });
+    expect(asked()).toBe(1);
   });
 });

@@ -291,6 +291,25 @@ describe("restoreTask", () => {
     expect((await room.restore()).state.position).toBe(old.state.position + 1);
   });
 
+  it("R14: says before the claim whether another process has claimed and not opened its journal", async () => {
+    await room.live(4, "intended", 4);
+    const told: (number | undefined)[] = [];
+    const beforeClaim = (_state: unknown, unused: number | undefined): Promise<void> => {
+      told.push(unused);
+      return Promise.resolve();
+    };
+    const restored = await room.restore({ beforeClaim });
+    await room.restore({ beforeClaim });
+    const task = await room.task();
+    await room.restore({ beforeClaim, task });
+    expect([restored.epoch, told]).toEqual([2, [undefined, 2, 3]]);
+    const journal = await takeOn({ ...restored, epoch: 4 }, task);
+    journal.append([resumed({ ...restored, epoch: 4 })]);
+    await journal.durable();
+    await room.restore({ beforeClaim });
+    expect(told.at(-1)).toBeUndefined();
+  });
+
   it("R9: ends what the dead owner left running before it answers", async () => {
     await room.live(1, "intended");
     const task = await room.task();

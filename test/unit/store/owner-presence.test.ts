@@ -121,6 +121,21 @@ describe("presence over sockets", () => {
     });
   });
 
+  it("R14: is not hidden by an owner of an earlier epoch that announces itself late, nor by its end", async () => {
+    await withFolder(async (root) => {
+      const task = await createRealStore(root, { presence }).createTask("task");
+      const later = await task?.announce({ ...FACTS, pid: 2, epoch: 3 });
+      const earlier = await task?.announce({ ...FACTS, pid: 1, epoch: 2 });
+      const watching = await createRealStore(root, { presence }).task("task");
+      expect(await watching?.ownerState()).toMatchObject({ state: "alive", owner: { pid: 2, epoch: 3 } });
+      await earlier?.beat();
+      await earlier?.close();
+      expect(await watching?.ownerState()).toMatchObject({ state: "alive", owner: { pid: 2, epoch: 3 } });
+      await later?.close();
+      expect(await watching?.ownerState()).toEqual({ state: "none" });
+    });
+  });
+
   it("works in a folder whose path is longer than a socket's name may be", async () => {
     await withFolder(async (folder) => {
       const root = join(folder, "long".repeat(20), "deep".repeat(20));
