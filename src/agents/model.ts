@@ -19,6 +19,7 @@ import type { DurableAnswer } from "./model-call.js";
 import { readModelPlan } from "./model-plan.js";
 import { createModelTools } from "./model-tools.js";
 import { requireDeclaredOutput } from "./output-check.js";
+import { performPlanner } from "./planner.js";
 import { parseReport } from "./report.js";
 import {
   ASSESSMENT_REQUEST,
@@ -39,7 +40,8 @@ interface Attempt {
 
 export async function performModel(deps: PerformerDeps, work: StepWork, attempt: Attempt): Promise<StepOutcome> {
   const definition = work.definition as ModelStep;
-  const { outputSchema, briefingTokensMax } = definition;
+  const { outputSchema, briefingTokensMax, planner } = definition;
+  if (planner !== undefined) return performPlanner(deps, work, { rule: planner, ends: attempt });
   const { prompt, system_prompt: systemPrompt, model } = work.rendered;
   const text = typeof prompt === "string" ? prompt : JSON.stringify(prompt ?? "");
   const isBriefed = briefingTokensMax !== undefined;

@@ -15,7 +15,8 @@ import type { Decision } from "../engine/decision.js";
 import type { SavedFile } from "../engine/deliverables.js";
 import type { EventOf, ValueRef } from "../engine/events.js";
 import { captureState, type CapturedState, encodeCaptured } from "../engine/state-codec.js";
-import type { EvaluationEntry, PhaseEntry, StepEntry, TaskEntry, TaskState, Totals } from "../engine/state.js";
+import type { EvaluationEntry, PhaseEntry, StepEntry, TaskEntry, TaskState } from "../engine/state.js";
+import type { Totals } from "../engine/totals.js";
 import type {
   CheckpointAgent,
   CheckpointDecision,

@@ -2,6 +2,7 @@
 import { Option, type Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { OnUnknown, Splashdown } from "../runtime/contract.js";
+import { createGoalWorkflow } from "../runtime/goal-workflow.js";
 import { askOn } from "./ask.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { announceStart, CHILD_FLAG, runDetached } from "./detach.js";
@@ -30,6 +31,10 @@ export const RUN_STATUSES: readonly (readonly [number, string])[] = [
 ];
 
 interface RunFlags {
+  readonly goal?: string;
+  readonly approvePlan?: boolean;
+  readonly replan?: boolean;
+  readonly budgetUsd?: number;
   readonly task?: string;
   readonly input?: Record<string, string>;
   readonly inputs?: string;
@@ -50,8 +55,15 @@ interface RunFlags {
 export function registerRun(program: Command, deps: CliDeps): void {
   program
     .command("run")
-    .description("run a workflow file; a crashed task of the same file and inputs goes on by itself")
-    .argument("<file>", "workflow: YAML, JSON, or a module that exports defineWorkflow(…)")
+    .description("run a workflow file or a goal; a crashed task of the same file and inputs goes on by itself")
+    .argument("[file]", "workflow: YAML, JSON, or a module that exports defineWorkflow(…)")
+    .option(
+      "--goal <text>",
+      "instead of a file: what is wanted; a model plans the phases (give --provider and --model)",
+    )
+    .option("--approve-plan", "with --goal: ask before the plan is followed")
+    .option("--replan", "with --goal: look at the rest of the plan again after each phase")
+    .option("--budget-usd <number>", "with --goal: what it may cost at most", parseDollars)
     .option("--task <name>", "name of the task's folder under outputs/")
     .option("--input <name=value>", "an input of the workflow (repeatable)", collectPairs)
     .option("--inputs <file>", "inputs as a JSON or YAML file")
@@ -72,18 +84,19 @@ export function registerRun(program: Command, deps: CliDeps): void {
     .option("--answer <gate=value>", "answer a gate ahead, or questions with a JSON map (repeatable)", collectTexts)
     .option("--skip-gates", "gates take their default; one without a default stays open")
     .addHelpText("after", describeStatuses(RUN_STATUSES))
-    .action((file: string, flags: RunFlags, command: Command) => runRun(file, flags, { command, deps }));
+    .action((file: string | undefined, flags: RunFlags, command: Command) => runRun(file, flags, { command, deps }));
 }
 
 async function runRun(
-  file: string,
+  file: string | undefined,
   flags: RunFlags,
   { command, deps }: { command: Command; deps: CliDeps },
 ): Promise<void> {
   if (flags.input !== undefined && flags.inputs !== undefined) {
     throw new SplashdownError("USAGE_INVALID", "give --input or --inputs, not both");
   }
-  if (flags.dryRun === true) return runDry(file, flags, { command, deps });
+  const workflow = chooseWorkflow(file, flags);
+  if (flags.dryRun === true) return runDry(workflow, flags, { command, deps });
   if (flags.detach === true) return runDetached(deps, command.optsWithGlobals<GlobalOptions>());
   const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs);
   const ask = deps.streams.interactive ? { ask: askOn(deps.streams) } : {};
@@ -94,7 +107,7 @@ async function runRun(
       if (flags.detachedChild === true) announceFirst(splashdown);
       const view = await splashdown
         .run({
-          workflow: file,
+          workflow,
           signal: deps.signal,
           inputs,
           inputTexts: flags.input,
@@ -119,11 +132,32 @@ async function runRun(
   );
 }
 
-async function runDry(file: string, flags: RunFlags, verb: { command: Command; deps: CliDeps }): Promise<void> {
+/** A file, or a goal in words. Errors: USAGE_INVALID. */
+function chooseWorkflow(file: string | undefined, flags: RunFlags): string | object {
+  const { goal, approvePlan: approve, replan, budgetUsd } = flags;
+  if ((file === undefined) === (goal === undefined))
+    throw new SplashdownError("USAGE_INVALID", "give a workflow file or --goal TEXT, one of the two");
+  if (goal !== undefined) return createGoalWorkflow({ goal, approve, replan, budgetUsd });
+  if (approve !== undefined || replan !== undefined || budgetUsd !== undefined)
+    throw new SplashdownError("USAGE_INVALID", "--approve-plan, --replan and --budget-usd go with --goal only");
+  return file as string;
+}
+
+function parseDollars(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value > 0 && Number.isFinite(value)) return value;
+  throw new SplashdownError("USAGE_INVALID", `--budget-usd must be a number of dollars above 0, not ${text}`);
+}
+
+async function runDry(
+  workflow: string | object,
+  flags: RunFlags,
+  verb: { command: Command; deps: CliDeps },
+): Promise<void> {
   const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs);
   const { provider, model, input: inputTexts } = flags;
   await withSplashdown(verb, async ({ splashdown, print }) => {
-    const view = await splashdown.dryRun({ workflow: file, inputs, inputTexts, provider, model });
+    const view = await splashdown.dryRun({ workflow, inputs, inputTexts, provider, model });
     print(view, ({ text }) => cleanForTerminal(text));
   });
 }

@@ -65,5 +65,10 @@ export const READING_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPT
 export const ROOT_NAME = "main";
 /** Where hooks stand below the root. */
 export const HOOKS_NAME = "$hooks";
+/** Where a goal is planned, and its results merged. */
+export const PLAN_NAME = "$plan";
+export const CONSOLIDATE_NAME = "$consolidate";
+export const PLAN_PHASES_MAX = 6;
+export const PLAN_SPECIALISTS_MAX = 16;
 /** Where the scorers of a phase stand below it. */
 export const EVALUATE_NAME = "$evaluate";

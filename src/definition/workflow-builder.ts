@@ -15,6 +15,7 @@ import type { FaultList } from "./fault.js";
 import { buildTools } from "./tool-builder.js";
 import { fingerprintWorkflow } from "./fingerprint.js";
 import { buildHooks } from "./hook-builder.js";
+import { buildConsolidation, buildPlan } from "./goal-builder.js";
 import { checkInputDefault } from "./inputs.js";
 import type { IncludedText } from "./includes.js";
 import { listKeysAt } from "./schema-map.js";
@@ -118,16 +119,17 @@ function providerOf(header: WorkflowHeader, isRouted: boolean): string {
   return isRouted ? PROVIDER_OF_ROUTES : PROVIDER_OTHERWISE;
 }
 
-const FORMS = ["phases", "steps", "agents"] as const;
+const FORMS = ["phases", "steps", "agents", "goal"] as const;
 
 function checkForm(file: WorkflowFile, faults: FaultList): void {
   const forms = FORMS.filter((form) => file[form] !== undefined);
   const [first, second] = forms;
-  if (first === undefined && file.goal === undefined) {
-    faults.add({ path: [], message: "the workflow has nothing to do", suggestion: "add phases, steps or agents" });
+  if (first === undefined) {
+    const suggestion = "add phases, steps, agents or a goal";
+    faults.add({ path: [], message: "the workflow has nothing to do", suggestion });
   }
   if (first !== undefined && second !== undefined) {
-    const suggestion = `keep one; nest the other as a step {name, ${second}: […]}`;
+    const suggestion = second === "goal" ? "keep one" : `keep one; nest the other as a step {name, ${second}: […]}`;
     faults.add({
       path: [second],
       message: `${first} and ${second} are two forms of one thing`,
@@ -145,10 +147,7 @@ function checkForm(file: WorkflowFile, faults: FaultList): void {
 }
 
 function noteLater(file: WorkflowFile, faults: FaultList): void {
-  const later = [
-    { path: ["goal"], isThere: file.goal !== undefined, suggestion: "write phases" },
-    { path: ["atlas", "mode"], isThere: file.atlas?.mode === "model", suggestion: "write rules" },
-  ];
+  const later = [{ path: ["atlas", "mode"], isThere: file.atlas?.mode === "model", suggestion: "write rules" }];
   for (const { path, isThere, suggestion } of later) {
     if (isThere) faults.add({ path, message: describeLater(path.join(" ")), suggestion, atKey: true });
   }
@@ -201,7 +200,11 @@ function buildRoot(file: WorkflowFile, context: BuildContext): ScopeDefinition {
     const children = buildAll(file.steps, site("steps"));
     return { ...frame, scope: "dag", failureMode: "fail_fast", maxConcurrent: MAX_CONCURRENT, children };
   }
-  return buildPhases(file.phases ?? [], frame, site("phases"));
+  return {
+    ...buildPhases(file.phases ?? [], frame, site("phases")),
+    ...optional("plan", buildPlan(file, context)),
+    ...optional("consolidation", buildConsolidation(file, context)),
+  };
 }
 
 function buildInputs(header: WorkflowHeader, faults: FaultList): Record<string, InputDefinition> {

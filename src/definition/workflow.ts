@@ -11,6 +11,7 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { HooksDefinition } from "./hooks.js";
+import type { ConsolidationRule, PlannerRule, PlanRule } from "./goal-rules.js";
 import type { ConfidenceRule, EvaluationDefinition, ScorerWay } from "./phase-rules.js";
 import type { WorkflowSource } from "./template-places.js";
 import type { ToolDefinition } from "./tool-definition.js";
@@ -138,6 +139,8 @@ export interface ModelStep extends StepBase {
   readonly prompt: Template;
   /** A specialist of a phase: task, phase, earlier results and feedback stand before the prompt, within so many tokens. */
   readonly briefingTokensMax?: number;
+  /** Its answer is a plan, checked like a file. */
+  readonly planner?: PlannerRule;
   readonly tools?: readonly ToolDefinition[];
   /** Put before the prompt as they are: no template. */
   readonly instructions?: string;
@@ -272,6 +275,10 @@ export interface PhasesScope extends NodeBase {
   readonly node: "scope";
   readonly scope: "phases";
   readonly children: readonly PhaseScope[];
+  /** A goal: the phases are planned when the task runs. */
+  readonly plan?: PlanRule;
+  /** After the last phase the results are merged into one. */
+  readonly consolidation?: ConsolidationRule;
 }
 export interface PhaseScope extends NodeBase {
   readonly node: "scope";

@@ -5,12 +5,11 @@
  * group: starts what is ready as long as fewer than `maxConcurrent` run (a sliding window); when nothing runs, waits or is
  *   blocked it is left. `fail_fast` ends the siblings of the first failure; `all_or_nothing` fails after all have run;
  *   `continue_on_error` fails only when all failed.
- * phases: one after the other.
  * A scope that failed is left only where an outer one deals with it (see failure.ts); otherwise it stays open for a resume.
  * No scope is left while it is unknown what a step in it has done.
  */
 import type { JsonValue } from "../base/json.js";
-import type { DagScope, ForEachScope, MachineScope, ParallelScope, PhasesScope } from "../definition/workflow.js";
+import type { DagScope, ForEachScope, MachineScope, ParallelScope } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
 import type { EngineEvent } from "./events.js";
 import { CANCELLED_BY_SIBLING } from "./evolve-steps.js";
@@ -38,17 +37,6 @@ export function advanceMachine(choice: Choice, open: OpenScope<MachineScope>): r
   const { ends, routeOutput } = data;
   const outcome = ends?.status === "failed" ? "failed" : data.imperfect ? "partial" : "done";
   return [leave(choice, open, { outcome, output, routeOutput, ends })];
-}
-
-export function advancePhases(choice: Choice, open: OpenScope<PhasesScope>): readonly EngineEvent[] {
-  const { scope, node, budget } = open;
-  const data = scope.data as DataOf<"phases">;
-  if (data.current !== undefined) return [];
-  const phase = node.children[data.next];
-  if (phase !== undefined) return startChild(choice, childPath(scope.path, phase.name), budget);
-  const last = node.children.at(-1);
-  const output = last === undefined ? undefined : choice.state.outputs.get(childPath(scope.path, last.name))?.value;
-  return [leave(choice, open, { outcome: data.imperfect ? "partial" : "done", output })];
 }
 
 export function advanceGroup(choice: Choice, open: OpenScope<ParallelScope | DagScope>): readonly EngineEvent[] {

@@ -7,7 +7,8 @@
 import { unreachable } from "../base/errors.js";
 import { advanceForEach } from "./advance-for-each.js";
 import { advanceWorkflow } from "./advance-workflow.js";
-import { advanceGroup, advanceMachine, advancePhases } from "./advance-scopes.js";
+import { advancePhases } from "./advance-phases.js";
+import { advanceGroup, advanceMachine } from "./advance-scopes.js";
 import { advancePhase } from "./advance-phase.js";
 import { askPerson } from "./asking.js";
 import { decideThat, type Choice } from "./choice.js";
@@ -20,6 +21,7 @@ import { isLimitOpen } from "./limits.js";
 import { findScopeDefinition, findStepDefinition, isHalted } from "./lookup.js";
 import { completeWith } from "./outcome.js";
 import { consumeConfidenceAnswer } from "./phase-confidence.js";
+import { followPlanAnswer } from "./planning.js";
 import { answeredQuestions } from "./questions.js";
 import { createBudget, startStep, type StartBudget } from "./start.js";
 import type { QuestionEntry, ScopeEntry, StepEntry } from "./state.js";
@@ -65,6 +67,7 @@ function followAnswers(choice: Choice, budget: StartBudget): readonly EngineEven
 function consume(choice: Choice, question: QuestionEntry, budget: StartBudget): readonly EngineEvent[] {
   if (question.step !== undefined && choice.state.steps.get(question.step)?.questionId === question.id)
     return followAnswer(choice, question, budget);
+  if (question.kind === "plan") return followPlanAnswer(choice, question);
   const scope = question.phase === undefined ? undefined : choice.state.scopes.get(question.phase);
   if (question.kind === "low_confidence" && scope?.data.scope === "phase") {
     const node = findScopeDefinition(choice.state, scope.path);

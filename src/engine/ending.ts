@@ -31,6 +31,7 @@ const QUESTION_STATUS: readonly (readonly [QuestionKind, number])[] = [
   ["repeat_step", EXIT_STATUS.personNeeded],
   ["gate", EXIT_STATUS.personNeeded],
   ["tool_approval", EXIT_STATUS.personNeeded],
+  ["plan", EXIT_STATUS.personNeeded],
   ["questions", EXIT_STATUS.personNeeded],
   ["definition_changed", EXIT_STATUS.personNeeded],
   ["loss", EXIT_STATUS.personNeeded],

@@ -196,6 +196,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
   hook_told: { family: "note", fields: { hook: true, text: true, path: false } },
   question_reminded: { family: "question", fields: { question: true } },
   channel_changed: { family: "channel", fields: { op: true, key: true, value: true } },
+  plan_settled: { family: "scope", fields: { path: true, phases: false, again: false, consumes: false } },
   score_recorded: {
     family: "score",
     fields: {

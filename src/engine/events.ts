@@ -289,6 +289,15 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
   | { readonly type: "hook_told"; readonly hook: HookName; readonly text: string; readonly path?: string }
   /** By a program that works on the task without the engine. */
   | ({ readonly type: "channel_changed" } & ChannelChange)
+  /** A goal has its phases, those before `next` as they were; without `phases` the plan stays. `again`: a person wants another. */
+  | {
+      readonly type: "plan_settled";
+      readonly path: string;
+      readonly phases?: readonly JsonObject[];
+      readonly again?: boolean;
+      /** The answer that it follows. */
+      readonly consumes?: QuestionId;
+    }
   | {
       readonly type: "score_recorded";
       readonly path: string;

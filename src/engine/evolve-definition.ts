@@ -7,8 +7,16 @@
  * intent (see intent.ts). A machine that stands at a child that is gone is stuck there.
  */
 import type { StepId } from "../base/ids.js";
-import type { PhasesScope, ScopeDefinition, WorkflowDefinition, WorkflowScope } from "../definition/workflow.js";
-import { replaceData } from "./evolve-scopes.js";
+import type {
+  PhaseScope,
+  PhasesScope,
+  ScopeDefinition,
+  WorkflowDefinition,
+  WorkflowScope,
+} from "../definition/workflow.js";
+import type { EventOf } from "./events.js";
+import { replaceData, requireScope } from "./evolve-scopes.js";
+import { consumeQuestion } from "./evolve-steps.js";
 import { definitionPathOf, itemKeyOf, nameOfPath, parentPathOf } from "./identity.js";
 import { childPath, findPlace, indexDefinition, requireTask } from "./lookup.js";
 import type { GroupCounts, ScopeData, ScopeEntry, ScopeFrontier, TaskState } from "./state.js";
@@ -26,6 +34,31 @@ export function adoptDefinition(state: TaskState, definition: WorkflowDefinition
     const node = places.get(definitionPathOf(scope.path))?.node;
     if (node?.node === "scope") adoptScope(state, { scope, node, underWay });
   }
+}
+
+/** A goal has the phases that were planned: from now on they are those of the definition. */
+export function settlePlan(state: TaskState, event: EventOf<"plan_settled">): void {
+  const scope = requireScope(state, event.path);
+  const data = scope.data as Extract<ScopeData, { scope: "phases" }>;
+  const times = (data.planned?.times ?? 0) + 1;
+  replaceData(state, scope, { ...data, planned: event.again === true ? { times } : { times, before: data.next } });
+  if (event.consumes !== undefined) consumeQuestion(state, event.consumes);
+  if (event.phases === undefined) return;
+  const { definition } = requireTask(state);
+  adoptDefinition(state, withPhases(definition, event.phases as unknown as readonly PhaseScope[]));
+}
+
+function withPhases(definition: WorkflowDefinition, phases: readonly PhaseScope[]): WorkflowDefinition {
+  const { root } = definition;
+  return root.scope === "phases" ? { ...definition, root: { ...root, children: phases } } : definition;
+}
+
+/** The file of a goal names no phases: those that were planned stay where the file has changed. */
+export function keepPlan(before: WorkflowDefinition, now: WorkflowDefinition): WorkflowDefinition {
+  const { root } = before;
+  const isGoal = root.scope === "phases" && root.plan !== undefined;
+  const stillIs = now.root.scope === "phases" && now.root.plan !== undefined;
+  return isGoal && stillIs ? withPhases(now, root.children) : now;
 }
 
 function forgetScope(state: TaskState, path: string): void {

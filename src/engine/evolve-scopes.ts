@@ -19,6 +19,7 @@ import {
   findPlace,
   findScopeDefinition,
   indexDefinition,
+  isOwnStep,
   requirePlace,
   requireTask,
   type PlacedPhase,
@@ -288,6 +289,7 @@ function moveInMachine(data: MachineData, node: NodeDefinition, move: ChildMove)
 
 function moveInPhases(data: PhasesData, name: string, move: ChildMove): PhasesData {
   const { current: _current, ...rest } = data;
+  if (isOwnStep(name)) return move.to === "running" ? { ...rest, current: name } : rest;
   if (move.to !== "ended") return { ...rest, current: name };
   return { ...rest, next: data.next + 1, imperfect: data.imperfect || move.end !== "done" };
 }

@@ -14,7 +14,8 @@ import { moveChild, replaceData, storeOutput, type ChildMove, type ChildPlace } 
 import { definitionPathOf, nameOfPath } from "./identity.js";
 import { currentStepId, findPlace, findWorkflow, isPerformed, isHook, requireTask } from "./lookup.js";
 import { noteStep } from "./stored.js";
-import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState, Totals } from "./state.js";
+import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState } from "./state.js";
+import type { Totals } from "./totals.js";
 import { changeChannel } from "./wishes.js";
 
 /** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */

@@ -30,7 +30,7 @@ import {
   saveFiles,
   spawnStep,
 } from "./evolve-steps.js";
-import { adoptDefinition } from "./evolve-definition.js";
+import { adoptDefinition, keepPlan, settlePlan } from "./evolve-definition.js";
 import { completeEvaluation, keepBest, recordScore } from "./evolve-evaluation.js";
 import { forkTask } from "./evolve-return.js";
 import { answerQuestion, moveInQuestion, openQuestion, remindOfQuestion } from "./evolve-questions.js";
@@ -86,6 +86,7 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   question_reminded: remindOfQuestion,
   hook_told: (state, event) => markHook(state, event.hook, event.path),
   channel_changed: (state, event) => changeChannel(state.channel, [event]),
+  plan_settled: settlePlan,
   score_recorded: recordScore,
   evaluation_completed: completeEvaluation,
   checkpoint_recorded: recordCheckpoint,
@@ -140,7 +141,7 @@ function resumeTask(state: TaskState, event: EventOf<"task_resumed">): void {
     ...(event.uncertain === true ? { uncertain: true } : {}),
     ...(event.onUnknown === undefined ? {} : { onUnknown: event.onUnknown }),
   });
-  if (event.definition !== undefined) adoptDefinition(state, event.definition);
+  if (event.definition !== undefined) adoptDefinition(state, keepPlan(task.definition, event.definition));
   countCrash(state, event);
 }
 

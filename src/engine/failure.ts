@@ -6,10 +6,12 @@
  * absorbs: the scopes stay open, so that a later resume starts with the failed step and not after it.
  */
 import type { JsonValue } from "../base/json.js";
+import { PLAN_NAME } from "../definition/defaults.js";
 import type { RetryPolicy, StepDefinition } from "../definition/workflow.js";
 import { decideOnce, drawFraction, type Choice } from "./choice.js";
 import type { EngineEvent, FailureDisposition, StepError } from "./events.js";
-import { findPlace, findScopeDefinition, onFailureOf, isHook, requirePlace, requireTask } from "./lookup.js";
+import { nameOfPath, parentPathOf } from "./identity.js";
+import { findPlace, findScopeDefinition, onFailureOf, isHook, isOwnStep, requirePlace, requireTask } from "./lookup.js";
 import { chooseRouteWithout } from "./routes.js";
 import type { StepEntry } from "./state.js";
 
@@ -36,8 +38,7 @@ const RATE_LIMITS = new Set(["MODEL_RATE_LIMITED", "HTTP_RATE_LIMITED"]);
 
 /** What to do about a failed attempt of a step. */
 export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: StepError): FailureDisposition {
-  const { node, parent } = requirePlace(choice.state, attempt.path);
-  const step = node as StepDefinition;
+  const step = requirePlace(choice.state, attempt.path).node as StepDefinition;
   if (RATE_LIMITS.has(error.code)) {
     return {
       action: "pause_until",
@@ -49,11 +50,26 @@ export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: St
     const waitUntilMs = choice.nowMs + computeDelayMs(choice, step.retry, failures);
     return { action: "retry", atMs: Math.max(waitUntilMs, error.retryAtMs ?? 0), attempt: failures + 1 };
   }
+  return disposeBeyondRetries(choice, attempt, error);
+}
+
+function disposeBeyondRetries(choice: Choice, attempt: FailedAttempt, error: StepError): FailureDisposition {
+  const { parent } = requirePlace(choice.state, attempt.path);
   const scope = parent === undefined ? undefined : findScopeDefinition(choice.state, parent);
   if (scope?.scope === "phase" && attempt.restarts < scope.restart.maxAttempts && !DETERMINISTIC.has(error.code)) {
     return { action: "restart", attempt: attempt.restarts + 1 };
   }
-  return isHook(attempt.path) ? { action: "continue" } : disposeOfLast(choice, attempt.path);
+  return isHook(attempt.path) || isDispensable(choice, attempt.path)
+    ? { action: "continue" }
+    : disposeOfLast(choice, attempt.path);
+}
+
+/** What a model was asked to choose, rules choose without it. A goal that was never planned has nothing to go on with. */
+function isDispensable({ state }: Choice, path: string): boolean {
+  const parent = parentPathOf(path);
+  const data = parent === undefined ? undefined : state.scopes.get(parent)?.data;
+  if (data?.scope !== "phases" || !isOwnStep(nameOfPath(path))) return false;
+  return nameOfPath(path) !== PLAN_NAME || data.next > 0;
 }
 
 const PROVIDER_ERRORS = new Set(["MODEL_FAILED", "TOOL_SERVER_FAILED"]);

@@ -9,7 +9,9 @@ import { errorCodeOf, messageOf } from "../base/errors.js";
 import type { QuestionId } from "../base/ids.js";
 import { canonicalJson, isJsonObject, type JsonObject } from "../base/json.js";
 import type { OnUnknown, StepDefinition } from "../definition/workflow.js";
+import { CONSOLIDATE_NAME } from "../definition/defaults.js";
 import type { Choice } from "./choice.js";
+import { listSureResults } from "./confidence-report.js";
 import { describeStepScope, specialistNames } from "./describe-scope.js";
 import type { EventOf, StepError, ValueRef } from "./events.js";
 import { definitionPathOf, idempotencyKeyOf, stepIdOf } from "./identity.js";
@@ -23,6 +25,7 @@ import {
   findScopeDefinition,
   findWorkflow,
   indexDefinition,
+  isOwnStep,
   phaseNumberOf,
   requirePlace,
   requireTask,
@@ -189,12 +192,25 @@ function usedPaths(choice: Choice, path: string, node: StepDefinition): readonly
   const used =
     node.kind === "scorer" && phase !== undefined
       ? specialistPaths(choice, phase)
-      : [
-          ...(readsEarlier(choice, path, node) ? earlierPaths(choice, parent, phase) : []),
-          ...[...node.dependsOn, ...addressed(node)].map((name) => childPath(parent, name)),
-          ...(isBriefed(node) ? [path] : []),
-        ];
+      : isOwnStep(node.name)
+        ? resultPaths(choice, { path: parent, name: node.name })
+        : [
+            ...(readsEarlier(choice, path, node) ? earlierPaths(choice, parent, phase) : []),
+            ...[...node.dependsOn, ...addressed(node)].map((name) => childPath(parent, name)),
+            ...(isBriefed(node) ? [path] : []),
+          ];
   return used.filter((candidate) => choice.state.outputs.has(candidate));
+}
+
+/** What a step of the list of phases itself is shown: every result, or those that are sure enough to be merged. */
+function resultPaths(
+  choice: Choice,
+  { path, name }: { readonly path: string; readonly name: string },
+): readonly string[] {
+  const scope = findScopeDefinition(choice.state, path);
+  if (scope.scope !== "phases") return [];
+  if (name === CONSOLIDATE_NAME) return listSureResults(choice.state);
+  return scope.children.flatMap((node) => specialistPaths(choice, { path: childPath(path, node.name), node }));
 }
 
 /** A specialist that is briefed: it is shown its own last answer too. */

@@ -8,12 +8,13 @@
 import { assert, SplashdownError } from "../base/errors.js";
 import type { StepId } from "../base/ids.js";
 import type { JsonObject } from "../base/json.js";
-import { HOOKS_NAME } from "../definition/defaults.js";
 import type { HooksDefinition } from "../definition/hooks.js";
+import { CONSOLIDATE_NAME, HOOKS_NAME, PLAN_NAME } from "../definition/defaults.js";
 import type {
   NodeDefinition,
   OnFailure,
   PhaseScope,
+  PhasesScope,
   ScopeDefinition,
   StepDefinition,
   StepKind,
@@ -72,7 +73,8 @@ export function indexDefinition(definition: WorkflowDefinition): DefinitionIndex
   const add = (place: NodePlace, border: string) => {
     const { node } = place;
     places.set(node.path, place);
-    if (!place.isScorer) pushTo(byName, nameAt(border, node.name), node.path.slice(border.length));
+    if (!place.isScorer && !isOwnStep(node.name))
+      pushTo(byName, nameAt(border, node.name), node.path.slice(border.length));
     for (const name of place.parent === undefined || place.isScorer ? [] : node.dependsOn) {
       pushTo(dependants, `${place.parent}/${name}`, node.name);
     }
@@ -102,8 +104,19 @@ function placeOfChild(scope: ScopeDefinition, child: NodeDefinition): NodePlace 
   };
 }
 
+/** With the steps that a scope has of its own: they stand in no list of a file. */
 function childrenOf(scope: ScopeDefinition): readonly NodeDefinition[] {
-  return scope.scope === "phase" ? [...scope.children, ...(scope.evaluate?.scorers ?? [])] : scope.children;
+  if (scope.scope === "phase") return [...scope.children, ...(scope.evaluate?.scorers ?? [])];
+  return scope.scope === "phases" ? [...scope.children, ...ownStepsOf(scope)] : scope.children;
+}
+
+function ownStepsOf({ plan, consolidation }: PhasesScope): readonly StepDefinition[] {
+  return [plan?.planner, consolidation?.writer].filter((step) => step !== undefined);
+}
+
+/** True for a step that a list of phases has of its own: it plans, or merges what came of them. */
+export function isOwnStep(name: string): boolean {
+  return name === PLAN_NAME || name === CONSOLIDATE_NAME;
 }
 
 function pushTo(lists: Map<string, string[]>, key: string, item: string): void {

@@ -14,6 +14,7 @@ export type QuestionKind =
   | "loss"
   | "gate"
   | "tool_approval"
+  | "plan"
   | "questions";
 export interface QuestionOption {
   readonly value: string;

@@ -24,6 +24,7 @@ import type {
 } from "./events.js";
 import type { Question } from "./question.js";
 import type { Wishes } from "./wishes.js";
+import { NO_TOTALS, type Totals } from "./totals.js";
 import type { Wizard } from "./wizard.js";
 
 export interface TaskEntry {
@@ -194,19 +195,6 @@ export interface CheckpointEntry {
   readonly snapshot?: { readonly file: string; readonly sha256: string; readonly sizeBytes: number };
 }
 
-export interface Totals {
-  readonly steps: number;
-  readonly iterations: number;
-  readonly calls: number;
-  readonly tokensIn: number;
-  readonly tokensOut: number;
-  readonly costMicroUsd: number;
-  readonly unpricedCalls: number;
-  /** Working time over all owners, waiting for people not included. */
-  readonly elapsedMs: number;
-  readonly memoryPeakBytes: number;
-}
-
 /** How a child of a scope ended; `skipped` by a person's choice, `unreached` are those never started. */
 export type ChildEnd = "done" | "partial" | "failed" | "skipped";
 
@@ -267,6 +255,8 @@ export type ScopeData =
   | {
       readonly scope: "phases";
       readonly next: number;
+      /** Of a goal: how often it was planned, and before which phase last. */
+      readonly planned?: { readonly times: number; readonly before?: number };
       readonly current?: string;
       readonly failed?: boolean;
       readonly imperfect: boolean;
@@ -364,17 +354,7 @@ export function createState(): TaskState {
     epoch: 0,
     round: 1,
     task: undefined,
-    totals: Object.freeze({
-      steps: 0,
-      iterations: 0,
-      calls: 0,
-      tokensIn: 0,
-      tokensOut: 0,
-      costMicroUsd: 0,
-      unpricedCalls: 0,
-      elapsedMs: 0,
-      memoryPeakBytes: 0,
-    }),
+    totals: NO_TOTALS,
     steps: new Map(),
     open: new Set(),
     waiting: new Set(),

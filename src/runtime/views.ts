@@ -247,6 +247,8 @@ const DESCRIBERS: Describers = {
   hook_told: (event) => `${event.path === undefined ? "" : `${event.path} `}${event.hook}: ${event.text}`,
   question_reminded: (event) => `nobody has answered ${event.question} yet`,
   channel_changed: (event) => `channel ${event.op} ${event.key}`,
+  plan_settled: ({ path, phases, again }) =>
+    `${path}: ${again === true ? "is planned anew" : phases === undefined ? "the plan stays" : `${phases.length} phases are planned`}`,
   score_recorded: (event) => `${event.path} ${event.dimension}: ${event.score}`,
   evaluation_completed: (event) => `${event.path} scored ${event.score}: ${event.verdict}`,
   checkpoint_recorded: (event) => `checkpoint ${event.seq} (${event.trigger})`,

@@ -15,7 +15,8 @@ import { loadWorkflow, type LoaderDeps, type WorkflowSource } from "../definitio
 import type { EffectiveSettings } from "../definition/settings.js";
 import { initTemplates } from "../definition/templates.js";
 import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
-import type { NodeDefinition, WorkflowDefinition } from "../definition/workflow.js";
+import { optional } from "../definition/plain-parts.js";
+import type { NodeDefinition, StepDefinition, WorkflowDefinition } from "../definition/workflow.js";
 import type { TaskEntry } from "../engine/state.js";
 import type { RunOptions, ValidateView } from "./contract.js";
 import type { Services } from "./services.js";
@@ -145,16 +146,50 @@ async function readText(path: string): Promise<string> {
 /** `--provider` and `--model` for model steps that name none. */
 function applyModelFlags(definition: WorkflowDefinition, { provider, model }: RunOptions): WorkflowDefinition {
   if (provider === undefined && model === undefined) return definition;
-  const apply = (node: NodeDefinition): NodeDefinition => {
-    if (node.node === "scope") return { ...node, children: node.children.map(apply) } as NodeDefinition;
-    if (node.kind !== "model") return node;
+  const choose = <T extends Chosen>(asked: T): T => ({
+    ...asked,
+    provider: provider !== undefined && UNCHOSEN_PROVIDERS.has(asked.provider) ? provider : asked.provider,
+    ...((asked.model ?? model) === undefined ? {} : { model: asked.model ?? model }),
+  });
+  return { ...definition, root: chooseModels(definition.root, choose) as WorkflowDefinition["root"] };
+}
+
+interface Chosen {
+  readonly provider: string;
+  readonly model?: string;
+}
+
+type ChooseModel = <T extends Chosen>(asked: T) => T;
+
+/** The same for every place where a model is asked: specialists, scorers, and the steps a scope has of its own. */
+function chooseModels(node: NodeDefinition, choose: ChooseModel): NodeDefinition {
+  if (node.node === "step") return chooseModelOf(node, choose);
+  const scope = { ...node, children: node.children.map((child) => chooseModels(child, choose)) } as typeof node;
+  const own = <T extends StepDefinition>(step: T | undefined): T | undefined =>
+    step === undefined ? undefined : (chooseModelOf(step, choose) as T);
+  if (scope.scope === "phase") {
+    const { spawn, evaluate } = scope;
+    const scorers = evaluate?.scorers.flatMap((scorer) => own(scorer) ?? []) ?? [];
     return {
-      ...node,
-      provider: provider !== undefined && UNCHOSEN_PROVIDERS.has(node.provider) ? provider : node.provider,
-      ...((node.model ?? model) === undefined ? {} : { model: node.model ?? model }),
+      ...scope,
+      ...optional("spawn", own(spawn)),
+      ...optional("evaluate", evaluate === undefined ? undefined : { ...evaluate, scorers }),
     };
+  }
+  if (scope.scope !== "phases") return scope;
+  const { plan, consolidation } = scope;
+  const [planner, writer] = [own(plan?.planner), own(consolidation?.writer)];
+  return {
+    ...scope,
+    ...(plan === undefined || planner === undefined ? {} : { plan: { ...plan, planner } }),
+    ...(writer === undefined ? {} : { consolidation: { ...consolidation, writer } }),
   };
-  return { ...definition, root: apply(definition.root) as WorkflowDefinition["root"] };
+}
+
+function chooseModelOf(step: StepDefinition, choose: ChooseModel): StepDefinition {
+  if (step.kind === "scorer") return step.scorer.by === "model" ? { ...step, scorer: choose(step.scorer) } : step;
+  if (step.kind !== "model") return step;
+  return { ...choose(step), ...(step.planner === undefined ? {} : { planner: choose(step.planner) }) };
 }
 
 export interface ReloadedWorkflow {

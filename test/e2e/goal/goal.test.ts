@@ -1,0 +1,104 @@
+/** Goals as the command meets them, with the scripted model: planned, agreed to, killed on the way. */
+import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import type { RunView } from "../../../src/runtime/contract.js";
+import { openPlace, type CommandPlace } from "../../support/command-place.js";
+import { countRecords, killAtRecord } from "../../support/killed-run.js";
+
+const PLAN = {
+  rationale: "two steps are enough",
+  phases: [
+    {
+      name: "research",
+      specialists: [
+        { name: "prices", prompt: "Find the prices." },
+        { name: "makers", prompt: "Find the makers.", depends_on: ["prices"] },
+      ],
+    },
+    { name: "write", specialists: [{ name: "author", prompt: "Write it." }], evaluate: { criteria: "clear" } },
+  ],
+};
+const ANSWERS = {
+  $plan: [{ say: PLAN }],
+  $consolidate: [{ say: "The whole report." }],
+  author: [{ say: "A report.", confidence: 0.92 }],
+  quality: [{ say: { score: 93, evidence: "it is clear" } }],
+  "*": [{ say: "Some words.", confidence: 0.9 }],
+};
+
+function open(answers: object = ANSWERS): CommandPlace {
+  const place = openPlace();
+  place.write(
+    "splashdown.config.yaml",
+    stringify({ provider_map: { default: "scripted" }, scripted_answers: answers }),
+  );
+  return place;
+}
+
+const RUN = ["run", "--goal", "A report on rockets", "--task", "g"];
+
+describe("run --goal", () => {
+  it("plans, runs, evaluates, merges, and writes a final folder", async () => {
+    const place = open();
+    const { code, stdout } = await place.run([...RUN, "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      workflow: "a-report-on-rockets",
+      output: { result: "The whole report." },
+    });
+    const shown = await place.run(["show", "g"]);
+    expect(shown.stdout).toContain("atlas: 2 phases: research (prices, makers); write (author)");
+    expect(shown.stdout).toContain("because two steps are enough");
+  });
+
+  it("killed at any record comes to the same end, and is planned once", { timeout: 180_000 }, async () => {
+    const whole = open();
+    const wanted = (await whole.run([...RUN, "--json"])).json<RunView>();
+    const records = countRecords(whole, "g");
+    const slow = Object.fromEntries(
+      Object.entries(ANSWERS).map(([name, answers]) => [name, answers.map((answer) => ({ ...answer, delay_ms: 30 }))]),
+    );
+    for (let point = 2; point < records; point += 4) {
+      const place = open(slow);
+      await killAtRecord(place.start(RUN), { place, task: "g", point });
+      const { code, json } = await place.run([...RUN, "--json"]);
+      expect(code, `killed at record ${point}`).toBe(0);
+      expect(json<RunView>().output).toEqual(wanted.output);
+      const events = (await place.run(["events", "g", "--json"])).stdout;
+      expect(events.match(/"plan_settled"/g)).toHaveLength(1);
+    }
+  });
+
+  it("asks before the plan is followed, plans anew with what was said, and goes on from another process", async () => {
+    const shorter = { rationale: "as you say", phases: [PLAN.phases[1]] };
+    const place = open({ ...ANSWERS, $plan: [{ say: PLAN }, { say: shorter }] });
+    const asked = await place.run([...RUN, "--approve-plan"]);
+    expect(asked.code).toBe(20);
+    expect(asked.stdout).toContain("the plan has 2 phases: research (prices, makers); write (author)");
+    expect((await place.run(["answer", "g", "plan:main/$plan@1.1:1", "revise", "only write it"])).code).toBe(0);
+    expect((await place.run(["resume", "g"])).stdout).toContain("the plan has 1 phases: write (author)");
+    expect((await place.run(["answer", "g", "follow"])).code).toBe(0);
+    expect((await place.run(["resume", "g"])).code).toBe(0);
+    expect((await place.run(["show", "g"])).stdout).not.toContain("main/research");
+  });
+
+  it("mends a plan that cannot be followed, and fails with the reason when it stays wrong", async () => {
+    const wrong = {
+      rationale: "x",
+      phases: [{ name: "p", specialists: [{ name: "a", prompt: "x", command: ["rm", "-rf", "/"] }] }],
+    };
+    const mended = open({ ...ANSWERS, $plan: [{ say: wrong }, { say: PLAN }] });
+    expect((await mended.run(RUN)).code).toBe(0);
+    const stays = open({ ...ANSWERS, $plan: [{ say: wrong }] });
+    const { code, stdout } = await stays.run(RUN);
+    expect(code).toBe(4);
+    expect(stdout).toContain("command: is not part of a plan");
+  });
+
+  it("needs a goal or a file, and says which flags go with a goal", async () => {
+    const place = open();
+    expect((await place.run(["run"])).stderr).toContain("give a workflow file or --goal TEXT");
+    expect((await place.run(["run", "x.yaml", "--replan"])).stderr).toContain("go with --goal only");
+    expect((await place.run([...RUN, "--budget-usd", "much"])).stderr).toContain("--budget-usd must be a number");
+  });
+});
