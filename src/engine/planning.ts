@@ -39,11 +39,16 @@ export function planAhead(
   if (step === undefined || step.visit <= (data.planned?.times ?? 0) || step.status === "cancelled")
     return startStep(choice, { path, node: plan.planner, names: namesOf(choice, path, data) }, budget);
   if (step.status === "failed") return data.next === 0 ? [] : keepPlan(choice, step, scope.path);
-  if (step.status !== "completed") return [];
+  return step.status === "completed" ? concludePlanning(choice, { plan, step, path: scope.path }) : [];
+}
+
+function concludePlanning(
+  choice: Choice,
+  { plan, step, path }: Omit<Planned, "planned"> & { readonly plan: PlanRule },
+): readonly EngineEvent[] {
   const planned = readPlan(choice, step);
-  if (planned.phases === undefined) return keepPlan(choice, step, scope.path);
-  if (plan.approve) return askForPlan(choice, { step, planned, path: scope.path });
-  return followPlan(choice, { step, planned, path: scope.path });
+  if (planned.phases === undefined) return keepPlan(choice, step, path);
+  return plan.approve ? askForPlan(choice, { step, planned, path }) : followPlan(choice, { step, planned, path });
 }
 
 function isToPlan(data: PhasesData, { children }: PhasesScope, plan: PlanRule): boolean {
