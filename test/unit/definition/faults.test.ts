@@ -356,7 +356,7 @@ describe("a faulty file", () => {
       "write true: yes is a text",
     ],
     ["workflow: {name: t}\n", "the workflow has nothing to do"],
-    ["workflow: {name: t}\ngoal: \"\"\n", "goal is empty"],
+    ['workflow: {name: t}\ngoal: ""\n', "goal is empty"],
     ["workflow: {name: t}\nsteps: []\n", "steps is empty"],
     [
       "workflow: {name: t, entry_point: a}\nsteps: [{name: a, value: 1}]\n",
