@@ -1,19 +1,64 @@
 #!/usr/bin/env node
 /**
  * Explores crashes and faults of the journal, the snapshots, recovery and every verb that changes something, and shows what
- * was found as it is found.
+ * was found as it is found. The parts are shared by as many processes as there are processors, unless told otherwise.
  *
- *   node scripts/explore-crashes.mjs [--quick | --long]
+ *   node scripts/explore-crashes.mjs [--quick | --long] [--processes N]
  *
  * Exit status 0: no violation on any image, and every mutant of the protocol was caught. 1: anything else.
  */
+import { fork } from "node:child_process";
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { register } from "tsx/esm/api";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean" }, long: { type: "boolean" } } });
-register();
-const { exploreAll } = await import("../test/simulation/explore-all.ts");
-process.exitCode = await exploreAll({
-  form: values.quick === true ? "quick" : values.long === true ? "long" : "commit",
-  print: (line) => console.log(line),
+const flag = { type: "boolean" };
+const { values } = parseArgs({
+  options: { quick: flag, long: flag, processes: { type: "string" }, serve: flag },
 });
+const form = values.quick === true ? "quick" : values.long === true ? "long" : "commit";
+register();
+const { exploreAll, listJobs } = await import("../test/simulation/explore-all.ts");
+
+if (values.serve === true) serve();
+else {
+  const helpers = startHelpers(Number(values.processes ?? availableParallelism()));
+  process.exitCode = await exploreAll({ form, runJob: helpers.runJob, print: (line) => console.log(line) });
+  helpers.end();
+}
+
+/** Runs the jobs whose numbers come in, one at a time, and sends back what was found. */
+function serve() {
+  const jobs = listJobs(form);
+  process.on("message", (index) => void jobs[index].run().then((found) => process.send({ index, found })));
+}
+
+/** Processes that take the next job whenever they are done with one. */
+function startHelpers(count) {
+  const queue = [];
+  const waiting = new Map();
+  const helpers = Array.from({ length: count }, () =>
+    fork(import.meta.filename, [...process.argv.slice(2), "--serve"], { stdio: "inherit" }),
+  );
+  const idle = [...helpers];
+  const giveOut = () => {
+    while (idle.length > 0 && queue.length > 0) idle.shift().send(queue.shift());
+  };
+  for (const helper of helpers) {
+    helper.on("message", ({ index, found }) => {
+      waiting.get(index).resolve(found);
+      idle.push(helper);
+      giveOut();
+    });
+    helper.on("exit", (code) => {
+      for (const { reject } of waiting.values()) reject(new Error(`a helper ended with ${code}`));
+    });
+  }
+  const runJob = (index) =>
+    new Promise((resolve, reject) => {
+      waiting.set(index, { resolve, reject });
+      queue.push(index);
+      giveOut();
+    });
+  return { runJob, end: () => helpers.forEach((helper) => helper.disconnect()) };
+}

@@ -26,78 +26,119 @@ const IMAGES: Readonly<Record<Form, ExplorerSettings>> = {
 export const QUICK = IMAGES.quick;
 export const MUTANT: ExplorerSettings = { lossesPerCrash: 24, goOnEvery: 16, stopsAtViolation: true };
 
-type Explorations = AsyncGenerator<Exploration>;
+type Job<T> = () => Promise<T>;
+type Explorations = readonly Job<Exploration>[];
 
-/** By what befalls the disk. */
-export const EXPLORATIONS = {
-  "crash after every operation": async function* (form: Form): Explorations {
-    yield* exploreWorkloads(["one step", "three steps", "superseded owner goes on"], form);
-    for (const scenario of SCENARIOS) yield await exploreVerb(scenario, VERB_CRASHES[form]);
-  },
-  "crash of what recovers, prunes, forks, pins, rotates": async function* (form: Form): Explorations {
-    yield* exploreWorkloads(["recovery of a killed task"], form);
-    for (const scenario of SCENARIOS) yield await exploreVerbTwice(scenario, VERB_CRASHES_TWICE[form]);
-  },
-  "an operation fails": async function* (form: Form): Explorations {
-    yield* exploreWorkloads(["an operation fails, then a crash"], form);
-    for (const scenario of SCENARIOS) yield await exploreVerbFaults(scenario, VERB_FAULTS[form]);
-  },
-  "a sync fails, drops its data, then succeeds": async function* (form: Form): Explorations {
-    yield* exploreWorkloads(["a sync fails, killed, taken over"], form);
-    for (const scenario of SCENARIOS) yield await exploreVerbFaults(scenario, VERB_LOST_SYNCS[form]);
-  },
+const CRASHES = "crash after every operation";
+const CRASHES_TWICE = "crash of what recovers, prunes, forks, pins, rotates";
+const FAILURES = "an operation fails";
+const LOST_SYNCS = "a sync fails, drops its data, then succeeds";
+
+/** By what befalls the disk; each entry by itself, in any order or process. */
+const JOBS = {
+  [CRASHES]: (form: Form): Explorations => [
+    ...workloadJobs(["one step", "three steps", "superseded owner goes on"], form),
+    ...SCENARIOS.map((scenario) => () => exploreVerb(scenario, VERB_CRASHES[form])),
+  ],
+  [CRASHES_TWICE]: (form: Form): Explorations => [
+    ...workloadJobs(["recovery of a killed task"], form),
+    ...SCENARIOS.map((scenario) => () => exploreVerbTwice(scenario, VERB_CRASHES_TWICE[form])),
+  ],
+  [FAILURES]: (form: Form): Explorations => [
+    ...workloadJobs(["an operation fails, then a crash"], form),
+    ...SCENARIOS.map((scenario) => () => exploreVerbFaults(scenario, VERB_FAULTS[form])),
+  ],
+  [LOST_SYNCS]: (form: Form): Explorations => [
+    ...workloadJobs(["a sync fails, killed, taken over"], form),
+    ...SCENARIOS.map((scenario) => () => exploreVerbFaults(scenario, VERB_LOST_SYNCS[form])),
+  ],
 } as const;
 
-async function* exploreWorkloads(names: readonly WorkloadName[], form: Form): Explorations {
-  for (const name of names) yield await WORKLOADS[name]({}, IMAGES[form]);
+function workloadJobs(names: readonly WorkloadName[], form: Form): Explorations {
+  return names.map((name) => () => WORKLOADS[name]({}, IMAGES[form]));
 }
+
+async function* inTurn<T>(jobs: readonly Job<T>[]): AsyncGenerator<T> {
+  for (const job of jobs) yield await job();
+}
+
+/** By what befalls the disk, one after the other. */
+export const EXPLORATIONS = {
+  [CRASHES]: (form: Form) => inTurn(JOBS[CRASHES](form)),
+  [CRASHES_TWICE]: (form: Form) => inTurn(JOBS[CRASHES_TWICE](form)),
+  [FAILURES]: (form: Form) => inTurn(JOBS[FAILURES](form)),
+  [LOST_SYNCS]: (form: Form) => inTurn(JOBS[LOST_SYNCS](form)),
+} as const;
 
 export interface TriedMutant {
   readonly name: string;
   readonly caughtBy: Exploration | undefined;
 }
 
-/** Every protocol with one thing left out, and what it was caught by. */
-export async function* tryMutants(): AsyncGenerator<TriedMutant> {
-  for (const mutant of MUTANTS) {
+const MUTANT_JOBS: readonly Job<TriedMutant>[] = [
+  ...MUTANTS.map((mutant) => async () => {
     const found = await WORKLOADS[mutant.shownBy](mutant, MUTANT);
-    yield { name: mutant.name, caughtBy: found.violations.length > 0 ? found : undefined };
-  }
-  for (const mutant of VERB_MUTANTS) yield { name: mutant.name, caughtBy: await catchVerbMutant(mutant) };
+    return { name: mutant.name, caughtBy: found.violations.length > 0 ? found : undefined };
+  }),
+  ...VERB_MUTANTS.map((mutant) => async () => ({ name: mutant.name, caughtBy: await catchVerbMutant(mutant) })),
+];
+
+/** Every protocol with one thing left out, and what it was caught by. */
+export function tryMutants(): AsyncGenerator<TriedMutant> {
+  return inTurn(MUTANT_JOBS);
+}
+
+interface Found {
+  readonly exploration?: Exploration;
+  readonly mutant?: TriedMutant;
+}
+
+/** Everything as one list, so that processes may share it. Shape: the same list for the same form, in every process. */
+export function listJobs(form: Form): readonly { readonly group: string; readonly run: Job<Found> }[] {
+  const explorations = Object.entries(JOBS).flatMap(([group, jobs]) =>
+    jobs(form).map((job) => ({ group, run: async () => ({ exploration: await job() }) })),
+  );
+  const mutants = MUTANT_JOBS.map((job) => ({ group: "mutants", run: async () => ({ mutant: await job() }) }));
+  return [...explorations, ...mutants];
 }
 
 export interface ExploreAllOptions {
   readonly form: Form;
   readonly print: (line: string) => void;
+  /** Runs the job of that number of `listJobs`; called for all of them at once. */
+  readonly runJob: (index: number) => Promise<Found>;
 }
 
 const WIDTH = 72;
 
-/** Prints each finding when it is made. The answer is the exit status: 0 when nothing was found and every mutant was. */
-export async function exploreAll({ form, print }: ExploreAllOptions): Promise<number> {
+/** Prints each finding in the order of the list. The answer is the exit status: 0 when nothing was found and every mutant was. */
+export async function exploreAll({ form, print, runJob }: ExploreAllOptions): Promise<number> {
   const startMs = performance.now();
-  const sum = { images: 0, violations: 0 };
+  const sum = { images: 0, violations: 0, mutants: 0, caught: 0 };
   print(
     `${"explored".padEnd(WIDTH)} ${"operations".padStart(10)} ${"images".padStart(8)} ${"violations".padStart(10)}`,
   );
-  for (const [what, explore] of Object.entries(EXPLORATIONS)) {
-    print(`${what}:`);
-    for await (const found of explore(form)) {
-      sum.images += found.images;
-      sum.violations += found.violations.length;
-      for (const line of formatExploration(found)) print(line);
+  let group = "";
+  const pending = listJobs(form).map((job, index) => ({ group: job.group, found: runJob(index) }));
+  for (const job of pending) {
+    if (job.group !== group) print(`${job.group}:`);
+    group = job.group;
+    const { exploration, mutant } = await job.found;
+    if (exploration !== undefined) {
+      sum.images += exploration.images;
+      sum.violations += exploration.violations.length;
+      for (const line of formatExploration(exploration)) print(line);
+    }
+    if (mutant !== undefined) {
+      sum.mutants += 1;
+      if (mutant.caughtBy !== undefined) sum.caught += 1;
+      print(formatMutant(mutant));
     }
   }
   print(`${"in all".padEnd(WIDTH + 11)} ${String(sum.images).padStart(8)} ${String(sum.violations).padStart(10)}`);
-  const mutants: TriedMutant[] = [];
-  for await (const mutant of tryMutants()) {
-    mutants.push(mutant);
-    print(formatMutant(mutant));
-  }
-  const caught = mutants.filter(({ caughtBy }) => caughtBy !== undefined).length;
-  print(`mutants caught: ${caught} of ${mutants.length}`);
+  print(`mutants caught: ${sum.caught} of ${sum.mutants}`);
   print(`${((performance.now() - startMs) / 1000).toFixed(0)} s`);
-  return sum.violations === 0 && caught === mutants.length ? 0 : 1;
+  return sum.violations === 0 && sum.caught === sum.mutants ? 0 : 1;
 }
 
 function* formatExploration({ workload, operations, images, violations }: Exploration): Generator<string> {
