@@ -15,6 +15,10 @@ export interface ChildRun {
   readonly command: readonly string[];
   readonly input?: string;
   readonly onControlLine?: (line: string) => void;
+  /** Stdout comes here and is not kept. */
+  readonly onStdout?: (chunk: Buffer) => void;
+  /** Over the environment that the step has. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Bytes came: the program is not silent. */
   readonly onActivity?: () => void;
   readonly stderrTailBytes?: number;
@@ -75,9 +79,10 @@ function specOf(deps: PerformerDeps, run: ChildRun) {
     arguments: parameters,
     folder:
       typeof folder === "string" && folder !== "" ? path.resolve(work.workflowFolder, folder) : work.workflowFolder,
-    environment: computeEnvironment(deps, work),
+    environment: { ...run.environment, ...computeEnvironment(deps, work) },
     input: run.input,
     onControlLine: run.onControlLine,
+    onStdout: run.onStdout,
     onActivity: run.onActivity,
     stdoutBytesMax: LIMITS.stepOutputBytesMax,
     stderrTailBytes: run.stderrTailBytes ?? LIMITS.stderrTailBytes,

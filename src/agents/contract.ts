@@ -16,6 +16,7 @@ import type { ProviderChoice } from "../definition/provider-map.js";
 import type { WorkflowFunctions } from "../definition/loaded-workflow.js";
 import type { Usage } from "../engine/events.js";
 import type { ProcessHost } from "../process/contract.js";
+import type { CliAgentSettings } from "./cli/profiles.js";
 import type { ToolServers } from "./tool-servers/server-pool.js";
 
 /** One thing that is wrong with a value, by JSON Pointer. */
@@ -129,6 +130,8 @@ export interface PerformerDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly functions: WorkflowFunctions;
   readonly toolServers: ToolServers;
+  /** Profiles of agents with a command line, over those that come along. */
+  readonly cliAgents: Readonly<Record<string, CliAgentSettings>>;
   readonly checkSchema: SchemaCheck;
   /** The model of a provider; `undefined`: not available here. */
   readonly modelOf: (provider: string) => Model | undefined;

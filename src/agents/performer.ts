@@ -3,6 +3,7 @@ import { assert } from "../base/errors.js";
 import type { StepKind } from "../definition/workflow.js";
 import { isPerformed } from "../engine/lookup.js";
 import type { Performer, StepOutcome, StepSink, StepWork } from "../engine/ports.js";
+import { performCli } from "./cli/cli-step.js";
 import { performCommand } from "./command.js";
 import type { PerformerDeps } from "./contract.js";
 import { isEndOfRun, outcomeOfError } from "./failure.js";
@@ -30,6 +31,7 @@ const PERFORM: Readonly<Record<PerformedKind, PerformKind>> = {
   script: performScript,
   function: performFunction,
   model: performModel,
+  cli: performCli,
   scorer: performScorer,
   http: performHttp,
   set: (_deps, work) => performSet(work),

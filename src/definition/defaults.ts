@@ -54,6 +54,7 @@ export const EFFECTS: Readonly<Record<Exclude<StepKind, "scorer">, Effects>> = {
   script: "external",
   function: "external",
   model: "none",
+  cli: "external",
   set: "none",
   wait: "none",
 };

@@ -11,6 +11,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import {
   type AutomaticTrigger,
   type CheckpointSettings,
+  type CliAgents,
   type DeliverablesSetting,
   type KeySourceSettings,
   type ManualTrigger,
@@ -37,6 +38,7 @@ export interface EffectiveSettings {
   readonly checkpoint_config: Required<Omit<CheckpointSettings, Unset>> & Pick<CheckpointSettings, Unset>;
   readonly providers: Providers;
   readonly pricing: Pricing;
+  readonly cli_agents: CliAgents;
   readonly recovery_config: Required<RecoverySettings>;
   readonly performance_config: Required<PerformanceSettings>;
   /** What is used for a provider that a workflow names. */

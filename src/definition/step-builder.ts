@@ -114,6 +114,8 @@ function buildKind(step: Step, kind: LeafKind, parts: Parts): Unsigned<StepDefin
       return { ...parts.common, kind, function: checkFunction(step, parts) };
     case "model":
       return buildModel(step, parts);
+    case "cli":
+      return buildCli(step, parts);
     case "set":
       return buildSet(step, parts);
     case "wait":
@@ -164,6 +166,28 @@ function checkCommand(step: Step, kind: "command" | "script", site: NodeSite): v
     const message = "a command step gets its input as JSON on stdin";
     faults.add({ path: [...site.at, "stdin"], message, suggestion: "use input, or type: script", atKey: true });
   }
+}
+
+/** Which agents there are is known when it runs. */
+function buildCli(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
+  const { instructions, faults } = site.context;
+  for (const key of ["cli", "prompt"] as const) {
+    if (step[key] !== undefined && step[key].trim() !== "") continue;
+    const suggestion = key === "cli" ? "name a profile: claude, codex, gemini, copilot or one of yours" : "add prompt";
+    faults.add({ path: site.at, message: `the step ${common.name} has no ${key}`, suggestion });
+  }
+  return {
+    ...common,
+    kind: "cli",
+    cli: step.cli ?? "",
+    ...optional("model", step.model),
+    ...optional("systemPrompt", step.system_prompt),
+    prompt: step.prompt ?? "",
+    ...optional("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
+    arguments: listCommand(undefined, step.args),
+    environment: textMap(step.env ?? step.environment),
+    ...optional("folder", step.working_dir ?? step.folder),
+  };
 }
 
 function checkFunction(step: Step, { common, site }: Parts): string {

@@ -59,6 +59,10 @@ const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
       "sandbox",
     ] as const),
   ],
+  cli: [
+    ...(["cli", "model", "system_prompt", "prompt", "args", "env", "environment"] as const),
+    ...(["working_dir", "folder", "probe"] as const),
+  ],
   set: ["value", "values", "output_type"],
   wait: ["duration", "reason"],
   human_gate: ["prompt", "options", "default", "on_timeout"],
@@ -82,6 +86,7 @@ const OWNED = new Set<string>(Object.values(KEYS).flat());
 const TYPES: Readonly<Record<string, NodeKind>> = {
   agent: "model",
   model: "model",
+  cli: "cli",
   command: "command",
   script: "script",
   function: "function",
@@ -113,6 +118,7 @@ const SIGNS: readonly (readonly [StepKey, NodeKind])[] = [
   ["status", "terminate"],
   ["function", "function"],
   ["command", "command"],
+  ["cli", "cli"],
   ["value", "set"],
   ["values", "set"],
   ["duration", "wait"],

@@ -147,6 +147,20 @@ export interface ModelStep extends StepBase {
   /** What the provider may understand, keys as in a file; see model-options.ts. */
   readonly options?: JsonObject;
 }
+/** An installed agent that is called by its command line. */
+export interface CliStep extends StepBase {
+  readonly kind: "cli";
+  /** Name of its profile in the settings. */
+  readonly cli: string;
+  readonly model?: Template;
+  readonly systemPrompt?: Template;
+  readonly prompt: Template;
+  readonly instructions?: string;
+  /** Further arguments of its command. */
+  readonly arguments: readonly Template[];
+  readonly environment: Readonly<Record<string, Template>>;
+  readonly folder?: Template;
+}
 export interface SetStep extends StepBase {
   readonly kind: "set";
   readonly value?: TemplateValue;
@@ -240,6 +254,7 @@ export type StepDefinition =
   | ScriptStep
   | FunctionStep
   | ModelStep
+  | CliStep
   | SetStep
   | WaitStep
   | GateStep

@@ -63,7 +63,7 @@ function computeMaxima(state: TaskState): Readonly<Record<LimitName, number>> {
 
 /** True for steps that call a model. */
 export function callsModel(node: StepDefinition): boolean {
-  return node.kind === "model" || (node.kind === "scorer" && node.scorer.by === "model");
+  return node.kind === "model" || node.kind === "cli" || (node.kind === "scorer" && node.scorer.by === "model");
 }
 
 /** True when the calls under way will take what is left; `planned` are those that this very choice starts. */
@@ -89,7 +89,7 @@ function countUnderWay(state: TaskState): number {
   let count = 0;
   for (const id of state.open) {
     const kind = state.steps.get(id)?.kind;
-    if (kind === "model") count += 1;
+    if (kind === "model" || kind === "cli") count += 1;
   }
   return count;
 }

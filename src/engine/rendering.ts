@@ -54,6 +54,16 @@ export function renderKind(choice: Choice, node: StepDefinition, scope: Template
         prompt: putBefore(node.instructions, render.text(node.prompt)),
         tools: node.tools?.map((tool) => (isToolServer(tool) ? `${tool.server}__*` : tool.name)),
       });
+    case "cli":
+      return withoutUndefined({
+        cli: node.cli,
+        model: render.text(node.model),
+        system_prompt: render.text(node.systemPrompt),
+        prompt: putBefore(node.instructions, render.text(node.prompt)),
+        arguments: render.texts(node.arguments),
+        environment: render.environment(node.environment),
+        folder: render.text(node.folder),
+      });
     case "set":
       return withoutUndefined({ value: render.value(node.value), values: render.value(node.values) });
     case "wait":

@@ -34,7 +34,7 @@ const ALTERNATIVES = OUTCOME_OPTIONS.map((option) => option.value);
 
 /** Kinds whose child process waits for `spawned`. */
 function spawnsAlways(choice: Choice, step: StepEntry): boolean {
-  if (step.kind === "command" || step.kind === "script") return true;
+  if (step.kind === "command" || step.kind === "script" || step.kind === "cli") return true;
   if (step.kind !== "scorer") return false;
   const node = findStepDefinition(choice.state, step);
   return node.kind === "scorer" && node.scorer.by === "command";

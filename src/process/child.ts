@@ -62,7 +62,7 @@ export class GroupChild implements Child {
     this.#gate.end(GATE_LINE);
     const { process: child, spec } = this.#options;
     // No stream when there is no input, or a file holds it.
-    if (child.stdin !== null && spec.onStdout === undefined) child.stdin.end(spec.input ?? "");
+    if (child.stdin !== null && spec.keepsInput !== true) child.stdin.end(spec.input ?? "");
   }
 
   write(text: string): void {

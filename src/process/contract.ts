@@ -23,8 +23,10 @@ export interface ChildSpec {
   readonly environment: Readonly<Record<string, string>>;
   /** Written to the child's stdin, which is then closed; absent: stdin is empty. */
   readonly input?: string | Uint8Array;
-  /** The child is talked to while it runs: its stdin stays open for `write`, and its stdout comes here and is not kept. */
+  /** What the child writes to stdout comes here, and is not kept. */
   readonly onStdout?: (chunk: Buffer) => void;
+  /** The child's stdin stays open for `write`. */
+  readonly keepsInput?: boolean;
   /** Opens descriptor 3 as a pipe of JSON lines; each line is handed over as text. */
   readonly onControlLine?: (line: string) => void;
   readonly onStderr?: (chunk: string) => void;
@@ -50,7 +52,7 @@ export interface Child {
   readonly identity: ProcessIdentity;
   /** Lets the child execute its program. Errors: PROGRAM_NOT_FOUND comes from `result`. */
   release(): void;
-  /** Writes to the stdin of a child with `onStdout`; what a dead child does not read is lost. */
+  /** Writes to the stdin of a child with `keepsInput`; what a dead child does not read is lost. */
   write(text: string): void;
   /** Settles when nothing of the group runs. Errors: PROGRAM_NOT_FOUND; STEP_FAILED when a member cannot be ended. */
   readonly result: Promise<ChildResult>;

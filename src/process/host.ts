@@ -143,7 +143,7 @@ async function startLauncher(spec: ChildSpec, launch: Launch): Promise<ChildProc
       detached: true,
       env: launch.environment,
       stdio: [
-        inputFile ?? (spec.input === undefined && spec.onStdout === undefined ? "ignore" : "pipe"),
+        inputFile ?? (spec.input === undefined && spec.keepsInput !== true ? "ignore" : "pipe"),
         "pipe",
         "pipe",
         spec.onControlLine === undefined ? "ignore" : "pipe",

@@ -22,6 +22,7 @@ export function createPerformerDeps(
     environment: childEnvironmentOf(environment, keys.secretVariables),
     functions: workflow.functions,
     toolServers,
+    cliAgents: settings.cli_agents,
     checkSchema,
     modelOf: createModelSource(workflow.definition.scriptedAnswers ?? settings.scripted_answers, clock, (provider) =>
       services.models.modelOf(provider, workflow.folder, pricing),

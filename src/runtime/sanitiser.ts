@@ -2,6 +2,7 @@
  * The sanitiser of a task: knows which values of the environment are secret, and marks them with the task's keyed digest.
  */
 import type { JsonValue } from "../base/json.js";
+import { listCliVariables } from "../agents/cli/profiles.js";
 import { listVariables } from "../agents/variables.js";
 import { createRedactor } from "../base/redact.js";
 import { isSecretName } from "../base/secret-shapes.js";
@@ -18,12 +19,17 @@ const WORKING_FOLDER = "PWD";
 
 /** Every variable whose name says that it is secret counts, and every one that a step of the workflow names. */
 export function createSanitiser(
-  services: Pick<Services, "environment" | "keys" | "models">,
+  services: Pick<Services, "environment" | "keys" | "models" | "settings">,
   vault: Pick<TaskVault, "keyedDigest">,
   root: NodeDefinition,
 ): Sanitiser {
   const redactor = createRedactor((secret) => vault.keyedDigest("redaction", secret).subarray(0, MARK_BYTES));
-  const named = new Set([...listSecrets(root), ...services.keys.secretVariables, ...services.models.secretVariables]);
+  const named = new Set([
+    ...listSecrets(root),
+    ...listCliVariables(services.settings.cli_agents),
+    ...services.keys.secretVariables,
+    ...services.models.secretVariables,
+  ]);
   for (const [name, value] of Object.entries(services.environment.all)) {
     if (named.has(name) || (isSecretName(name) && name !== WORKING_FOLDER)) redactor.register(value, "env");
   }

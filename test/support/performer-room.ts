@@ -40,6 +40,7 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
     environment: { PATH: "/usr/bin:/bin", HOME: "/root", LANG: "C.UTF-8" },
     functions: new Map(),
     toolServers,
+    cliAgents: {},
     checkSchema: async (schema, value) => {
       const compiled = await compileSchema(schema);
       if (!compiled.ok) return compiled.defects;

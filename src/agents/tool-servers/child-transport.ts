@@ -38,6 +38,7 @@ export class ChildTransport implements Transport {
     const lines = new LineSplitter((line) => this.#take(line), LIMITS.toolMessageBytesMax);
     const child = await processes.spawn({
       ...spec,
+      keepsInput: true,
       onStdout: (chunk) => lines.take(chunk),
       stdoutBytesMax: 0,
       stderrTailBytes: LIMITS.stderrTailBytes,

@@ -50,7 +50,7 @@ function listUnknown(state: TaskState, input: ResumedInput): readonly StepEntry[
 function mayHaveActed(step: StepEntry, { uncertain }: ResumedInput): boolean {
   if (step.effects !== "external" || step.questionId !== undefined || step.held === true) return false;
   if (step.status !== "open" && step.status !== "unknown") return false;
-  const waitsForSpawned = step.kind === "command" || step.kind === "script";
+  const waitsForSpawned = step.kind === "command" || step.kind === "script" || step.kind === "cli";
   return uncertain || step.process !== undefined || !waitsForSpawned;
 }
 

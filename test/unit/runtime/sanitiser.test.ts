@@ -10,7 +10,8 @@ function sanitise(text: string, variables: Record<string, string>): string {
     secretVariables: ["GATEWAY"],
     onSecret: (listener: (secret: string) => void) => (listener("printed-by-a-command"), () => true),
   } as unknown as Services["models"];
-  const services = { environment: createEnvironment(variables, "/work/project"), keys, models };
+  const settings = { cli_agents: { mine: { variables: ["AGENT_PASS"] } } } as unknown as Services["settings"];
+  const services = { environment: createEnvironment(variables, "/work/project"), keys, models, settings };
   const vault = { keyedDigest: () => Buffer.from([1, 2, 3, 4]) };
   return createSanitiser(services, vault, machine("main", [command("a", { secrets: ["PLAIN"] })])).cleanText(text);
 }
@@ -32,6 +33,10 @@ describe("the sanitiser", () => {
     expect(sanitise("gateway-key-77 printed-by-a-command", { GATEWAY: "gateway-key-77" })).toBe(
       "[redacted:env:01020304] [redacted:command:01020304]",
     );
+  });
+
+  it("takes out what the settings have an agent given", () => {
+    expect(sanitise("the-word-of-the-agent", { AGENT_PASS: "the-word-of-the-agent" })).toBe("[redacted:env:01020304]");
   });
 
   it("leaves the folder alone that a shell calls PWD", () => {

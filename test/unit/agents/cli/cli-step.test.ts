@@ -1,0 +1,169 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { CliAgentSettings } from "../../../../src/agents/cli/profiles.js";
+import { openPerformerRoom, type PerformerRoom } from "../../../support/performer-room.js";
+import { createRecordingSink } from "../../../support/recording-sink.js";
+import { createStepWork, type WorkParts } from "../../../support/step-work.js";
+
+const STAND_IN = path.join(import.meta.dirname, "../../../../examples/agent-review/stand-in.mjs");
+const AGENTS = ["claude", "codex", "gemini", "copilot"] as const;
+type Agent = (typeof AGENTS)[number];
+
+let folder: string;
+let room: PerformerRoom;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "splashdown-cli-"));
+});
+afterEach(async () => {
+  await room.close();
+  await rm(folder, { recursive: true });
+});
+
+interface Called {
+  readonly args: readonly string[];
+  readonly prompt: string;
+  readonly given: Readonly<Record<string, string>>;
+}
+
+interface Options {
+  readonly rendered?: object;
+  readonly settings?: CliAgentSettings;
+  readonly parts?: WorkParts;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+async function call(cli: Agent, prompt: string, { rendered, settings, parts, environment }: Options = {}) {
+  room = openPerformerRoom({
+    cliAgents: { [cli]: { command: [process.execPath, STAND_IN, cli], ...settings } },
+    environment: { PATH: "/usr/bin:/bin", HOME: folder, ...environment },
+  });
+  const sink = createRecordingSink();
+  const { definition, ...rest } = parts ?? {};
+  const work = createStepWork("cli", {
+    workflowFolder: folder,
+    definition: { cli, ...definition },
+    rendered: { cli, prompt, arguments: [], environment: { CALLS: path.join(folder, "calls") }, ...rendered },
+    ...rest,
+  });
+  const outcome = await room.perform(work, { sink });
+  return { outcome, sink };
+}
+
+const calls = async () =>
+  (await readFile(path.join(folder, "calls"), "utf8"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Called);
+
+describe.each(AGENTS)("the agent %s", (cli) => {
+  it("gives its final text, its usage and its session, and tells its progress", async () => {
+    const { outcome, sink } = await call(cli, "review this");
+    const tokens = cli === "copilot" ? { tokensIn: 0, tokensOut: 50 } : { tokensIn: 1210, tokensOut: 50 };
+    expect(outcome).toMatchObject({
+      status: "completed",
+      output: { result: "answer to: review this" },
+      usage: { ...tokens, ...(cli === "claude" ? { calls: 3, costMicroUsd: 12_346 } : {}) },
+    });
+    if (cli !== "claude" && outcome.status === "completed") expect(outcome.usage).not.toHaveProperty("costMicroUsd");
+    expect(sink.of("milestone")).toEqual([["session", { cli, session: `${cli}-session-1` }]]);
+    expect(sink.of("progress")).toContainEqual([{ message: "reading the files" }]);
+    expect(sink.of("spawned")).toHaveLength(1);
+  });
+
+  it("goes on in its session after a failure or a crash, and is told so", async () => {
+    const milestone = { name: "session", state: { cli, session: "earlier" } };
+    const { outcome, sink } = await call(cli, "review this", { parts: { milestone } });
+    expect(outcome).toMatchObject({ status: "completed", output: { result: "answer to: review this" } });
+    const [{ args, prompt } = { args: [], prompt: "" }] = await calls();
+    expect(args.join(" ")).toMatch(cli === "codex" ? / resume earlier -$/ : /--resume earlier/);
+    expect(prompt).toContain("You were interrupted");
+    expect(sink.of("milestone")).toEqual([]);
+  });
+
+  it("begins anew where the session is another agent's", async () => {
+    await call(cli, "review this", {
+      parts: { milestone: { name: "session", state: { cli: "other", session: "x" } } },
+    });
+    expect((await calls())[0]?.args).not.toContain("x");
+  });
+
+  it("is given model, words and the arguments of the settings and the step, and only its variables", async () => {
+    const variable = {
+      claude: "ANTHROPIC_API_KEY",
+      codex: "CODEX_API_KEY",
+      gemini: "GEMINI_API_KEY",
+      copilot: "GH_TOKEN",
+    };
+    await call(cli, "review this", {
+      rendered: { model: "large", system_prompt: "be brief", arguments: ["--step"] },
+      settings: { arguments: ["--mine"] },
+      environment: { [variable[cli]]: "k-1", OTHER_KEY: "k-2" },
+    });
+    const [{ args, prompt, given } = { args: [], prompt: "", given: {} }] = await calls();
+    expect(args.join(" ")).toMatch(/--model large .*--mine --step/);
+    expect(args.join(" ") + prompt).toContain("be brief");
+    expect(given).toEqual({ [variable[cli]]: "k-1", SPLASHDOWN_IDEMPOTENCY_KEY: "key-1" });
+  });
+
+  it("may give the declared output in a fence", async () => {
+    const outputSchema = { type: "object", properties: { score: { type: "number" } }, required: ["score"] };
+    const good = await call(cli, "json", { parts: { definition: { outputSchema } } });
+    expect(good.outcome).toMatchObject({ status: "completed", output: { score: 7 } });
+    await room.close();
+    const bad = await call(cli, "words", { parts: { definition: { outputSchema } } });
+    expect(bad.outcome).toMatchObject({ status: "failed", error: { code: "STEP_OUTPUT_INVALID" } });
+  });
+
+  it("fails with what it says, its usage counted", async () => {
+    const { outcome } = await call(cli, "fail");
+    expect(outcome).toMatchObject({ status: "failed", error: { code: "STEP_FAILED" } });
+    expect(outcome).toHaveProperty("usage.calls", cli === "claude" ? 3 : 1);
+    if (cli === "claude") expect(outcome).toHaveProperty("usage.costMicroUsd", 12_346);
+    const message = outcome.status === "failed" ? outcome.error.message : "";
+    expect(message).toContain(cli === "copilot" ? "it ended with 1" : "the model refused");
+  });
+
+  it("fails where it ends without a word", async () => {
+    const { outcome } = await call(cli, "mute");
+    const spoke = cli === "gemini" || cli === "copilot";
+    if (spoke) expect(outcome).toMatchObject({ status: "completed", output: { result: "reading the files" } });
+    else expect(outcome).toMatchObject({ status: "failed", error: { code: "STEP_OUTPUT_INVALID" } });
+  });
+});
+
+describe("an agent", () => {
+  it("FAULTS 1: whose account is used up asks to wait until the time it says", async () => {
+    const { outcome } = await call("claude", "limit");
+    expect(outcome).toMatchObject({
+      status: "failed",
+      error: { code: "MODEL_RATE_LIMITED", retryAtMs: 4_102_444_800_000 },
+    });
+  });
+
+  it("that nobody knows is named with those that are known", async () => {
+    room = openPerformerRoom();
+    const outcome = await room.perform(
+      createStepWork("cli", { definition: { cli: "cladue" }, rendered: { prompt: "x" } }),
+    );
+    expect(outcome).toMatchObject({
+      status: "failed",
+      error: {
+        code: "PROGRAM_NOT_FOUND",
+        message: expect.stringContaining("claude, codex, gemini, copilot") as string,
+      },
+    });
+  });
+
+  it("that is not installed is named", async () => {
+    room = openPerformerRoom({ environment: { PATH: folder } });
+    const outcome = await room.perform(
+      createStepWork("cli", { workflowFolder: folder, definition: { cli: "codex" }, rendered: { prompt: "x" } }),
+    );
+    expect(outcome).toMatchObject({
+      status: "failed",
+      error: { code: "PROGRAM_NOT_FOUND", message: expect.stringContaining('"codex"') as string },
+    });
+  });
+});
