@@ -45,13 +45,18 @@ export const LIMITS = {
   retryAfterMsMax: 31 * 24 * 3_600_000,
   /** One line of the JSON-lines protocol on descriptor 3. */
   protocolLineBytesMax: 1024 * 1024,
+  /** Any file that belongs to a workflow; long texts are put in with `!file`. */
   workflowFileBytesMax: 10 * 1024 * 1024,
+  /** One file that is read as YAML or JSON: more could take longer than a second. */
+  workflowYamlBytesMax: 1024 * 1024,
   workflowDepthMax: 100,
   workflowNodesMax: 200_000,
   /** Lexical parts of a workflow or settings file; more would take longer than a second to read. */
   workflowTokensMax: 300_000,
   /** Workflows within each other. Source: CONDUCTOR-YAML 1.4. */
   workflowNestingMax: 10,
+  /** Outputs and blocks of one template. */
+  templateTagsMax: 10_000,
   /** Texts of workflow files that a definition keeps, to show where a template failed. */
   workflowSourceBytesMax: 256 * 1024,
   /** Faults told of one file; the rest would only repeat. */

@@ -165,8 +165,8 @@ function placeOfSpan(walk: Pick<Walk, "text" | "file" | "lines">, span: Span): S
 
 /** Counts lexical parts before anything is built, so that a hostile file costs nothing. */
 function findExcess(text: string): string | undefined {
-  if (text.length > LIMITS.workflowFileBytesMax)
-    return `the file is larger than ${LIMITS.workflowFileBytesMax / 1024 / 1024} MB`;
+  if (text.length > LIMITS.workflowYamlBytesMax)
+    return `the file is larger than ${LIMITS.workflowYamlBytesMax / 1024 / 1024} MiB; put long texts into files of their own, with !file`;
   let tokens = 0;
   let depth = 0;
   for (const token of new Lexer().lex(text)) {

@@ -69,14 +69,14 @@ export class FaultList {
   }
 
   add(note: FaultNote): void {
-    this.addPlaced(this.#place(note));
+    if (this.faults.length < LIMITS.workflowFaultsMax) this.addPlaced(this.#place(note));
   }
 
   /** A word that stops nothing: it is told with the notes of a workflow that loads. */
   warn(note: FaultNote): void {
+    if (this.warnings.length >= LIMITS.workflowFaultsMax) return;
     const warning = formatFault(this.#place(note));
-    if (!this.warnings.includes(warning) && this.warnings.length < LIMITS.workflowFaultsMax)
-      this.warnings.push(warning);
+    if (!this.warnings.includes(warning)) this.warnings.push(warning);
   }
 
   #place(note: FaultNote): DefinitionFault {

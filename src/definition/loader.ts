@@ -21,6 +21,7 @@ import { FaultList, type FaultPath, type PlaceFinder } from "./fault.js";
 import { type IncludedText, readSourceFile, type ReadText } from "./includes.js";
 import { loadNested, type Surroundings } from "./nested-files.js";
 import { readScript } from "./scripted-answers.js";
+import { warnOfSecrets } from "./secret-check.js";
 import { dropEmptyKeys, noteDefects } from "./structure.js";
 import type { LoadedWorkflow, WorkflowFunctions } from "./loaded-workflow.js";
 import { buildWorkflow } from "./workflow-builder.js";
@@ -67,6 +68,7 @@ export async function loadWorkflow(
 ): Promise<LoadedWorkflow> {
   const opened = await openSource(source, deps);
   const { faults, file } = opened;
+  warnOfSecrets(opened.value, faults);
   const value = opened.isProgram ? opened.value : substituteEnvironment(opened.value, substitution(opened, deps));
   if (!isJsonObject(value)) {
     if (faults.faults.length === 0)

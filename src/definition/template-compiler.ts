@@ -6,6 +6,7 @@
  * because the variable itself is missing then. Outputs are wrapped so that values print as in Python.
  */
 import type { JsonValue } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
 import { SHOWN_PREFIX } from "./template-shown-filters.js";
 import { scanExpression, scanTemplate, type Segment, TemplateSyntaxFault, type Token } from "./template-lexer.js";
 import { type Chain, findChains, findExpressionChains } from "./template-references.js";
@@ -51,6 +52,7 @@ export function compileTemplate(text: string): CompiledTemplate {
   if (!text.includes("{{") && !text.includes("{%") && !text.includes("{#"))
     return { form: "text", chains: [], rebound: new Set() };
   const segments = scanTemplate(text);
+  refuseMany(segments);
   for (const segment of segments) if ("tokens" in segment) refuseTokens(segment.tokens);
   const { chains, rebound } = findChains(segments);
   const whole = findWhole(text, segments);
@@ -78,6 +80,13 @@ export function compileCondition(text: string): CompiledCondition {
   refuseTokens(tokens);
   const chains = findExpressionChains(tokens);
   return { form: "expression", chains, expression: rewrite(text, chains, { tokens, range: [0, text.length] }) };
+}
+
+function refuseMany(segments: readonly Segment[]): void {
+  const tags = segments.filter((segment) => "tokens" in segment);
+  const first = tags[LIMITS.templateTagsMax];
+  if (first !== undefined)
+    throw new TemplateSyntaxFault(`a template has more than ${LIMITS.templateTagsMax} tags`, first.start);
 }
 
 function refuseTokens(tokens: readonly Token[]): void {
@@ -124,7 +133,7 @@ function readPieces(
 function readPiece(text: string, segment: Segment, chains: readonly Chain[]): string | Chain | undefined {
   if (segment.kind === "text") return text.slice(segment.start, segment.end);
   if (segment.kind !== "output" || segment.open !== "" || segment.close !== "") return undefined;
-  const chain = chains.find((one) => one.start === segment.tokens[0]?.start);
+  const [chain] = chainsWithin(chains, segment.start, segment.end);
   return chain !== undefined && isOnlyChain(segment, [chain]) ? chain : undefined;
 }
 
@@ -148,7 +157,7 @@ interface Rewriting {
 
 /** Chains become variables, and what minijinja means otherwise is written out; see template-rewrites.ts. */
 function rewrite(text: string, chains: readonly Chain[], { tokens, range: [from, to] }: Rewriting): string {
-  const inside = chains.filter((chain) => chain.start >= from && chain.end <= to);
+  const inside = chainsWithin(chains, from, to);
   const edits = [
     ...findRewrites(tokens),
     ...inside.map((chain) => ({ at: chain.start, until: chain.end, text: variableOf(chain) })),
@@ -161,6 +170,19 @@ function rewrite(text: string, chains: readonly Chain[], { tokens, range: [from,
     at = edit.until ?? edit.at;
   }
   return result + text.slice(at, to);
+}
+
+/** The chains of one tag: those of the tags before it come first. */
+function chainsWithin(chains: readonly Chain[], from: number, to: number): readonly Chain[] {
+  let [low, high] = [0, chains.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((chains[middle]?.start ?? 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  let end = low;
+  while (end < chains.length && (chains[end]?.start ?? 0) < to) end += 1;
+  return chains.slice(low, end);
 }
 
 /** The value at the end of a chain; `undefined` where any part is missing. */
