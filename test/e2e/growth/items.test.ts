@@ -1,6 +1,9 @@
 /** Many items, failing items, and nested workflows that are killed: what each costs, and what the end says. */
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/base/json.js";
 import type { RunView } from "../../../src/runtime/contract.js";
+import { LIBRARY, PROJECT_FOLDER } from "../../support/built-program.js";
 import { openPlace } from "../../support/command-place.js";
 import { countRecords, killAtRecord } from "../../support/killed-run.js";
 
@@ -65,4 +68,66 @@ describe("a nested workflow", () => {
     expect(all.length - whole.length).toBeLessThanOrEqual(1);
     expect(all.slice(0, done.length)).toEqual(done);
   });
+});
+
+const MANY_ITEMS = join(PROJECT_FOLDER, "test/support/programs/many-items.mjs");
+const ITEMS = 10_000;
+const KIB = 1024;
+
+interface Measured {
+  readonly status: string;
+  readonly output: JsonObject;
+  /** After each tenth of the steps, garbage collected. Units: bytes. */
+  readonly heap: readonly number[];
+}
+
+describe("the memory of a for_each of 10,000 items with a window of 64", () => {
+  const inner = `workflow: {name: inner, entry_point: a, input: {it: {type: number}}}
+agents:
+  - {name: a, type: set, value: "{{ workflow.input.it }}", routes: [{to: b}]}
+  - {name: b, type: set, value: "{{ a.output + 1 }}"}
+output: {n: "{{ b.output }}", seen: "{{ context.history | length }}"}
+`;
+  const sub = '{name: sub, type: workflow, workflow: inner.yaml, input_mapping: {it: "{{ it }}"}}';
+
+  it.each([
+    {
+      what: "a step",
+      agent: '{name: w, type: set, value: "{{ it }}"}',
+      steps: 1,
+      kib: 4,
+      heapMb: 128,
+      last: ITEMS - 1,
+    },
+    { what: "a nested workflow of two", agent: sub, steps: 2, kib: 9, heapMb: 192, last: { n: ITEMS, seen: 2 } },
+  ])(
+    "$what each: grows by at most $kib KiB for each that is done, the last as little as the first, in a heap of $heapMb MB",
+    async ({ agent, steps, kib, heapMb, last }) => {
+      const place = openPlace();
+      place.write("inner.yaml", inner);
+      const workflow = place.write(
+        "wf.yaml",
+        each(agent)
+          .replace("input:", "limits: {max_iterations: 100000}, input:")
+          .replace(/output:.*/, 'output: {count: "{{ each.count }}", last: "{{ each.outputs[-1] }}"}'),
+      );
+      const args = [
+        "--expose-gc",
+        `--max-old-space-size=${heapMb}`,
+        MANY_ITEMS,
+        LIBRARY,
+        workflow,
+        String(ITEMS),
+        String(steps),
+      ];
+      const { code, stderr, json } = await place.run(args, { program: process.execPath });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      const { status, output, heap } = json<Measured>();
+      expect({ status, output }).toEqual({ status: "done", output: { count: ITEMS, last } });
+      const [first = 0, early = 0, middle = 0, late = 0] = [heap[0], heap[1], heap[5], heap[9]];
+      expect((late - first) / (ITEMS * 0.9)).toBeLessThan(kib * KIB);
+      expect((late - middle) / (middle - early)).toBeLessThan(1.3);
+    },
+    180_000,
+  );
 });
