@@ -65,7 +65,8 @@ interface Waiter {
 /**
  * Opens the first segment of an epoch. Its header is durable on return, and from then on the history is this writer's.
  *
- * Errors: STORE_FULL, STORE_FAILED and the other STORE_* codes when two tries failed.
+ * Errors: STORE_FULL, STORE_FAILED and the other STORE_* codes when two tries failed; OWNER_SUPERSEDED where a store
+ * refuses what comes after the next claim.
  */
 export async function openJournalWriter(options: JournalWriterOptions): Promise<JournalWriter> {
   const writer = new JournalWriter(options);
@@ -270,7 +271,7 @@ export class JournalWriter implements EventLog {
     try {
       await run();
     } catch (error) {
-      if (isErrorCode(error, "INTERNAL", "VALUE_TOO_LARGE")) throw error;
+      if (isErrorCode(error, "INTERNAL", "VALUE_TOO_LARGE", "OWNER_SUPERSEDED")) throw error;
       const what = batch.length === 0 ? "opening a journal segment" : `writing ${batch.length} journal records`;
       this.#log.warn(`${what} failed, trying a new segment: ${messageOf(error)}`);
       await this.#dropSegment();
@@ -312,10 +313,12 @@ export class JournalWriter implements EventLog {
 }
 
 const OWN_CODES = [
+  "OWNER_SUPERSEDED",
   "STORE_FULL",
   "STORE_FAILED",
   "STORE_UNWRITABLE",
   "STORE_BUSY",
+  "STORE_UNREACHABLE",
   "STORE_UNSAFE",
   "VALUE_TOO_LARGE",
   "INTERNAL",

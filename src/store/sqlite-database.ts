@@ -125,7 +125,7 @@ class SqliteDatabase implements SqlDatabase {
     return this.#inTurn(async () => {
       await this.#patiently(() => this.#run("BEGIN IMMEDIATE"));
       try {
-        const result = await work(async (sql, params) => this.#run(sql, params));
+        const result = await work((sql, params) => this.#patiently(() => this.#run(sql, params)));
         await this.#patiently(() => this.#run("COMMIT"));
         return result;
       } catch (error) {

@@ -228,6 +228,30 @@ describe("the SQLite store", () => {
     });
   });
 
+  it("S2: says STORE_FULL when there is no room, keeps what was there, and goes on when there is", async () => {
+    await withStore(async ({ path, store }) => {
+      await create(store);
+      const database = await openSqlite({ path, clock: realClock });
+      const [pages] = await database.query("PRAGMA page_count");
+      await database.query(`PRAGMA max_page_count=${Number(pages?.["page_count"]) + 4}`);
+      const sql = "INSERT INTO splashdown_objects (task, key, size, bytes) VALUES (1, ?, ?, ?)";
+      await database.query(sql, ["small", 1, Buffer.from("x")]);
+      const large = Buffer.alloc(1024 * 1024);
+      await expect(database.query(sql, ["large", large.length, large])).rejects.toMatchObject({ code: "STORE_FULL" });
+      await expect(
+        database.transaction(async (query) => {
+          await query(sql, ["other", 1, Buffer.from("y")]);
+          await query(sql, ["large", large.length, large]);
+        }),
+      ).rejects.toMatchObject({ code: "STORE_FULL" });
+      await database.query("PRAGMA max_page_count=100000");
+      await database.query(sql, ["large", large.length, large]);
+      await database.close();
+      const task = await store.task("task");
+      expect((await task?.list(""))?.map(({ key }) => key)).toEqual(["large", "small"]);
+    });
+  });
+
   it("undoes a transaction that fails", async () => {
     await withStore(async ({ path, store }) => {
       await create(store);
