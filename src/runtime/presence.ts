@@ -56,7 +56,7 @@ export async function whileOwning<T>(deps: PresenceDeps, act: (presence: Presenc
 }
 
 /** A new owner shows itself right after its claim; this long it is waited for. */
-const SUCCESSOR_WITHIN_MS = 3_000;
+const SUCCESSOR_WITHIN_MS = LIMITS.claimantShowsMs;
 const POLL_MS = 50;
 
 async function nameSuccessor({ task, clock }: PresenceDeps, cause: unknown): Promise<unknown> {

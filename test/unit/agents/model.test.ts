@@ -145,6 +145,20 @@ describe("which scripted answer comes", () => {
     );
   });
 
+  it("is that of the item where the script names it, else of the step's plain name, by visit", async () => {
+    const script = { work: [{ say: "one" }, { say: "two" }], "work[b]": [{ say: "b alone" }] };
+    const of = async (key: string, visit: number) => {
+      const outcome = await ask(script, { step: { path: `root/each/work[${key}]`, visit, attempt: 1 } });
+      return outcome.status === "completed" ? outcome.output : outcome.status;
+    };
+    expect([await of("a", 1), await of("a", 2), await of("b", 1), await of("0", 1)]).toEqual([
+      { result: "one" },
+      { result: "two" },
+      { result: "b alone" },
+      { result: "one" },
+    ]);
+  });
+
   it("is that of the longest end of the path, then of the name, then of *", async () => {
     const named = {
       "a/b/work": [{ say: "path" }],
