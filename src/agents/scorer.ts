@@ -7,7 +7,7 @@
  * schema: 100 when the subject fits, less 20 for each fault, each fault an issue. `of: author.findings` names the
  * subject; without it the subject is the map of all outputs.
  * expression: rendered by the engine; a number, or true for 100 and false for 0.
- * model: a rubric as prompt, a score as answer.
+ * model: a judge, see judge.ts.
  */
 import { unreachable } from "../base/errors.js";
 import { isJsonObject, type JsonValue } from "../base/json.js";
@@ -19,6 +19,7 @@ import { exitError, requireCommand, runChild, type CancelledOutcome } from "./ch
 import type { PerformerDeps } from "./contract.js";
 import { cutText, outputInvalid } from "./failure.js";
 import { converse } from "./conversation.js";
+import { checkQuotes, JUDGEMENT_SCHEMA, writeJudgement } from "./judge.js";
 import { formatFault } from "./output-check.js";
 import { formatPlainValue, parsePlainValue } from "./plain-value.js";
 import { formatScore, parseScore, type Score } from "./score.js";
@@ -139,13 +140,18 @@ async function scoreByModel(
   const rubric = work.rendered["rubric"];
   return converse(deps, work, {
     choices: [{ provider: scorer.provider, model: scorer.model }],
-    prompt: typeof rubric === "string" ? rubric : scorer.rubric,
+    prompt: writeJudgement(
+      work,
+      (work.definition as ScorerStep).dimension,
+      typeof rubric === "string" ? rubric : scorer.rubric,
+    ),
+    outputSchema: JUDGEMENT_SCHEMA,
     options: {},
     judge: async ({ say }) => {
       const said = typeof say === "string" ? findJson(say) : say;
       if (said === undefined)
         throw outputInvalid("the model's answer is no score", typeof say === "string" ? say : undefined);
-      return { taken: parseScore(said) };
+      return { taken: parseScore(checkQuotes(said, work.outputs)) };
     },
     sink,
     signal,

@@ -14,7 +14,7 @@ import {
   textOf,
 } from "./output.js";
 import { showTimeline, type TimelineFlags } from "./timeline.js";
-import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
+import { describeStatuses, READING_STATUSES, withSplashdown, type VerbCall } from "./verb.js";
 
 export function registerTasks(program: Command, deps: CliDeps): void {
   program
@@ -30,10 +30,12 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     .command("show")
     .description("one task: phases, steps, decisions, questions, deliverables")
     .argument("<task>", "task name, id or workflow name")
+    .option("--confidence", "how sure it is, by phase and specialist: claimed, measured, uncertain")
     .option("--timeline", "bars per step over time, with phases, decisions and checkpoints marked")
     .option("--svg <file>", "write the timeline as a picture to this file")
     .addHelpText("after", describeStatuses(READING_STATUSES))
-    .action(async (task: string, flags: TimelineFlags, command: Command) => {
+    .action(async (task: string, flags: ShowFlags, command: Command) => {
+      if (flags.confidence === true) return showConfidence(task, { command, deps });
       if (flags.timeline === true || flags.svg !== undefined) return showTimeline(task, flags, { command, deps });
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
         print(await splashdown.show(task), (view) => formatTask(view, deps.streams));
@@ -53,6 +55,16 @@ export function registerTasks(program: Command, deps: CliDeps): void {
         if (deps.signal.aborted) deps.exit(statusOfSignal(deps.signal));
       });
     });
+}
+
+interface ShowFlags extends TimelineFlags {
+  readonly confidence?: boolean;
+}
+
+async function showConfidence(task: string, call: VerbCall): Promise<void> {
+  await withSplashdown(call, async ({ splashdown, print }) => {
+    print(await splashdown.confidence(task), ({ text }) => cleanForTerminal(text).trimEnd());
+  });
 }
 
 type EventFormat = "text" | "lines" | "list";

@@ -109,7 +109,7 @@ function scopeStructureOf(scope: ScopeDefinition): JsonObject {
       const rules =
         evaluate === undefined
           ? null
-          : ({ ...evaluate, scorers: evaluate.scorers.map((one) => one.dimension) } as unknown as JsonObject);
+          : ({ ...evaluate, scorers: evaluate.scorers.map((one) => one.name) } as unknown as JsonObject);
       return {
         scope: scope.scope,
         children: byName(children),

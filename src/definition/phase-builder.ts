@@ -117,6 +117,7 @@ interface NamedScorer {
   readonly dimension: string;
   readonly scorer: Scorer;
   readonly at: FaultPath;
+  readonly judge?: string | undefined;
 }
 
 function buildEvaluation(evaluation: Evaluation, site: NodeSite): EvaluationDefinition {
@@ -131,7 +132,7 @@ function buildEvaluation(evaluation: Evaluation, site: NodeSite): EvaluationDefi
     });
   }
   const named = listScorers(evaluation, site);
-  const scorers = named.flatMap((one) => buildScorer(one, site) ?? []);
+  const scorers = named.flatMap((one) => buildScorers(one, site));
   return {
     ...(evaluation.criteria === undefined ? {} : { criteria: evaluation.criteria }),
     approve,
@@ -148,7 +149,13 @@ function listScorers(evaluation: Evaluation, site: NodeSite): readonly NamedScor
   const { at } = site;
   if (scorers === undefined || Object.keys(scorers).length === 0) {
     if (criteria !== undefined)
-      return [{ dimension: "quality", scorer: { rubric: criteria }, at: [...at, "criteria"] }];
+      return [
+        {
+          dimension: "quality",
+          scorer: { rubric: criteria, ...optional("judges", evaluation.judges) },
+          at: [...at, "criteria"],
+        },
+      ];
     site.context.faults.add({
       path: at,
       message: "an evaluation needs scorers or criteria",
@@ -183,14 +190,39 @@ function listScorers(evaluation: Evaluation, site: NodeSite): readonly NamedScor
   return list;
 }
 
-function buildScorer({ dimension, scorer, at }: NamedScorer, site: NodeSite): ScorerStep | undefined {
+/** One, or one for each judge. */
+function buildScorers(named: NamedScorer, site: NodeSite): readonly ScorerStep[] {
+  const { scorer, at } = named;
   const way = buildWay(scorer, at, site);
-  if (way === undefined) return undefined;
+  if (way === undefined) return [];
+  const { judges } = scorer;
+  if (judges === undefined) return [buildScorer(named, way, site)];
+  if (way.by !== "model") {
+    const message = "judges are models with a rubric";
+    site.context.faults.add({ path: [...at, "judges"], message, suggestion: "remove judges", atKey: true });
+    return [];
+  }
+  const list = typeof judges === "number" ? Array.from({ length: judges }, () => ({})) : judges;
+  const names = list.map(({ name }: { readonly name?: string }, index) => name ?? `judge-${index + 1}`);
+  if (new Set(names).size < names.length)
+    site.context.faults.add({ path: [...at, "judges"], message: "two judges have the same name" });
+  return list.map(({ provider, model }: { readonly provider?: string; readonly model?: string }, index) => {
+    const asked = { ...way, ...optional("provider", provider), ...optional("model", model) };
+    return buildScorer({ ...named, judge: names[index] }, asked, site);
+  });
+}
+
+function buildScorer(
+  { dimension, judge, scorer, at }: NamedScorer,
+  way: ScorerStep["scorer"],
+  site: NodeSite,
+): ScorerStep {
+  const own = judge === undefined ? dimension : `${dimension}~${judge}`;
   const step: Omit<ScorerStep, "fingerprint"> = {
     node: "step",
     kind: "scorer",
-    name: dimension,
-    path: `${site.parent}/${EVALUATE_NAME}/${dimension}`,
+    name: own,
+    path: `${site.parent}/${EVALUATE_NAME}/${own}`,
     ...(scorer.description === undefined ? {} : { description: scorer.description }),
     dependsOn: [],
     routes: [],
@@ -204,6 +236,7 @@ function buildScorer({ dimension, scorer, at }: NamedScorer, site: NodeSite): Sc
     saveAs: {},
     secrets: scorer.secrets ?? [],
     dimension,
+    ...optional("judge", judge),
     scorer: way,
   };
   const signed: ScorerStep = { ...step, fingerprint: fingerprintStep(step) };

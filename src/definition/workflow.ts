@@ -246,6 +246,8 @@ export interface HttpStep extends StepBase {
 export interface ScorerStep extends StepBase {
   readonly kind: "scorer";
   readonly dimension: string;
+  /** One of several who score the dimension by the same rubric. */
+  readonly judge?: string;
   readonly scorer: ScorerWay;
 }
 

@@ -5,13 +5,25 @@
  * A scorer that failed and was gone on without has no score: the others count alone. Without any score the phase is not
  * judged, and goes on as partial.
  */
+import { EVALUATE_NAME } from "../definition/defaults.js";
+import type { ScorerStep } from "../definition/workflow.js";
 import { decideOnce, decideThat, type Choice } from "./choice.js";
-import { chooseIteration, collectFeedback, computeScore, judgeScore, type IterationChoice } from "./evaluation.js";
+import {
+  chooseIteration,
+  collectFeedback,
+  computeScore,
+  describeRegression,
+  describeSpread,
+  findRegressions,
+  judgeScore,
+  type IterationChoice,
+} from "./evaluation.js";
 import type { EngineEvent } from "./events.js";
 import { findEvaluation } from "./evolve-evaluation.js";
+import { nameOfPath } from "./identity.js";
 import { childPath } from "./lookup.js";
 import { currentStep, type OpenPhase } from "./open-phase.js";
-import { readScore } from "./score.js";
+import { combineScores, readScore, type JudgedScore } from "./score.js";
 import { startChild } from "./start.js";
 import type { EvaluationEntry } from "./state.js";
 import type { EvaluationDefinition } from "../definition/phase-rules.js";
@@ -25,31 +37,48 @@ export function evaluatePhase(
   const evaluation = findEvaluation(choice.state, scope.path, data.iteration)?.entry;
   if (evaluation?.verdict !== undefined) return followVerdict(choice, phase, { definition, evaluation });
   const ended = choice.state.frontier.get(scope.path)?.ended;
-  const missing = definition.scorers.filter((scorer) => ended?.has(`$evaluate/${scorer.dimension}`) !== true);
+  const missing = definition.scorers.filter((scorer) => ended?.has(nameOf(scorer)) !== true);
   if (missing.length > 0) {
     const events: EngineEvent[] = [];
     for (const scorer of missing.slice(0, Math.max(1, node.maxConcurrent))) {
-      events.push(...startChild(choice, childPath(scope.path, `$evaluate/${scorer.dimension}`), budget));
+      events.push(...startChild(choice, childPath(scope.path, nameOf(scorer)), budget));
       if (budget.isExhausted) break;
     }
     return events;
   }
   const scores = evaluation?.scores ?? {};
   const unrecorded = definition.scorers.filter(
-    ({ dimension }) => scores[dimension] === undefined && ended?.get(`$evaluate/${dimension}`) === "done",
+    (scorer) => scores[scorer.dimension] === undefined && ended?.get(nameOf(scorer)) === "done",
   );
-  if (unrecorded.length > 0) return unrecorded.flatMap(({ dimension }) => recordScore(choice, phase, dimension));
+  if (unrecorded.length > 0) return recordScores(choice, phase, unrecorded);
   if (Object.keys(scores).length === 0) return [goOnUnjudged(choice, phase)];
   return [completeEvaluation(choice, phase, { definition, scores })];
 }
 
-function recordScore(choice: Choice, phase: OpenPhase, dimension: string): readonly EngineEvent[] {
-  const { scope, data } = phase;
-  const step = currentStep(choice, childPath(scope.path, `$evaluate/${dimension}`));
-  if (step === undefined) return [];
-  const { path } = scope;
-  const { iteration } = data;
-  return [{ type: "score_recorded", atMs: choice.nowMs, path, iteration, dimension, ...readScore(choice, step) }];
+/** How a scorer is called among the children of its phase. */
+function nameOf({ path }: ScorerStep): string {
+  return `${EVALUATE_NAME}/${nameOfPath(path)}`;
+}
+
+/** One score for each dimension; of several judges what they say together. */
+function recordScores(choice: Choice, phase: OpenPhase, scorers: readonly ScorerStep[]): readonly EngineEvent[] {
+  const { path } = phase.scope;
+  const { iteration } = phase.data;
+  const dimensions = new Map<string, JudgedScore[]>();
+  for (const scorer of scorers) {
+    const step = currentStep(choice, childPath(path, nameOf(scorer)));
+    if (step === undefined) continue;
+    const own = dimensions.get(scorer.dimension) ?? [];
+    dimensions.set(scorer.dimension, [...own, { judge: scorer.judge, ...readScore(choice, step) }]);
+  }
+  return [...dimensions].map(([dimension, scores]) => ({
+    type: "score_recorded",
+    atMs: choice.nowMs,
+    path,
+    iteration,
+    dimension,
+    ...combineScores(scores),
+  }));
 }
 
 function goOnUnjudged(choice: Choice, phase: OpenPhase): EngineEvent {
@@ -92,18 +121,27 @@ function followVerdict(choice: Choice, phase: OpenPhase, { definition, evaluatio
   const { iteration, withoutGain } = data;
   const bestScore = data.best?.score ?? score;
   const chosen = chooseIteration(definition, { iteration, verdict, withoutGain, score, bestScore });
-  if (chosen.follow === "stop") return [stopIterating(choice, phase, { ...chosen, score })];
-  const feedback = collectFeedback(evaluation.scores);
+  const spread = describeSpread(evaluation.scores);
+  if (chosen.follow === "stop") return [stopIterating(choice, phase, { ...chosen, score, spread })];
+  const before = findEvaluation(choice.state, scope.path, iteration - 1)?.entry.scores ?? {};
+  const regressions = findRegressions(before, evaluation.scores);
+  const feedback = [...regressions.map(describeRegression), ...collectFeedback(evaluation.scores)];
   return [
     ...decideOnce(choice, {
       agent: "apollo",
       type: "iterate",
       description: `phase ${phase.node.name} runs again with the feedback`,
-      rationale: `${chosen.why} in iteration ${iteration} of at most ${definition.maxIterations}`,
+      rationale: `${chosen.why} in iteration ${iteration} of at most ${definition.maxIterations}${spread}`,
       alternatives: ["approve", "reject", "keep_best"],
       confidence: score / 100,
       subject: scope.path,
-      facts: { score, iteration, round: choice.state.round, feedback },
+      facts: {
+        score,
+        iteration,
+        round: choice.state.round,
+        feedback,
+        ...(regressions.length === 0 ? {} : { regressions: regressions.map((one) => ({ ...one })) }),
+      },
     }),
     { type: "iteration_started", atMs: choice.nowMs, path: scope.path, iteration: iteration + 1, feedback },
   ];
@@ -111,9 +149,9 @@ function followVerdict(choice: Choice, phase: OpenPhase, { definition, evaluatio
 
 const DECISION_OF = { approved: "approve", rejected: "reject", exhausted: "keep_best" } as const;
 
-type Stop = Extract<IterationChoice, { follow: "stop" }> & { readonly score: number };
+type Stop = Extract<IterationChoice, { follow: "stop" }> & { readonly score: number; readonly spread: string };
 
-function stopIterating(choice: Choice, phase: OpenPhase, { judged, why, score }: Stop): EngineEvent {
+function stopIterating(choice: Choice, phase: OpenPhase, { judged, why, score, spread }: Stop): EngineEvent {
   const { scope, data, node } = phase;
   const kept = data.best?.iteration ?? data.iteration;
   const type = DECISION_OF[judged];
@@ -121,7 +159,7 @@ function stopIterating(choice: Choice, phase: OpenPhase, { judged, why, score }:
     agent: "apollo",
     type,
     description: `phase ${node.name}: ${judged}, iteration ${kept} is kept`,
-    rationale: `score ${score}: ${why}; best score ${data.best?.score ?? score} in iteration ${kept}`,
+    rationale: `score ${score}: ${why}; best score ${data.best?.score ?? score} in iteration ${kept}${spread}`,
     alternatives: ["iterate", ...Object.values(DECISION_OF)].filter((other) => other !== type),
     confidence: score / 100,
     subject: scope.path,

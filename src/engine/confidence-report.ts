@@ -26,7 +26,7 @@ export interface SpecialistConfidence {
   readonly gap?: number;
   readonly uncertainties: readonly JsonValue[];
   readonly factors: readonly string[];
-  readonly isSure: boolean;
+  readonly sure: boolean;
 }
 
 export interface PhaseScore {
@@ -72,7 +72,7 @@ export function describeTaskConfidence(state: TaskState): ConfidenceReportView {
 /** Paths of the results that are sure enough, in order. */
 export function listSureResults(state: TaskState): readonly string[] {
   return describeTaskConfidence(state).phases.flatMap(({ specialists }) =>
-    specialists.filter(({ isSure }) => isSure).map(({ path }) => path),
+    specialists.filter(({ sure }) => sure).map(({ path }) => path),
   );
 }
 
@@ -136,7 +136,7 @@ function describeSpecialist(state: TaskState, path: string, { kept, minimum }: J
     gap: checked?.gap,
     uncertainties,
     factors,
-    isSure: status === "done" && counted !== undefined && counted >= minimum,
+    sure: status === "done" && counted !== undefined && counted >= minimum,
   };
 }
 

@@ -12,13 +12,13 @@ import { loadValue, type Choice } from "./choice.js";
 import { describeHookError, reachHook } from "./hooks.js";
 import { earliest, earliestWaitAtMs } from "./due.js";
 import type { EngineEvent, EventOf } from "./events.js";
+import { listFinalFiles } from "./final-files.js";
 import { renderWorkflowOutput } from "./final-output.js";
 import type { QuestionKind } from "./question.js";
 import type { EngineInput } from "./input.js";
 import { childPath, findScopeDefinition, findWorkflow, isPerformed, requireTask } from "./lookup.js";
 import { openQuestions } from "./questions.js";
 import type { QuestionEntry, ScopeEntry } from "./state.js";
-import { drawPicture } from "./task-picture.js";
 import { currentPhase, recordCheckpoint } from "./triggers.js";
 
 type CloseInput = Extract<EngineInput, { kind: "close" }>;
@@ -225,9 +225,8 @@ function describeOutputFault(choice: Choice, path: string, root: string): string
 
 /** The picture of the task is written before it closes. */
 function closeEnded(choice: Choice): readonly EngineEvent[] {
-  const picture = choice.context.drawsPicture === true ? drawPicture(choice.state) : undefined;
-  if (picture !== undefined && choice.state.deliverables.get(picture.file)?.sha256 !== picture.sha256)
-    return [{ type: "delivered", atMs: choice.nowMs, saved: [picture] }];
+  const files = listFinalFiles(choice);
+  if (files.length > 0) return [{ type: "delivered", atMs: choice.nowMs, saved: files }];
   const rendered = chooseFinalOutput(choice);
   const closing: Closing =
     "output" in rendered

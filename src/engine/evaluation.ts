@@ -75,6 +75,40 @@ export function collectFeedback(scores: EvaluationEntry["scores"]): readonly str
   ]);
 }
 
+const REGRESSION_POINTS = 5;
+/** Judges that are further apart do not mean the same. */
+const SPREAD_TOLD = 15;
+
+export interface Regression {
+  readonly dimension: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Dimensions that fell by five points or more since the iteration before. */
+export function findRegressions(
+  before: EvaluationEntry["scores"],
+  now: EvaluationEntry["scores"],
+): readonly Regression[] {
+  return Object.entries(now).flatMap(([dimension, { score: to }]) => {
+    const from = before[dimension]?.score;
+    return from !== undefined && from - to >= REGRESSION_POINTS ? [{ dimension, from, to }] : [];
+  });
+}
+
+/** As the next iteration reads it. */
+export function describeRegression({ dimension, from, to }: Regression): string {
+  return `${dimension}: fell from ${from} to ${to} since the iteration before; bring back what was good there`;
+}
+
+/** Where judges disagree, as the end of a rationale; empty where they do not. */
+export function describeSpread(scores: EvaluationEntry["scores"]): string {
+  return Object.entries(scores)
+    .filter(([, { spread = 0 }]) => spread > SPREAD_TOLD)
+    .map(([dimension, { spread }]) => `; the judges of ${dimension} are ${spread} points apart`)
+    .join("");
+}
+
 function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

@@ -207,6 +207,8 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       issues: true,
       feedback: false,
       evidence: false,
+      spread: false,
+      judges: false,
     },
   },
   evaluation_completed: {

@@ -308,6 +308,9 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly issues: readonly ScorerIssue[];
       readonly feedback?: string;
       readonly evidence?: string;
+      /** Of several judges: how far they are apart in points, and what each said. */
+      readonly spread?: number;
+      readonly judges?: Readonly<Record<string, number>>;
     }
   | {
       readonly type: "evaluation_completed";

@@ -15,6 +15,7 @@ export function recordScore(state: TaskState, event: EventOf<"score_recorded">):
     issues: event.issues,
     ...(event.feedback === undefined ? {} : { feedback: event.feedback }),
     ...(event.evidence === undefined ? {} : { evidence: event.evidence }),
+    ...(event.spread === undefined ? {} : { spread: event.spread, judges: event.judges }),
   });
   put(state, found?.at, { ...before, scores: Object.freeze({ ...before.scores, [event.dimension]: score }) });
 }

@@ -57,3 +57,42 @@ function textOf(value: JsonObject, key: "feedback" | "evidence"): { feedback?: s
 function clamp(score: number): number {
   return Number.isFinite(score) ? Math.min(100, Math.max(0, score)) : 0;
 }
+
+export interface JudgedScore extends ReadScore {
+  /** Absent where a dimension has one scorer. */
+  readonly judge: string | undefined;
+}
+
+/** What several judges say together. Shape: `spread` is the distance of the highest from the lowest, in points. */
+export interface CombinedScore extends ReadScore {
+  readonly spread?: number;
+  readonly judges?: Readonly<Record<string, number>>;
+}
+
+/** The mean counts; issues and words of all are kept, each once. */
+export function combineScores(scores: readonly JudgedScore[]): CombinedScore {
+  const [first] = scores;
+  if (first !== undefined && scores.length === 1 && first.judge === undefined) {
+    const { judge: _judge, ...score } = first;
+    return score;
+  }
+  const points = scores.map(({ score }) => score);
+  const mean = points.reduce((sum, score) => sum + score, 0) / Math.max(1, points.length);
+  const issues = new Map(scores.flatMap((one) => one.issues.map((issue) => [issue.text, issue] as const)));
+  return {
+    score: Math.round(mean * 100) / 100,
+    spread: Math.round((Math.max(...points) - Math.min(...points)) * 100) / 100,
+    judges: Object.fromEntries(scores.map(({ judge = "", score }) => [judge, score])),
+    issues: [...issues.values()],
+    ...joined(scores, "feedback"),
+    ...joined(scores, "evidence"),
+  };
+}
+
+function joined(
+  scores: readonly JudgedScore[],
+  key: "feedback" | "evidence",
+): { feedback?: string; evidence?: string } {
+  const texts = scores.flatMap(({ judge, [key]: text }) => (text === undefined ? [] : [`${judge ?? ""}: ${text}`]));
+  return texts.length === 0 ? {} : { [key]: texts.join("\n") };
+}

@@ -173,6 +173,8 @@ export interface EvaluationEntry {
         readonly issues: readonly ScorerIssue[];
         readonly feedback?: string;
         readonly evidence?: string;
+        readonly spread?: number;
+        readonly judges?: Readonly<Record<string, number>>;
       }
     >
   >;

@@ -41,16 +41,17 @@ interface Row {
   readonly confidence?: number;
 }
 
-/** The file with its content; nothing for a task without a definition, or whose workflow writes that file itself. */
+/** The file with its content; nothing for a task without a definition. */
 export function drawPicture(state: TaskState): SavedFile | undefined {
   const { task } = state;
-  if (task === undefined || isWritten(task.definition.root)) return undefined;
+  if (task === undefined) return undefined;
   return describeFile(PICTURE_FILE, drawTask(state, task.definition.root));
 }
 
-function isWritten(node: NodeDefinition): boolean {
-  if (node.node === "step") return Object.hasOwn(node.saveAs, PICTURE_FILE);
-  return node.children.some((child: NodeDefinition) => isWritten(child));
+/** True for a file that a step of the workflow writes itself. */
+export function isWrittenBySteps(node: NodeDefinition, file: string): boolean {
+  if (node.node === "step") return Object.hasOwn(node.saveAs, file);
+  return node.children.some((child: NodeDefinition) => isWrittenBySteps(child, file));
 }
 
 function drawTask(state: TaskState, root: ScopeDefinition): string {

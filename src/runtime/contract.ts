@@ -287,6 +287,8 @@ export interface Splashdown {
   /** The figures of seed 003, of one task or over all. */
   metrics(task?: string): Promise<Faces.MetricsReport>;
   timeline(task: string): Promise<Faces.TimelineView>;
+  /** How sure a task is of what it found, by phase and specialist. */
+  confidence(task: string): Promise<Faces.ConfidenceView>;
   /** Who did what to a task, or to all. */
   readonly audit: {
     show(task?: string): Promise<Faces.AuditShowView>;

@@ -1,5 +1,6 @@
 /** Views of the verbs that draw, measure and account (`graph`, `metrics`, `show --timeline`, `audit`), and of what runs. Plain JSON. */
 import type { JsonObject } from "../base/json.js";
+import type { ConfidenceReportView } from "../engine/confidence-report.js";
 import type { CheckView, MetricsView } from "./contract.js";
 
 export type GraphFormat = "mermaid" | "dot";
@@ -183,4 +184,11 @@ export interface DryRunStepView {
   readonly after?: readonly string[];
   readonly provider?: string;
   readonly model?: string;
+}
+
+/** Confidences 0..1, scores 0–100; phases and specialists in the order of the definition. */
+export interface ConfidenceView extends ConfidenceReportView {
+  readonly task: string;
+  /** The report as a person reads it. */
+  readonly text: string;
 }

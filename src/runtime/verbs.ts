@@ -27,6 +27,7 @@ import { runWorkflow } from "./run-verb.js";
 import type { Services } from "./services.js";
 import { viewConfig, type LoadedSettings } from "./settings-loading.js";
 import { listSummaries } from "./summaries.js";
+import { readConfidence } from "./confidence-verb.js";
 import { readTimeline } from "./timeline.js";
 import { validateWorkflow } from "./workflow-loading.js";
 
@@ -88,6 +89,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
     graph: (file, format = "mermaid") => graphWorkflow(services, file, format),
     metrics: (task) => reportMetrics(services, task),
     timeline: (task) => readTimeline(services, task),
+    confidence: (task) => readConfidence(services, task),
     audit: {
       show: (task) => showAudit(services, task),
       verify: (task) => verifyAudit(services, task),
