@@ -11,6 +11,8 @@ export interface BuildContext {
   /** Provider and model of steps that name none. */
   readonly provider: string;
   readonly model: string | undefined;
+  /** A model that chooses for the orchestrator; absent: rules do. */
+  readonly atlas?: { readonly provider?: string; readonly model?: string };
   /** Of what a specialist is told, in tokens. */
   readonly briefingTokensMax: number;
   /** Options of model steps that say nothing themselves. */

@@ -69,6 +69,8 @@ export const HOOKS_NAME = "$hooks";
 /** Where a goal is planned, and its results merged. */
 export const PLAN_NAME = "$plan";
 export const CONSOLIDATE_NAME = "$consolidate";
+/** Where a model chooses for the orchestrator, below its phase. */
+export const ATLAS_NAME = "$atlas";
 export const PLAN_PHASES_MAX = 6;
 export const PLAN_SPECIALISTS_MAX = 16;
 /** Where the scorers of a phase stand below it. */

@@ -1,8 +1,16 @@
 /** Builds what a workflow with a goal has instead of phases, and the merging of results: model steps of the root itself. */
 import type { JsonObject } from "../base/json.js";
-import type { Consolidate, Plan, WorkflowFile } from "../schema/generated/workflow.js";
+import type { Plan, WorkflowFile } from "../schema/generated/workflow.js";
 import type { BuildContext } from "./build-context.js";
-import { CONSOLIDATE_NAME, EFFECTS, PLAN_NAME, PLAN_PHASES_MAX, PLAN_SPECIALISTS_MAX, ROOT_NAME } from "./defaults.js";
+import {
+  ATLAS_NAME,
+  CONSOLIDATE_NAME,
+  EFFECTS,
+  PLAN_NAME,
+  PLAN_PHASES_MAX,
+  PLAN_SPECIALISTS_MAX,
+  ROOT_NAME,
+} from "./defaults.js";
 import { fingerprintStep } from "./fingerprint.js";
 import type { ConsolidationRule, PlannerRule, PlanRule } from "./goal-rules.js";
 import { buildModelOptions } from "./model-options.js";
@@ -63,24 +71,44 @@ export function buildConsolidation(file: WorkflowFile, context: BuildContext): C
   return { ...optional("minimum", minimum), writer };
 }
 
-function pickModel({ provider, model }: Plan | Consolidate): { provider?: string; model?: string } {
+function pickModel({ provider, model }: Pick<Plan, "provider" | "model">): { provider?: string; model?: string } {
   return { ...optional("provider", provider), ...optional("model", model) };
 }
 
-interface OwnStep extends Pick<ModelStep, "name" | "prompt" | "input"> {
+const CHOICES = ["proceed", "proceed_flagged", "spawn_specialist", "spawn_specialists", "halt"];
+
+/** The step of a phase in which a model chooses for the orchestrator; the engine says what there is to choose from. */
+export function buildOrchestrator(phase: string, context: BuildContext): ModelStep | undefined {
+  const { atlas } = context;
+  if (atlas === undefined) return undefined;
+  const outputSchema = {
+    type: "object",
+    required: ["choice", "rationale"],
+    properties: { choice: { enum: CHOICES }, rationale: { type: "string" } },
+  };
+  const own = { name: ATLAS_NAME, prompt: "{{ situation }}", input: {}, outputSchema, parent: phase, isBriefed: false };
+  return buildOwnStep({ ...own, ...pickModel(atlas) }, context);
+}
+
+interface OwnStep extends Pick<ModelStep, "name" | "prompt" | "input" | "outputSchema"> {
+  readonly parent?: string;
+  readonly isBriefed?: boolean;
   readonly planner?: PlannerRule;
   readonly provider?: string;
   readonly model?: string;
 }
 
 /** A model step that stands beside the phases, under a name that no file can give. */
-function buildOwnStep({ provider, model, ...own }: OwnStep, context: BuildContext): ModelStep {
+function buildOwnStep(
+  { provider, model, parent = ROOT_NAME, isBriefed = true, ...own }: OwnStep,
+  context: BuildContext,
+): ModelStep {
   const { instructions, runtime, briefingTokensMax } = context;
   const options = buildModelOptions({}, runtime);
   const step: Omit<ModelStep, "fingerprint"> = {
     node: "step",
     kind: "model",
-    path: `${ROOT_NAME}/${own.name}`,
+    path: `${parent}/${own.name}`,
     dependsOn: [],
     routes: [],
     effects: EFFECTS.model,
@@ -91,7 +119,7 @@ function buildOwnStep({ provider, model, ...own }: OwnStep, context: BuildContex
     secrets: [],
     provider: provider ?? context.provider,
     ...optional("model", model ?? context.model),
-    briefingTokensMax,
+    ...(isBriefed ? { briefingTokensMax } : {}),
     ...optional("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
     ...(Object.keys(options).length === 0 ? {} : { options }),
     ...own,

@@ -17,6 +17,7 @@ import {
 } from "./defaults.js";
 import type { FaultPath } from "./fault.js";
 import { fingerprintStep } from "./fingerprint.js";
+import { buildOrchestrator } from "./goal-builder.js";
 import { findNearest } from "./nearest.js";
 import { buildRetry, listCommand, optional, optionalMs, textMap } from "./plain-parts.js";
 import { buildStep } from "./step-builder.js";
@@ -55,6 +56,7 @@ export function buildPhase(phase: Phase, number: number, site: NodeSite): PhaseS
     confidence: buildConfidence(phase.confidence, site),
     ...(spawn === undefined ? {} : { spawn }),
     ...(evaluate === undefined ? {} : { evaluate }),
+    ...optional("orchestrator", buildOrchestrator(path, site.context)),
     restart: {
       maxAttempts: phase.restart?.max_attempts ?? RESTART.maxAttempts,
       otherwise: phase.restart?.otherwise ?? RESTART.otherwise,

@@ -140,7 +140,7 @@ const LATER: Readonly<Record<string, LaterKind>> = {
 };
 
 /** The message for a part of the language that this version does not run. */
-export function describeLater(what: string): string {
+function describeLater(what: string): string {
   return `${what} is not in this version`;
 }
 

@@ -25,7 +25,6 @@ import { buildContextRule } from "./references.js";
 import { optional, parseDurationMs } from "./plain-parts.js";
 import { checkReferences } from "./reference-check.js";
 import { buildAll, buildMachine, buildPhases, frameOf } from "./scope-builder.js";
-import { describeLater } from "./step-kinds.js";
 import { mergeAnswers } from "./nested-builder.js";
 import type { LoadedWorkflow } from "./loaded-workflow.js";
 import type { InputDefinition, LimitsDefinition, OnFailure, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
@@ -87,6 +86,7 @@ function createContext(file: WorkflowFile, options: BuildOptions, isRouted: bool
     faults,
     provider: providerOf(header, isRouted),
     model: header.runtime?.default_model,
+    ...optional("atlas", file.atlas?.mode === "model" ? file.atlas : undefined),
     briefingTokensMax: header.context?.max_tokens ?? BRIEFING_TOKENS,
     runtime: header.runtime ?? {},
     instructions: [...options.instructions, ...(header.instructions ?? [])],
@@ -142,15 +142,7 @@ function checkForm(file: WorkflowFile, faults: FaultList): void {
     if (file[form]?.length === 0 && !(form === "agents" && isLooping))
       faults.add({ path: [form], message: `${form} is empty`, suggestion: "add at least one", atKey: true });
   }
-  noteLater(file, faults);
   if (file.agents === undefined) noteRoutedOnly(file, faults);
-}
-
-function noteLater(file: WorkflowFile, faults: FaultList): void {
-  const later = [{ path: ["atlas", "mode"], isThere: file.atlas?.mode === "model", suggestion: "write rules" }];
-  for (const { path, isThere, suggestion } of later) {
-    if (isThere) faults.add({ path, message: describeLater(path.join(" ")), suggestion, atKey: true });
-  }
 }
 
 function noteRoutedOnly(file: WorkflowFile, faults: FaultList): void {

@@ -308,6 +308,8 @@ export interface PhaseScope extends NodeBase {
   /** What the orchestrator launches on low confidence; absent: the least confident specialist's own definition again. */
   readonly spawn?: StepDefinition;
   readonly evaluate?: EvaluationDefinition;
+  /** A model that chooses what follows from the confidence; absent: the rules do. */
+  readonly orchestrator?: ModelStep;
   /** Restarts of a failed specialist beyond its retries, then what to do. */
   readonly restart: { readonly maxAttempts: number; readonly otherwise: "fail" | "continue" | "rollback" };
 }

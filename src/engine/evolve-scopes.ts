@@ -327,6 +327,8 @@ function moveInGroup(state: TaskState, group: GroupMove): GroupData {
     case "blocked":
       return { ...data, blocked: data.blocked + 1 };
     case "ended":
+      // No specialist: what became of it is said by the decision that follows.
+      if (isOwnStep(name)) return data;
       return endInGroup(state, frontier, { ...group, data });
     default:
       return unreachable(move.to);

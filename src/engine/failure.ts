@@ -54,22 +54,21 @@ export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: St
 }
 
 function disposeBeyondRetries(choice: Choice, attempt: FailedAttempt, error: StepError): FailureDisposition {
+  if (isHook(attempt.path) || isDispensable(choice, attempt.path)) return { action: "continue" };
   const { parent } = requirePlace(choice.state, attempt.path);
   const scope = parent === undefined ? undefined : findScopeDefinition(choice.state, parent);
   if (scope?.scope === "phase" && attempt.restarts < scope.restart.maxAttempts && !DETERMINISTIC.has(error.code)) {
     return { action: "restart", attempt: attempt.restarts + 1 };
   }
-  return isHook(attempt.path) || isDispensable(choice, attempt.path)
-    ? { action: "continue" }
-    : disposeOfLast(choice, attempt.path);
+  return disposeOfLast(choice, attempt.path);
 }
 
 /** What a model was asked to choose, rules choose without it. A goal that was never planned has nothing to go on with. */
 function isDispensable({ state }: Choice, path: string): boolean {
-  const parent = parentPathOf(path);
-  const data = parent === undefined ? undefined : state.scopes.get(parent)?.data;
-  if (data?.scope !== "phases" || !isOwnStep(nameOfPath(path))) return false;
-  return nameOfPath(path) !== PLAN_NAME || data.next > 0;
+  const name = nameOfPath(path);
+  if (name !== PLAN_NAME) return isOwnStep(name);
+  const data = state.scopes.get(parentPathOf(path) ?? "")?.data;
+  return data?.scope === "phases" && data.next > 0;
 }
 
 const PROVIDER_ERRORS = new Set(["MODEL_FAILED", "TOOL_SERVER_FAILED"]);

@@ -9,7 +9,7 @@ import { assert, SplashdownError } from "../base/errors.js";
 import type { StepId } from "../base/ids.js";
 import type { JsonObject } from "../base/json.js";
 import type { HooksDefinition } from "../definition/hooks.js";
-import { CONSOLIDATE_NAME, HOOKS_NAME, PLAN_NAME } from "../definition/defaults.js";
+import { ATLAS_NAME, CONSOLIDATE_NAME, HOOKS_NAME, PLAN_NAME } from "../definition/defaults.js";
 import type {
   NodeDefinition,
   OnFailure,
@@ -106,7 +106,10 @@ function placeOfChild(scope: ScopeDefinition, child: NodeDefinition): NodePlace 
 
 /** With the steps that a scope has of its own: they stand in no list of a file. */
 function childrenOf(scope: ScopeDefinition): readonly NodeDefinition[] {
-  if (scope.scope === "phase") return [...scope.children, ...(scope.evaluate?.scorers ?? [])];
+  if (scope.scope === "phase") {
+    const { orchestrator, evaluate } = scope;
+    return [...scope.children, ...(evaluate?.scorers ?? []), ...(orchestrator === undefined ? [] : [orchestrator])];
+  }
   return scope.scope === "phases" ? [...scope.children, ...ownStepsOf(scope)] : scope.children;
 }
 
@@ -114,9 +117,9 @@ function ownStepsOf({ plan, consolidation }: PhasesScope): readonly StepDefiniti
   return [plan?.planner, consolidation?.writer].filter((step) => step !== undefined);
 }
 
-/** True for a step that a list of phases has of its own: it plans, or merges what came of them. */
+/** True for a step in which a model plans, chooses or merges for the orchestrator: a scope has it of its own. */
 export function isOwnStep(name: string): boolean {
-  return name === PLAN_NAME || name === CONSOLIDATE_NAME;
+  return name === PLAN_NAME || name === CONSOLIDATE_NAME || name === ATLAS_NAME;
 }
 
 function pushTo(lists: Map<string, string[]>, key: string, item: string): void {

@@ -22,6 +22,7 @@ import { specialistNames } from "./describe-scope.js";
 import type { EngineEvent } from "./events.js";
 import { childPath, definitionToJson, findPlace } from "./lookup.js";
 import { countedStep, type OpenPhase } from "./open-phase.js";
+import { askOrchestrator, type Chosen } from "./orchestrator.js";
 import { openQuestion } from "./questions.js";
 
 const SEVERAL = 2;
@@ -116,7 +117,27 @@ export function settleConfidence(choice: Choice, phase: OpenPhase): readonly Eng
   if (phase.data.settled === "waiting") return askOnce(choice, phase, confidence);
   if (confidence.value === undefined) return [proceedUnmeasured(choice, phase)];
   const band = selectBand(confidence.value, phase.node.confidence);
-  return [decideBand(choice, phase, { band, confidence, value: confidence.value })];
+  const at = { band, confidence, value: confidence.value };
+  const room = roomFor(choice, phase);
+  const asked = askOrchestrator(choice, phase, { situation: describeSituation(phase, at, room), room });
+  if ("events" in asked) return asked.events;
+  return [decideBand(choice, phase, { ...at, band: asked.band ?? band, asked })];
+}
+
+/** How many more specialists may be added. */
+function roomFor({ state }: Choice, { node, scope }: OpenPhase): number {
+  return Math.max(0, node.confidence.spawnMax - (state.phases.get(scope.path)?.spawned ?? 0));
+}
+
+function describeSituation(phase: OpenPhase, at: BandChoice, room: number): string {
+  const { uncertainties, weakest } = at.confidence;
+  const open = uncertainties.map(({ specialist, uncertainty }) => `- ${specialist}: ${textOf(uncertainty)}`);
+  return [
+    `Phase ${phase.node.name}: ${explain(phase, at, room)}.`,
+    ...(weakest === undefined ? [] : [`Least sure: ${weakest}.`]),
+    ...(open.length === 0 ? [] : [`Open uncertainties:\n${open.join("\n")}`]),
+    `The rules would choose ${planOf(at.band, room).type}.`,
+  ].join("\n\n");
 }
 
 function proceedUnmeasured(choice: Choice, phase: OpenPhase): EngineEvent {
@@ -135,23 +156,31 @@ interface BandChoice {
   readonly band: Band;
   readonly confidence: CheckedConfidence;
   readonly value: number;
+  /** What a model said that was asked. */
+  readonly asked?: Chosen;
+}
+
+/** Whoever goes on below the minimum says so, and the task is partial. */
+function belowMinimum(plan: BandPlan, { node }: OpenPhase, value: number): BandPlan {
+  return plan.settled === "proceed" && value < node.confidence.minimum ? { ...plan, settled: "below" } : plan;
 }
 
 function decideBand(choice: Choice, phase: OpenPhase, at: BandChoice): EngineEvent {
   const { confidence, value } = at;
   const { node } = phase;
-  const room = Math.max(0, node.confidence.spawnMax - (choice.state.phases.get(phase.scope.path)?.spawned ?? 0));
+  const room = roomFor(choice, phase);
   const spawn = createSpecialists(
     phase,
     confidence,
     at.band === "spawn_one" ? Math.min(1, room) : at.band === "spawn_several" ? Math.min(SEVERAL, room) : 0,
   );
-  const plan = planOf(at.band, spawn.length);
+  const plan = belowMinimum(planOf(at.band, spawn.length), phase, value);
+  const { orchestrator, said } = at.asked ?? {};
   const text: DecisionText = {
     agent: "atlas",
     type: plan.type,
     description: `phase ${node.name}: ${plan.description}`,
-    rationale: explain(phase, at, room),
+    rationale: [...(said === undefined ? [] : [said]), explain(phase, at, room)].join("; "),
     alternatives: ["proceed", "proceed_flagged", "spawn_specialist", "spawn_specialists", "halt"].filter(
       (type) => type !== plan.type,
     ),
@@ -162,6 +191,7 @@ function decideBand(choice: Choice, phase: OpenPhase, at: BandChoice): EngineEve
       mean: confidence.mean ?? value,
       penalty: confidence.penalty,
       band: at.band,
+      ...(orchestrator === undefined ? {} : { orchestrator }),
       uncertainties: confidence.uncertainties.map((item) => ({ ...item })),
       ...(confidence.setbacks === 0 ? {} : { setbacks: confidence.setbacks }),
       ...(confidence.calibrations.length === 0

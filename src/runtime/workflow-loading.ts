@@ -168,11 +168,12 @@ function chooseModels(node: NodeDefinition, choose: ChooseModel): NodeDefinition
   const own = <T extends StepDefinition>(step: T | undefined): T | undefined =>
     step === undefined ? undefined : (chooseModelOf(step, choose) as T);
   if (scope.scope === "phase") {
-    const { spawn, evaluate } = scope;
+    const { spawn, evaluate, orchestrator } = scope;
     const scorers = evaluate?.scorers.flatMap((scorer) => own(scorer) ?? []) ?? [];
     return {
       ...scope,
       ...optional("spawn", own(spawn)),
+      ...optional("orchestrator", own(orchestrator)),
       ...optional("evaluate", evaluate === undefined ? undefined : { ...evaluate, scorers }),
     };
   }

@@ -1,9 +1,12 @@
 /** Goals as the command meets them, with the scripted model: planned, agreed to, killed on the way. */
+import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import type { RunView } from "../../../src/runtime/contract.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { countRecords, killAtRecord } from "../../support/killed-run.js";
+import { expectView } from "../../support/view-schemas.js";
+import { findXmlFault } from "../../support/xml-check.js";
 
 const PLAN = {
   rationale: "two steps are enough",
@@ -35,6 +38,12 @@ function open(answers: object = ANSWERS): CommandPlace {
   return place;
 }
 
+/** Names and bytes of what lies in the final folder. */
+function finalFilesOf(place: CommandPlace): Record<string, string> {
+  const names = readdirSync(`${place.folder}/outputs/g/final`).sort();
+  return Object.fromEntries(names.map((name) => [name, place.read(`outputs/g/final/${name}`)]));
+}
+
 const RUN = ["run", "--goal", "A report on rockets", "--task", "g"];
 
 describe("run --goal", () => {
@@ -49,6 +58,28 @@ describe("run --goal", () => {
     const shown = await place.run(["show", "g"]);
     expect(shown.stdout).toContain("atlas: 2 phases: research (prices, makers); write (author)");
     expect(shown.stdout).toContain("because two steps are enough");
+    expect(readdirSync(`${place.folder}/outputs/g/final`).sort()).toEqual([
+      "confidence-report.md",
+      "confidence.svg",
+      "consolidated.md",
+      "task.svg",
+      "workflow-summary.md",
+    ]);
+    expect(place.read("outputs/g/final/consolidated.md")).toBe("# a-report-on-rockets\n\nThe whole report.\n");
+    expect(findXmlFault(place.read("outputs/g/final/confidence.svg"))).toBeUndefined();
+    expect(place.read("outputs/g/final/workflow-summary.md")).toContain("| 2 | write | done | 92 % | 93 | 1 |");
+  });
+
+  it("shows how sure it is, by phase and specialist", async () => {
+    const place = open({ ...ANSWERS, makers: [{ say: "Some.", confidence: 0.95, uncertainties: ["who is new"] }] });
+    await place.run(RUN);
+    const { stdout } = await place.run(["show", "g", "--confidence"]);
+    expect(stdout).toContain("confidence of a-report-on-rockets: 91 %, that of its least sure phase");
+    expect(stdout).toMatch(/1 research +█{18}░{2} +91 %  done/);
+    expect(stdout).toContain("    ? who is new");
+    expect(stdout).toContain("  score 93 in iteration 1 of 1: approve (quality 93)");
+    const { json } = await place.run(["--json", "show", "g", "--confidence"]);
+    expectView("confidence", json());
   });
 
   it("killed at any record comes to the same end, and is planned once", { timeout: 180_000 }, async () => {
@@ -64,6 +95,7 @@ describe("run --goal", () => {
       const { code, json } = await place.run([...RUN, "--json"]);
       expect(code, `killed at record ${point}`).toBe(0);
       expect(json<RunView>().output).toEqual(wanted.output);
+      expect(finalFilesOf(place)).toEqual(finalFilesOf(whole));
       const events = (await place.run(["events", "g", "--json"])).stdout;
       expect(events.match(/"plan_settled"/g)).toHaveLength(1);
     }

@@ -104,6 +104,7 @@ describe("the main job", () => {
         "report.json",
         "report.md",
         "task.svg",
+        "confidence.svg",
       ]);
       for (const { file, sha256, size } of view.deliverables) {
         const bytes = await readFile(join(view.folder, file));

@@ -372,7 +372,6 @@ describe("a faulty file", () => {
       "phases and steps are two forms of one thing",
     ],
     ["workflow: {name: t, runtime: {providr: x}}\nsteps: [{name: a, value: 1}]\n", "did you mean provider?"],
-    ["workflow: {name: t}\natlas: {mode: model}\nsteps: [{name: a, value: 1}]\n", "atlas mode is not in this version"],
     [
       "workflow: {name: t, on_failure: pause, checkpoint: {on_failure: continue}}\nsteps: [{name: a, value: 1}]\n",
       "on_failure is pause here and continue in checkpoint",
