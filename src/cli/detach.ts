@@ -15,6 +15,7 @@ import { EXIT_STATUS } from "../base/error-table.js";
 import { readEnvironment } from "../runtime/environment.js";
 import { systemClock } from "../runtime/system-clock.js";
 import { quoteArgument } from "../base/shell-text.js";
+import { hidePassword } from "../base/store-address.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { formatView } from "./output.js";
 
@@ -122,7 +123,7 @@ interface Detached {
 
 function describeDetached({ task, pid, log, options }: Detached): DetachedView {
   const place = [
-    ...(options.store === undefined ? [] : ["--store", options.store]),
+    ...(options.store === undefined ? [] : ["--store", hidePassword(options.store)]),
     ...(options.config === undefined ? [] : ["--config", options.config]),
   ];
   const command = (...words: string[]): string => ["splashdown", ...place, ...words].map(quoteArgument).join(" ");

@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { SplashdownError } from "../base/errors.js";
+import { hidePassword } from "../base/store-address.js";
 import { explainSettings, listSettings } from "../definition/settings-notes.js";
 import {
   loadSettingsFile,
@@ -133,7 +134,7 @@ function keySourceOf(source: ConfiguredSource): KeySourceSetting {
 export function viewConfig(loaded: LoadedSettings): ConfigView {
   const settings = listSettings(loaded.merged).map((row) => ({
     key: row.key,
-    value: row.key === "store" ? loaded.store : row.value,
+    value: row.key === "store" ? hidePassword(loaded.store) : row.value,
     origin: row.origin,
     ...(row.note === undefined ? {} : { note: row.note }),
   }));

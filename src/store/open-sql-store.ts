@@ -6,6 +6,7 @@
  */
 import { dirname, join, resolve } from "node:path";
 import { SplashdownError, assert } from "../base/errors.js";
+import { hidePassword } from "../base/store-address.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { OpenStoreParts } from "./open-store.js";
 import { createOwnerFolder, makeFolders } from "./owner-place.js";
@@ -91,15 +92,13 @@ export function openPostgresStore(address: string, parts: OpenStoreParts): SqlSt
   const tablePrefix = url.searchParams.get("table_prefix") ?? DEFAULT_TABLE_PREFIX;
   if (!isTablePrefix(tablePrefix)) throw noUrl("a table_prefix is lower case letters, digits and _");
   url.searchParams.delete("table_prefix");
-  const shown = parseUrl(address);
-  shown.password = "";
-  shown.searchParams.delete("password");
+  const shown = hidePassword(parseUrl(address).href);
   return new SqlStore({
-    address: shown.href,
+    address: shown,
     traits: { kind: "postgres", multiProcess: true, durable: true, reserve: false },
     tablePrefix,
     connect: () =>
-      openPostgres({ url: url.href, place: shown.href, clock: parts.clock, channel: formatChannel(tablePrefix) }),
+      openPostgres({ url: url.href, place: shown, clock: parts.clock, channel: formatChannel(tablePrefix) }),
     deliverablesRoot: resolve(parts.workingFolder, DELIVERABLES_FOLDER),
     ownerPlace: (task, database) => {
       assert(database instanceof PostgresDatabase, "the store opened another database");

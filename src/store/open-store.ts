@@ -1,6 +1,7 @@
 /** Which store an address names: `file:PATH`, `sqlite:PATH`, `pglite:PATH`, `postgres://…`, `memory:`. */
 import { isAbsolute, resolve } from "node:path";
 import { SplashdownError } from "../base/errors.js";
+import { hidePassword } from "../base/store-address.js";
 import type { Store } from "./contract.js";
 import { DirectoryStore } from "./directory-store.js";
 import { watchFolder } from "./folder-watcher.js";
@@ -58,7 +59,7 @@ function openMemory(address: string, parts: OpenStoreParts): Store {
 
 /** The address is shown without what may be a password in it. */
 function unsupported(address: string, reason: string): SplashdownError {
-  const shown = address.replace(/\/\/[^@/]*@/, "//…@").slice(0, 200);
+  const shown = hidePassword(address).slice(0, 200);
   return new SplashdownError("STORE_UNSUPPORTED", `no store at ${JSON.stringify(shown)}: ${reason}`, {
     details: { address: shown },
   });

@@ -1,0 +1,95 @@
+import { mkdir, readdir, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openAlone, type SingleOpenerParts } from "../../../src/store/single-opener.js";
+import type { PresencePort } from "../../../src/store/presence-port.js";
+import { createSocketPresence } from "../../../src/store/socket-presence.js";
+import { FACTS } from "../../conformance/store-case.js";
+import { realClock } from "../../support/real-clock.js";
+import { createStoreParts } from "../../support/sql-places.js";
+import { DEAD_OWNERS, withFolder } from "../../support/store-places.js";
+
+let count = 0;
+
+function partsIn(folder: string, presence?: PresencePort): SingleOpenerParts {
+  const store = createStoreParts(folder, `opener ${(count += 1)}`);
+  return {
+    root: join(folder, "openings"),
+    place: "pglite:data",
+    facts: FACTS,
+    store: { ...store, presence: presence ?? createSocketPresence({ clock: realClock, platform: process.platform }) },
+  };
+}
+
+const namesIn = async (folder: string) => (await readdir(join(folder, "openings"))).sort();
+
+describe("openAlone", () => {
+  it("FAULTS 25: refuses a second opener while the first one lives, naming it, and lets the next in when it left", async () => {
+    await withFolder(async (folder) => {
+      const release = await openAlone(partsIn(folder));
+      await expect(openAlone(partsIn(folder))).rejects.toMatchObject({
+        code: "STORE_BUSY",
+        message: "process 4711 on host-a has pglite:data open, and it takes one process at a time",
+      });
+      await release();
+      const again = await openAlone(partsIn(folder));
+      expect(await namesIn(folder)).toEqual(["opening-2"]);
+      await again();
+      expect(await namesIn(folder)).toEqual(["opening-2"]);
+    });
+  });
+
+  it("FAULTS 25: of many that open at once exactly one gets it", async () => {
+    await withFolder(async (folder) => {
+      for (let round = 0; round < 5; round += 1) {
+        const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => openAlone(partsIn(folder))));
+        const won = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+        expect(won).toHaveLength(1);
+        for (const outcome of outcomes) {
+          if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "STORE_BUSY" });
+        }
+        await won[0]?.();
+      }
+      expect((await namesIn(folder)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    });
+  });
+
+  it("follows an opener that died, and not one of which it cannot be told", async () => {
+    await withFolder(async (folder) => {
+      await openAlone(partsIn(folder, DEAD_OWNERS));
+      await openAlone(partsIn(folder, DEAD_OWNERS));
+      const unclear: PresencePort = { ...DEAD_OWNERS, knock: async () => ({ kind: "unreachable" }) };
+      await expect(openAlone(partsIn(folder, unclear))).rejects.toMatchObject({
+        code: "STORE_BUSY",
+        message: expect.stringContaining("of which it cannot be told whether it lives") as string,
+      });
+      expect(await namesIn(folder)).toEqual(["opening-2"]);
+    });
+  });
+
+  it("gives up when a higher number was taken between its look and its own", async () => {
+    await withFolder(async (folder) => {
+      const parts = partsIn(folder);
+      const { fileSystem } = parts.store;
+      const late = {
+        ...parts,
+        store: {
+          ...parts.store,
+          fileSystem: {
+            ...fileSystem,
+            rename: async (from: string, to: string) => {
+              await fileSystem.rename(from, to);
+              await mkdir(join(folder, "openings", "opening-9"));
+            },
+          },
+        },
+      };
+      await expect(openAlone(late)).rejects.toMatchObject({ code: "STORE_BUSY" });
+      await rmdir(join(folder, "openings", "opening-9"));
+      // What gave up withdrew its record: the next one may go on.
+      await (
+        await openAlone(partsIn(folder))
+      )();
+    });
+  });
+});
