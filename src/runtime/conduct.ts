@@ -258,13 +258,18 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
     acceptLoss,
     known: options.known,
     timeoutMs: settings.recovery_config.recovery_timeout_seconds * 1000,
-    // Whoever took it since the first look has shown itself by now.
+    // Whoever took it since the first look has shown itself by now, or is seen after the claim.
     beforeClaim: async (state, unused) => {
       await requireOwnerGone({ ...waiting, takeOver: true });
       if (unused !== undefined && !options.takeOver) await requireNoClaimant({ ...waiting, epoch: unused });
       if (!(await options.isToGoOn(state))) throw leftByAnother(task.name);
     },
-    afterClaim: (epoch) => presence.show(epoch),
+    afterClaim: async (epoch) => {
+      // An owner shows itself before its last look for a higher epoch, and acts after it: who acted before this claim is
+      // seen here. It goes no further now, and what it has begun must not begin a second time beside it.
+      await requireOwnerGone({ ...waiting, takeOver: options.takeOver, watchMs: LIMITS.ownerWatchMs });
+      await presence.show(epoch);
+    },
   });
   if (acceptLoss && restored.prev !== undefined) await lowerAnchor(services, vault.taskId, restored);
   return restored;

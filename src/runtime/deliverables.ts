@@ -1,7 +1,8 @@
 /**
  * Deliverables: files below the task's folder, in the clear, 0600, written whole or not at all.
  *
- * The content is durable in the journal before; writing is idempotent, so recovery writes again what a crash prevented.
+ * The content is durable in the journal before; writing is idempotent, so recovery writes again what a crash prevented. What
+ * is there already is left alone, but its name is made durable: who wrote it may have died before that.
  * A file that cannot be written ends the run with a STORE_* code that names it.
  */
 import { dirname, join, relative, sep } from "node:path";
@@ -20,6 +21,7 @@ export interface DeliverableDeps {
 }
 
 export function createDeliverableWriter(deps: DeliverableDeps): DeliverableWriter {
+  const settled = new Set<string>();
   return {
     write: async (file, content) => {
       const target = join(deps.folder, file);
@@ -30,9 +32,11 @@ export function createDeliverableWriter(deps: DeliverableDeps): DeliverableWrite
       }
       const bytes = Buffer.from(content, "utf8");
       await withStoreErrors({ action: "writing the deliverable", path: target }, async () => {
-        if (await isEqualFile(deps.fileSystem, target, bytes)) return;
-        await ensureFolder(deps.fileSystem, deps.folder, dirname(target));
-        await replaceFile(deps, target, bytes);
+        const folder = dirname(target);
+        const isEqual = await isEqualFile(deps.fileSystem, target, bytes);
+        await ensureFolder({ fileSystem: deps.fileSystem, root: deps.folder, settled }, folder);
+        if (!isEqual) await replaceFile(deps, target, bytes);
+        await deps.fileSystem.syncFolder(folder);
       });
     },
   };
@@ -67,20 +71,29 @@ async function readAll(handle: FileHandle, sizeBytes: number): Promise<Uint8Arra
   return Buffer.concat(parts);
 }
 
-async function ensureFolder(fileSystem: FileSystem, root: string, folder: string): Promise<void> {
+interface FolderPlace {
+  readonly fileSystem: FileSystem;
+  readonly root: string;
+  /** Folders whose names this process has made durable. */
+  readonly settled: Set<string>;
+}
+
+async function ensureFolder(place: FolderPlace, folder: string): Promise<void> {
+  const { fileSystem, root, settled } = place;
   const isInside = folder.length > root.length;
   // A store in memory has no folder before the first file.
-  if (!isInside && (await isThere(fileSystem, folder))) return;
-  await ensureFolder(fileSystem, root, dirname(folder));
+  if (settled.has(folder) || (!isInside && (await isThere(fileSystem, folder)))) return;
+  await ensureFolder(place, dirname(folder));
   try {
     await fileSystem.mkdir(folder);
-    await fileSystem.syncFolder(dirname(folder));
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error;
     const stat = await fileSystem.lstat(folder);
     if (stat.kind !== "folder")
       throw new SplashdownError("STORE_UNSAFE", `${folder} is not a folder`, { details: { folder } });
   }
+  await fileSystem.syncFolder(dirname(folder));
+  settled.add(folder);
 }
 
 async function isThere(fileSystem: FileSystem, path: string): Promise<boolean> {
@@ -105,5 +118,4 @@ async function replaceFile(deps: DeliverableDeps, target: string, bytes: Uint8Ar
     await handle.close();
   }
   await fileSystem.rename(temporary, target);
-  await fileSystem.syncFolder(dirname(target));
 }

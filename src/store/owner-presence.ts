@@ -1,5 +1,6 @@
 /**
- * Who owns a task, and whether they live: one file with facts and a counter, and one socket to knock at.
+ * Who owns a task, and whether they live: for each epoch one file with facts and a counter, and one socket to knock at. The
+ * record of the highest epoch tells; an announcement takes those of lower ones away.
  *
  * A hint and never a lock: the epoch decides. So failing to announce costs nothing but a slower take-over. The record is
  * synced before it gets its name, so that after a power cut it is whole, tells of the boot before, and nobody has to be
@@ -17,17 +18,18 @@ import type { OwnerFacts, OwnerState, PresenceHandle } from "./contract.js";
 import {
   decodeOwnerRecord,
   encodeOwnerRecord,
+  formatOwnerName,
   formatSocketName,
-  isSocketName,
   OWNER_BYTES_MAX,
   type OwnerRecord,
+  parseOwnerName,
+  parseSocketName,
 } from "./owner-record.js";
 import type { PresencePort } from "./presence-port.js";
 import { isAbsent, readWhole, type SafeFolders, writeWhole } from "./safe-folders.js";
 import { withStoreErrors } from "./store-failure.js";
 import { createTempName } from "./temp-name.js";
 
-const OWNER_NAME = "owner";
 const SOCKET_RANDOM_BYTES = 8;
 
 export interface OwnerPresenceParts {
@@ -41,39 +43,37 @@ export interface OwnerPresenceParts {
 
 export class OwnerPresence {
   readonly #parts: OwnerPresenceParts;
-  readonly #path: string;
 
   constructor(parts: OwnerPresenceParts) {
     this.#parts = parts;
-    this.#path = join(parts.folder, OWNER_NAME);
   }
 
   async announce(facts: OwnerFacts): Promise<PresenceHandle> {
     const { presence, folder, random } = this.#parts;
-    const before = await this.#listSockets().catch(() => []);
-    const isSucceeded = await this.#isSucceeded(facts).catch(() => false);
-    const name = formatSocketName(random.bytes(SOCKET_RANDOM_BYTES));
+    const { epoch = 0 } = facts;
+    const before = await this.#listNames().catch(() => []);
+    const path = join(folder, formatOwnerName(epoch));
+    const name = formatSocketName(epoch, random.bytes(SOCKET_RANDOM_BYTES));
     let record: OwnerRecord = { facts, counter: 1 };
     const listener = await presence?.listen({ folder, name }, () => encodeOwnerRecord(record)).catch(() => undefined);
     record = { ...record, socket: listener === undefined ? undefined : name };
-    if (!isSucceeded) {
-      await this.#write(record).catch(() => undefined);
-      await this.#sweep(before);
-    }
+    await this.#write(path, record).catch(() => undefined);
+    await this.#sweep(before, epoch);
     return {
       beat: async () => {
         record = { ...record, counter: record.counter + 1 };
-        await this.#beat(record).catch(() => undefined);
+        await this.#beat(path, record).catch(() => undefined);
       },
       close: async () => {
-        await this.#withdraw(record).catch(() => undefined);
+        await this.#withdraw(path, record).catch(() => undefined);
         await listener?.close().catch(() => undefined);
       },
     };
   }
 
   async ownerState(): Promise<OwnerState> {
-    const text = await withStoreErrors({ action: "reading", path: this.#path }, () => this.#read());
+    const { folder } = this.#parts;
+    const text = await withStoreErrors({ action: "reading the owner in", path: folder }, () => this.#readNewest());
     if (text === undefined) return { state: "none" };
     const record = decodeOwnerRecord(text);
     if (record === undefined) return { state: "unclear" };
@@ -85,12 +85,6 @@ export class OwnerPresence {
     if (knock.kind === "refused") return { state: this.#isSameKernel(record.facts) ? "gone" : "unclear", ...seen };
     const answer = decodeOwnerRecord(knock.text) ?? record;
     return { state: "alive", owner: answer.facts, counter: answer.counter };
-  }
-
-  /** Somebody who has claimed a later epoch shows itself already, and is not hidden behind us. */
-  async #isSucceeded({ epoch = 0 }: OwnerFacts): Promise<boolean> {
-    const found = decodeOwnerRecord((await this.#read()) ?? "");
-    return (found?.facts.epoch ?? 0) > epoch;
   }
 
   /** The host is the one we are on, and it was started again since: whatever ran then does not run now. */
@@ -105,9 +99,18 @@ export class OwnerPresence {
     return machine === undefined || machine.bootId === facts.bootId;
   }
 
-  async #read(): Promise<string | undefined> {
+  async #readNewest(): Promise<string | undefined> {
+    const records = (await this.#listNames()).filter((name) => parseOwnerName(name) !== undefined).sort();
+    for (const name of records.reverse()) {
+      const text = await this.#read(join(this.#parts.folder, name));
+      if (text !== undefined) return text;
+    }
+    return undefined;
+  }
+
+  async #read(path: string): Promise<string | undefined> {
     try {
-      const { handle, stat } = await this.#parts.folders.open(this.#path, "read");
+      const { handle, stat } = await this.#parts.folders.open(path, "read");
       try {
         if (stat.sizeBytes > OWNER_BYTES_MAX) return "";
         return Buffer.from(await readWhole(handle, stat.sizeBytes)).toString("utf8");
@@ -120,7 +123,7 @@ export class OwnerPresence {
     }
   }
 
-  async #write(record: OwnerRecord): Promise<void> {
+  async #write(path: string, record: OwnerRecord): Promise<void> {
     const { fileSystem, folder, random } = this.#parts;
     const temp = join(folder, createTempName(random));
     const handle = await fileSystem.open(temp, "create");
@@ -130,30 +133,35 @@ export class OwnerPresence {
     } finally {
       await handle.close();
     }
-    await fileSystem.rename(temp, this.#path);
+    await fileSystem.rename(temp, path);
   }
 
-  /** Who was superseded does not write over the record of who came after. */
-  async #beat(record: OwnerRecord): Promise<void> {
-    const text = await this.#read();
-    if (text === undefined || isSameOwner(decodeOwnerRecord(text), record)) await this.#write(record);
+  /** An owner of the same epoch, after a bundle or a fork was undone, is another one. */
+  async #beat(path: string, record: OwnerRecord): Promise<void> {
+    const text = await this.#read(path);
+    if (text === undefined || isSameOwner(decodeOwnerRecord(text), record)) await this.#write(path, record);
   }
 
-  async #withdraw(record: OwnerRecord): Promise<void> {
-    const text = await this.#read();
-    if (text !== undefined && isSameOwner(decodeOwnerRecord(text), record))
-      await this.#parts.fileSystem.unlink(this.#path);
+  async #withdraw(path: string, record: OwnerRecord): Promise<void> {
+    const text = await this.#read(path);
+    if (text !== undefined && isSameOwner(decodeOwnerRecord(text), record)) await this.#parts.fileSystem.unlink(path);
   }
 
-  async #listSockets(): Promise<readonly string[]> {
+  async #listNames(): Promise<readonly string[]> {
+    try {
+      return await this.#parts.fileSystem.readdir(this.#parts.folder);
+    } catch (error) {
+      if (isAbsent(error)) return [];
+      throw error;
+    }
+  }
+
+  /** Sockets and records of owners before us: whoever still listens there has been superseded by our claim. */
+  async #sweep(names: readonly string[], epoch: number): Promise<void> {
     const { fileSystem, folder } = this.#parts;
-    return (await fileSystem.readdir(folder)).filter(isSocketName);
-  }
-
-  /** Sockets of owners before us; whoever still listens there has been superseded by our claim. */
-  async #sweep(sockets: readonly string[]): Promise<void> {
-    const { fileSystem, folder } = this.#parts;
-    for (const name of sockets) await fileSystem.unlink(join(folder, name)).catch(() => undefined);
+    const isOld = (name: string): boolean =>
+      (parseOwnerName(name) ?? Infinity) < epoch || (parseSocketName(name) ?? Infinity) <= epoch;
+    for (const name of names.filter(isOld)) await fileSystem.unlink(join(folder, name)).catch(() => undefined);
   }
 }
 

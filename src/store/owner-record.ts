@@ -1,4 +1,4 @@
-/** What the file `owner` says: who runs a task, where to knock, and a counter that grows while the owner lives. */
+/** What a file `owner-<epoch>` says: who runs a task, where to knock, and a counter that grows while the owner lives. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { OwnerFacts } from "./contract.js";
 
@@ -6,6 +6,8 @@ export const OWNER_BYTES_MAX = 16 * 1024;
 
 const FORMAT = "splashdown.owner";
 const VERSION = "1.0";
+/** As in the names of segments. */
+const EPOCH_DIGITS = 8;
 
 export interface OwnerRecord {
   readonly facts: OwnerFacts;
@@ -26,16 +28,37 @@ export function decodeOwnerRecord(text: string): OwnerRecord | undefined {
   if (value === undefined || value.format !== FORMAT) return undefined;
   const { facts, counter, socket } = value;
   if (!isOwnerFacts(facts) || typeof counter !== "number" || !Number.isSafeInteger(counter)) return undefined;
-  return { facts, counter, socket: typeof socket === "string" && isSocketName(socket) ? socket : undefined };
+  return {
+    facts,
+    counter,
+    socket: typeof socket === "string" && parseSocketName(socket) !== undefined ? socket : undefined,
+  };
+}
+
+/** The record of an epoch's owner: whoever was superseded can neither write over it nor take it away. */
+export function formatOwnerName(epoch: number): string {
+  return `owner-${formatEpoch(epoch)}`;
 }
 
 /** The socket of one announcement: a name of its own, so that an old owner's end cannot take away the new one's door. */
-export function formatSocketName(random: Uint8Array): string {
-  return `owner-${Buffer.from(random).toString("hex")}.sock`;
+export function formatSocketName(epoch: number, random: Uint8Array): string {
+  return `owner-${formatEpoch(epoch)}-${Buffer.from(random).toString("hex")}.sock`;
 }
 
-export function isSocketName(name: string): boolean {
-  return /^owner-[0-9a-f]{16}\.sock$/.test(name);
+function formatEpoch(epoch: number): string {
+  return String(epoch).padStart(EPOCH_DIGITS, "0");
+}
+
+/** The epoch of a record's name; `undefined` for another name. */
+export function parseOwnerName(name: string): number | undefined {
+  const epoch = /^owner-(\d{8})$/.exec(name)?.[1];
+  return epoch === undefined ? undefined : Number(epoch);
+}
+
+/** The epoch of a socket's name; `undefined` for another name. */
+export function parseSocketName(name: string): number | undefined {
+  const epoch = /^owner-(\d{8})-[0-9a-f]{16}\.sock$/.exec(name)?.[1];
+  return epoch === undefined ? undefined : Number(epoch);
 }
 
 function parseObject(text: string): JsonObject | undefined {

@@ -11,6 +11,7 @@ import { SplashdownError } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { OwnerFacts } from "./contract.js";
 import { OwnerPresence } from "./owner-presence.js";
+import { formatOwnerName } from "./owner-record.js";
 import { isAbsent, SafeFolders } from "./safe-folders.js";
 import { hasErrno, withStoreErrors } from "./store-failure.js";
 import { makeFolders } from "./owner-place.js";
@@ -19,6 +20,8 @@ import { createTempName } from "./temp-name.js";
 
 const NAME = /^opening-([1-9]\d{0,14})$/;
 const MARK = "closed";
+/** Each number has a folder of its own. */
+const NO_EPOCH = 0;
 const TAKEN = new Set(["EEXIST", "ENOTEMPTY"]);
 
 export interface SingleOpenerParts {
@@ -72,7 +75,7 @@ class SingleOpener {
     }
     const release = async () => {
       // The record was written under the folder's first name.
-      await this.#files.unlink(join(folder, "owner")).catch(() => undefined);
+      await this.#files.unlink(join(folder, formatOwnerName(NO_EPOCH))).catch(() => undefined);
       await handle.close();
     };
     if ((await this.#readHighest()) === own) {

@@ -241,7 +241,8 @@ export function letGo(place: Place): void {
 
 /** A socket that refuses at the place where the task's owner is said to listen: what a kill leaves behind. */
 export async function leaveDeadSocket(place: Place, task: string): Promise<void> {
-  const { socket } = JSON.parse(readFileSync(place.checkpoints(task, "owner"), "utf8")) as { socket: string };
+  const record = readdirSync(place.checkpoints(task)).find((name) => /^owner-\d+$/.test(name)) ?? "";
+  const { socket } = JSON.parse(readFileSync(place.checkpoints(task, record), "utf8")) as { socket: string };
   const path = place.checkpoints(task, socket);
   if (existsSync(path)) return;
   const listen = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;

@@ -40,7 +40,7 @@ export async function pictureOfFiles(place: ExploredPlace, task: string): Promis
 export function contentsOf(disk: DiskModel, folder: string): Map<string, string> {
   const found = new Map<string, string>();
   const walk = (node: DiskNode, path: string): void => {
-    if (/\/audit(\/|$)|\/owner$|\.tmp$|\.sock/.test(path)) return;
+    if (/\/audit(\/|$)|\/owner-\d+$|\.tmp$|\.sock/.test(path)) return;
     if (node.kind === "folder") for (const [name, child] of node.entries) walk(child, `${path}/${name}`);
     if (node.kind === "file") found.set(path, sha256Hex(contentOf(node)));
   };

@@ -93,11 +93,11 @@ describe("ownerState", () => {
       const good = { format: "splashdown.owner", version: "1.0", facts: FACTS, counter: 1 };
       bad.push(JSON.stringify({ ...good, counter: 1.5 }), JSON.stringify({ ...good, facts: { pid: 1 } }));
       for (const text of bad) {
-        await writeFile(join(root, "task/checkpoints/owner"), text, { mode: 0o600 });
+        await writeFile(join(root, "task/checkpoints/owner-00000000"), text, { mode: 0o600 });
         expect([text.slice(0, 60), await task?.ownerState()]).toEqual([text.slice(0, 60), { state: "unclear" }]);
       }
       const traversal = JSON.stringify({ ...good, socket: "../../../tmp/other.sock" });
-      await writeFile(join(root, "task/checkpoints/owner"), traversal, { mode: 0o600 });
+      await writeFile(join(root, "task/checkpoints/owner-00000000"), traversal, { mode: 0o600 });
       expect((await task?.ownerState())?.state).toBe("unclear");
     });
   });
@@ -151,12 +151,12 @@ describe("presence over sockets", () => {
   it("sees a process that was killed as gone, and the next owner sweeps its socket", async () => {
     await withFolder(async (root) => {
       const task = await createRealStore(root, { presence }).createTask("task");
-      const socket = "owner-0011223344556677.sock";
+      const socket = "owner-00000000-0011223344556677.sock";
       const program = `require("node:net").createServer(() => {}).listen(process.argv[1], () => console.log("up"))`;
       const child = spawn(process.execPath, ["-e", program, join(root, "task/checkpoints", socket)]);
       await once(child.stdout, "data");
       const record = { format: "splashdown.owner", version: "1.0", facts: FACTS, counter: 7, socket };
-      await writeFile(join(root, "task/checkpoints/owner"), JSON.stringify(record), { mode: 0o600 });
+      await writeFile(join(root, "task/checkpoints/owner-00000000"), JSON.stringify(record), { mode: 0o600 });
       const ended = once(child, "exit");
       child.kill("SIGKILL");
       await ended;
@@ -195,7 +195,7 @@ describe("presence over sockets", () => {
     await withFolder(async (root) => {
       const task = await createRealStore(root, { presence }).createTask("task");
       const handle = await task?.announce(FACTS);
-      await writeFile(join(root, "task/checkpoints/owner"), "damaged", { mode: 0o600 });
+      await writeFile(join(root, "task/checkpoints/owner-00000000"), "damaged", { mode: 0o600 });
       expect(await task?.ownerState()).toEqual({ state: "unclear" });
       await handle?.beat();
       expect(await task?.ownerState()).toMatchObject({ state: "alive", counter: 2 });
@@ -226,7 +226,7 @@ describe("presence over sockets", () => {
 
   it("cannot reach a missing socket or a folder that is not there, and makes none on Windows", async () => {
     await withFolder(async (folder) => {
-      const door = { folder, name: "owner-0011223344556677.sock" };
+      const door = { folder, name: "owner-00000000-0011223344556677.sock" };
       expect(await presence.knock(door)).toEqual({ kind: "unreachable" });
       expect(await presence.knock({ folder: join(folder, "x".repeat(120)), name: "a" })).toEqual({
         kind: "unreachable",
@@ -249,7 +249,7 @@ describe("presence over sockets", () => {
         knock: async () => ({ kind: "unreachable" }),
       };
       const task = await createRealStore(root, { presence: refusing }).createTask("task");
-      await mkdir(join(root, "task/checkpoints/owner"));
+      await mkdir(join(root, "task/checkpoints/owner-00000000"));
       const facts: OwnerFacts = { ...FACTS };
       const handle = await task?.announce(facts);
       await handle?.beat();

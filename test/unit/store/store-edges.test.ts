@@ -211,6 +211,9 @@ describe("DirectoryStore when cleaning up fails too", () => {
     await expect(task.removeSegment({ epoch: 1, index: 0 })).rejects.toMatchObject({ code: "STORE_FAILED" });
     fileSystem.faults.set("readdir", { text: "", errno: "EACCES" });
     await expect(createModelStore(fileSystem).tasks()).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
+    await expect(task.ownerState()).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
+    fileSystem.faults.clear();
+    await task.announce(FACTS);
     fileSystem.faults.set("open", { text: "owner", errno: "EIO" });
     await expect(task.ownerState()).rejects.toMatchObject({ code: "STORE_FAILED" });
   });

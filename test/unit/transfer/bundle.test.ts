@@ -108,7 +108,7 @@ describe("a bundle", () => {
     "checkpoints/journal/../x",
     "checkpoints//etc/passwd",
     "checkpoints/a\\b",
-    "checkpoints/owner",
+    "checkpoints/owner-00000001",
     "checkpoints/journal/1.jsonl",
     "checkpoints/.hidden",
     "checkpoints/nul",
