@@ -28,17 +28,29 @@ const folder = mkdtempSync(join(tmpdir(), "splashdown-model-kill-"));
 const server = await openAnswerServer();
 
 const specialist = (name, more = "") => `      - {name: ${name}, prompt: "I am ${name}. Work it out."${more}}\n`;
-const FLOW = `workflow: {name: inquiry, runtime: {provider: local, default_model: test-model}}
+const OWN = ", tools: [look_up]";
+const TOOL_SERVER = join(import.meta.dirname, "..", "test", "support", "programs", "strange-server.mjs");
+const flowOf = (place) => `workflow:
+  name: inquiry
+  runtime:
+    provider: local
+    default_model: test-model
+    mcp_servers:
+      numbers:
+        command: ${process.execPath}
+        args: [${JSON.stringify(TOOL_SERVER)}, good]
+        env: {LEDGER: ${JSON.stringify(join(place, "work", "server.jsonl"))}}
 tools:
+  - {name: numbers__again, approve: never}
   - {name: look_up, description: looks a number up, function: "./tools.mjs#lookUp", input: {n: {type: integer}}, effects: idempotent}
 phases:
   - name: research
     confidence: 0
     specialists:
-${specialist("alpha")}${specialist("beta")}${specialist("gamma")}  - name: write
+${specialist("alpha", OWN)}${specialist("beta", OWN)}${specialist("gamma", ", tools: [numbers__again]")}  - name: write
     confidence: 0
     specialists:
-${specialist("author", ", output: {report: {type: string}}")}`;
+${specialist("author", `${OWN}, output: {report: {type: string}}`)}`;
 const TOOLS = `import { appendFileSync } from "node:fs";
 export function lookUp({ input, idempotencyKey, path }) {
   appendFileSync(new URL("./ledger.jsonl", import.meta.url), JSON.stringify({ path, n: input.n, key: idempotencyKey }) + "\\n");
@@ -49,9 +61,9 @@ export function lookUp({ input, idempotencyKey, path }) {
 function makePlace(name) {
   const place = join(folder, name);
   for (const inner of ["config", "state", "work"]) mkdirSync(join(place, inner), { recursive: true });
-  writeFileSync(join(place, "work", "flow.yaml"), FLOW);
+  writeFileSync(join(place, "work", "flow.yaml"), flowOf(place));
   writeFileSync(join(place, "work", "tools.mjs"), TOOLS);
-  writeFileSync(join(place, "work", "ledger.jsonl"), "");
+  for (const ledger of ["ledger.jsonl", "server.jsonl"]) writeFileSync(join(place, "work", ledger), "");
   // Kills before any turn would park a step after three of them, which is right and not asked about here.
   const settings = `providers: {local: {type: openai-compatible, base_url: "${server.url}"}}
 recovery_config: {max_recovery_attempts: 100}
@@ -85,12 +97,18 @@ function runOnce(place, killAfterMs) {
   });
 }
 
-function readLedger(place) {
-  const text = readFileSync(join(place, "work", "ledger.jsonl"), "utf8");
+function readLines(place, name) {
+  const text = readFileSync(join(place, "work", name), "utf8");
   return text
     .split("\n")
     .filter(Boolean)
     .map((line) => JSON.parse(line));
+}
+
+/** What the functions of the workflow and its tool server were called with. */
+function readLedger(place) {
+  const served = readLines(place, "server.jsonl").map(({ name, input, key }) => ({ path: name, n: input.n, key }));
+  return [...readLines(place, "ledger.jsonl"), ...served];
 }
 
 const outputOf = (end) => JSON.stringify(JSON.parse(end.stdout).output ?? null);

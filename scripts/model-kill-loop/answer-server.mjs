@@ -43,6 +43,8 @@ async function reply({ messages }, response, journal) {
 const textOf = (content) => (typeof content === "string" ? content : JSON.stringify(content ?? ""));
 
 const PLAIN = "beta";
+/** Its tools are those of a server. */
+const SERVED = "gamma";
 const part = 0.9;
 const CONFIDENCE = { knowledge: part, information: part, implementation: part, validation: part };
 
@@ -61,7 +63,7 @@ function chunksOf(specialist, turn, messages) {
       index: 0,
       id: `call_${turn}`,
       type: "function",
-      function: { name: "look_up", arguments: JSON.stringify({ n: turn }) },
+      function: { name: specialist === SERVED ? "numbers__again" : "look_up", arguments: JSON.stringify({ n: turn }) },
     };
     return [choice({ role: "assistant", tool_calls: [call] }), choice({}, "tool_calls"), usage];
   }

@@ -24,7 +24,7 @@ export async function openServerTools(
   { servers, sink }: { readonly servers: readonly ToolServer[]; readonly sink: StepSink },
 ): Promise<readonly Tool[]> {
   const found: FoundTool[] = [];
-  for (const server of servers) {
+  for (const server of servers.filter(mayGive)) {
     const place = placeOf(deps, work, server);
     const connect = (): Promise<ServerConnection> => deps.toolServers.connect(place);
     for (const tool of await (await connect()).tools()) found.push({ server, connect, tool });
@@ -72,6 +72,11 @@ function requireNamed({ step }: StepWork, servers: readonly ToolServer[], found:
     const text = `step ${step.path} names the tool ${name}, which no server has; there are ${known || "none"}`;
     throw new SplashdownError("TOOL_UNAVAILABLE", text, { details: { tool: name, step: step.path } });
   }
+}
+
+/** A server none of whose tools is allowed is not started. */
+function mayGive({ server, allowed }: ToolServer): boolean {
+  return allowed.every((names) => names.some((name) => !name.includes("__") || name.startsWith(`${server}__`)));
 }
 
 function isAllowed({ server, tool }: FoundTool): boolean {

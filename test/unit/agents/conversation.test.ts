@@ -118,7 +118,7 @@ describe("a model that asks for tools", () => {
   });
 });
 
-describe("an answer that is not what the step declares (FAULTS 20)", () => {
+describe("FAULTS 20: an answer that is not what the step declares", () => {
   const schema = {
     type: "object",
     properties: { title: { type: "string" }, items: { type: "array" } },

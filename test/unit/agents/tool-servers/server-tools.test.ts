@@ -333,6 +333,13 @@ describe("a tool server that is strange", () => {
     });
   });
 
+  it("is not started where none of its tools is allowed", async () => {
+    const servers = [strange("good"), program("other", ["/no/such/program"], { allowed: [["odd__act"]] })];
+    const { outcome, results } = await talk({ servers, turns: act });
+    expect(outcome.status).toBe("completed");
+    expect(results).toHaveLength(1);
+  });
+
   it("is named where a variable of it is not set", async () => {
     const reach = { by: "stdio", command: ["x"], environment: { TOKEN: "${NOWHERE}" } } as const;
     const { outcome } = await talk({ servers: [strange("good", { reach })], turns: act });
