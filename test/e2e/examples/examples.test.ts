@@ -1,4 +1,5 @@
 /** The examples of this project, each in full and killed once; code-audit and first-steps have tests of their own. */
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { EventView, RunView, TaskView } from "../../../src/runtime/contract.js";
@@ -26,6 +27,44 @@ async function runTwice(
   const resumed = (await place.run(["resume", "t", "--json"])).json<RunView>();
   return { place, whole, resumed };
 }
+
+describe("the examples of the README", () => {
+  const readme = readFileSync(join(PROJECT_FOLDER, "README.md"), "utf8");
+  const commands = [...readme.matchAll(/\| `splashdown (run examples\/([^/]+)\/\S+)` \|$/gm)].map(
+    ([, words = "", name = ""]) => ({
+      name,
+      words: words.split(" "),
+    }),
+  );
+  /** It asks an agent that is installed on the machine. */
+  const NOT_OFFLINE = "agent-review";
+  /** It waits for a person, who then answers with one more command. */
+  const WAITS = "approval";
+
+  it("are all that there are", () => {
+    const folders = readdirSync(fileOf(""), { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() && entry.name !== NOT_OFFLINE ? [entry.name] : [],
+    );
+    expect(commands.map(({ name }) => name).toSorted()).toEqual(folders.toSorted());
+  });
+
+  it.each(commands)(
+    "$name runs with its one command, offline, in a place that knows nothing of it",
+    async ({ name, words }) => {
+      const place = openPlace();
+      cpSync(fileOf(name), join(place.folder, "examples", name), { recursive: true });
+      // As installed: a program's own workflow imports the package.
+      mkdirSync(join(place.folder, "node_modules"));
+      symlinkSync(PROJECT_FOLDER, join(place.folder, "node_modules", "splashdown"));
+      const { code, stderr } = await place.run([...words, "--quiet"]);
+      expect({ code, stderr: code === 0 ? "" : stderr }).toMatchObject({ code: name === WAITS ? 20 : 0 });
+      if (name !== WAITS) return;
+      expect((await place.run(["answer", name, "send"])).code).toBe(0);
+      expect((await place.run([...words, "--quiet"])).code).toBe(0);
+      expect(place.ledger("examples/approval/outbox.txt")).toEqual(["Please be quiet at night."]);
+    },
+  );
+});
 
 describe("examples/rate-limit-story", () => {
   it("FAULTS 1: waits where the ninth agent is refused; killed while it waits, it calls nobody again but the ninth", async () => {
