@@ -21,7 +21,7 @@ import {
 } from "yaml";
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import type { DefinitionFault, FaultPath, PlaceFinder, SourcePlace, TextPart } from "./fault.js";
+import type { DefinitionFault, FaultCode, FaultPath, PlaceFinder, SourcePlace, TextPart } from "./fault.js";
 import { formatPath } from "./fault.js";
 
 /** A `!file` tag: the file it names, to be read by includes.ts. */
@@ -81,7 +81,7 @@ export function readDocument(text: string, file: string): SourceDocument {
   const tooLarge = findExcess(plain);
   if (tooLarge !== undefined) {
     walk.broken = true;
-    walk.faults.push({ file, line: 1, column: 1, path: "$", message: tooLarge });
+    walk.faults.push({ code: "too_large", file, line: 1, column: 1, path: "$", message: tooLarge });
     return finish(walk, null);
   }
   const document = parseDocument(plain, {
@@ -192,7 +192,13 @@ function noteParserFaults(walk: Walk, document: Document): void {
     walk.broken = true;
     const [words, suggestion] = PARSER_MESSAGES[code] ?? [message.split("\n")[0] ?? message];
     const place = placeOfSpan(walk, { start: pos[0], end: pos[1] });
-    walk.faults.push({ ...place, path: "$", message: words, ...(suggestion === undefined ? {} : { suggestion }) });
+    walk.faults.push({
+      ...place,
+      code: "syntax",
+      path: "$",
+      message: words,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
   }
 }
 
@@ -201,12 +207,16 @@ interface Spot {
   readonly node: unknown;
 }
 
-function note(walk: Walk, { path, node }: Spot, fault: { message: string; suggestion?: string }): void {
+/** A fault of the text, unless it says otherwise. */
+type Told = Pick<DefinitionFault, "message" | "suggestion"> & { readonly code?: FaultCode };
+
+function note(walk: Walk, { path, node }: Spot, fault: Told): void {
   if (walk.faults.length >= LIMITS.workflowFaultsMax) return;
   const span = spanOf(node);
   walk.faults.push({
     ...(span === undefined ? { file: walk.file } : placeOfSpan(walk, span)),
     path: formatPath(path),
+    code: "syntax",
     ...fault,
   });
 }
@@ -244,7 +254,7 @@ function isOverLimit(walk: Walk, node: unknown, path: FaultPath): boolean {
   const what = isDeep
     ? `is nested deeper than ${LIMITS.workflowDepthMax} levels`
     : `unfolds to more than ${LIMITS.workflowNodesMax} values`;
-  note(walk, { path: path.slice(0, 8), node }, { message: `the file ${what}` });
+  note(walk, { path: path.slice(0, 8), node }, { code: "too_large", message: `the file ${what}` });
   return true;
 }
 
@@ -285,6 +295,7 @@ function convertMap(walk: Walk, pairs: readonly Pair[], path: FaultPath): JsonVa
         walk,
         { path: inner, node: pair.key },
         {
+          code: "duplicate_key",
           message: `the key ${JSON.stringify(key)} is there twice`,
           suggestion: `it stands ${line} already`,
         },
@@ -327,7 +338,7 @@ function convertScalar(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
   }
   if (typeof value === "number") return checkNumber(walk, scalar, path);
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
-  note(walk, { path, node: scalar }, { message: `${source} is not a JSON value` });
+  note(walk, { path, node: scalar }, { code: "wrong_value", message: `${source} is not a JSON value` });
   return null;
 }
 
@@ -341,6 +352,7 @@ function checkNumber(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
       walk,
       { path, node: scalar },
       {
+        code: "wrong_value",
         message: `${source} has a leading zero`,
         suggestion: `write ${value} for the number, or "${source}" for the text`,
       },
@@ -350,18 +362,20 @@ function checkNumber(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
       walk,
       { path, node: scalar },
       {
+        code: "wrong_value",
         message: `${source} is read as the number ${value}`,
         suggestion: `write ${value} for the number, or "${source}" for the text`,
       },
     );
   } else if (!Number.isFinite(value)) {
-    note(walk, { path, node: scalar }, { message: `${source} is not a JSON number` });
+    note(walk, { path, node: scalar }, { code: "wrong_value", message: `${source} is not a JSON number` });
     return 0;
   } else if (isWritten && !Number.isSafeInteger(value)) {
     note(
       walk,
       { path, node: scalar },
       {
+        code: "wrong_value",
         message: `${source} has more digits than a number keeps`,
         suggestion: `write "${source}"`,
       },

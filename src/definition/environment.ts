@@ -72,6 +72,7 @@ function replaceOne({ whole, name, otherwise }: Place, { options, path, depth }:
     return depth < DEPTH_MAX ? replacePlaces(otherwise, { options, path, depth: depth + 1 }) : otherwise;
   }
   options.faults.add({
+    code: "variable",
     path,
     message: `the environment variable ${name} is not set`,
     suggestion: `set it, write \${${name}:-default}, or $\${${name}} for the text itself`,

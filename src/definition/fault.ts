@@ -7,11 +7,20 @@ import { SplashdownError } from "../base/errors.js";
 import type { ErrorCode } from "../base/error-table.js";
 import { LIMITS } from "../base/limits.js";
 
+/** What kind of fault it is: for programs; what to do stands in its words. */
+export const FAULT_CODES = [
+  ...(["syntax", "too_large", "duplicate_key", "unknown_key", "misplaced_key", "missing_key", "wrong_type"] as const),
+  ...(["wrong_value", "conflict", "unknown_name", "duplicate_name", "template", "order", "nesting", "file"] as const),
+  ...(["variable", "secret", "not_here", "meaning"] as const),
+] as const;
+export type FaultCode = (typeof FAULT_CODES)[number];
+
 /** Units: line and column count from 1; both absent for an object given in a program. */
 export interface DefinitionFault {
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
+  readonly code: FaultCode;
   /** Where in the value: `phases[0].specialists[1].prompt`. */
   readonly path: string;
   readonly message: string;
@@ -48,6 +57,8 @@ export interface PlaceFinder {
 export type FaultPath = readonly (string | number)[];
 
 export interface FaultNote {
+  /** By default `meaning`: the parts are right, and do not go together. */
+  readonly code?: FaultCode;
   readonly path: FaultPath;
   readonly message: string;
   readonly suggestion?: string;
@@ -80,10 +91,10 @@ export class FaultList {
   }
 
   #place(note: FaultNote): DefinitionFault {
-    const { path, message, suggestion, within } = note;
+    const { code = "meaning", path, message, suggestion, within } = note;
     const part = within === undefined ? undefined : this.#places.placeInText?.(path, within);
     const place = part ?? this.#places.placeOf(path, note.atKey === true ? "key" : "value");
-    return { ...place, path: formatPath(path), message, ...(suggestion === undefined ? {} : { suggestion }) };
+    return { ...place, code, path: formatPath(path), message, ...(suggestion === undefined ? {} : { suggestion }) };
   }
 
   addPlaced(fault: DefinitionFault): void {
@@ -131,7 +142,7 @@ export function formatPath(path: FaultPath): string {
   return text === "" ? "$" : text;
 }
 
-function formatFault(fault: DefinitionFault): string {
+function formatFault(fault: ShownFault): string {
   const place =
     fault.line === undefined ? (fault.file ?? "") : `${fault.file ?? "workflow"}:${fault.line}:${fault.column ?? 1}`;
   const where = [place, fault.path === "$" ? "" : fault.path].filter((part) => part !== "").join(" ");
@@ -144,11 +155,14 @@ function formatFault(fault: DefinitionFault): string {
  *
  * Shape: no trailing newline; faults in the order given.
  */
-export function formatFaults(faults: readonly DefinitionFault[]): string {
+export function formatFaults(faults: readonly ShownFault[]): string {
   return faults.map(formatWithCaret).join("\n\n");
 }
 
-function formatWithCaret(fault: DefinitionFault): string {
+/** A fault as people read it. */
+export type ShownFault = Omit<DefinitionFault, "code">;
+
+function formatWithCaret(fault: ShownFault): string {
   const lines = [formatFault({ ...fault, suggestion: undefined })];
   if (fault.excerpt !== undefined && fault.line !== undefined) {
     const number = String(fault.line).padStart(5);

@@ -27,6 +27,7 @@ export function buildPlan(file: WorkflowFile, context: BuildContext): PlanRule |
   if (goal === undefined) {
     if (file.plan !== undefined)
       context.faults.add({
+        code: "conflict",
         path: ["plan"],
         message: "plan goes with goal only",
         suggestion: "add goal: TEXT",

@@ -28,7 +28,7 @@ function buildHook(name: HookName, hook: Hook, context: BuildContext): HookDefin
   const at = ["workflow", "hooks", name];
   if (typeof hook === "string") {
     const fault = findTemplateFault(hook);
-    if (fault !== undefined) context.faults.add({ path: at, message: `template: ${fault.message}` });
+    if (fault !== undefined) context.faults.add({ code: "template", path: at, message: `template: ${fault.message}` });
     return hook.trim() === "" ? undefined : { text: hook };
   }
   const kind = hook.url !== undefined ? "http" : hook.type === "script" ? "script" : "command";

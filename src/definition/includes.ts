@@ -107,7 +107,7 @@ interface IncludeSite {
 async function readInclude(reading: Reading, { name, origin, place }: IncludeSite): Promise<JsonValue> {
   const file = resolve(dirname(origin.file), name);
   const refuse = (message: string): null => {
-    reading.faults.push({ ...place, path: "$", message });
+    reading.faults.push({ ...place, code: "file", path: "$", message });
     reading.isBroken = true;
     return null;
   };

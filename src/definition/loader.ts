@@ -257,6 +257,7 @@ async function digestCode(value: JsonObject, source: Source, deps: LoaderDeps): 
       digests.set(name, sha256Hex(await deps.readText(resolve(source.folder, name))));
     } catch (error) {
       source.faults.add({
+        code: "file",
         path,
         message: `the file of the function ${text} cannot be read (${errnoOf(error) ?? messageOf(error)})`,
         suggestion: "the path is relative to the workflow file",
@@ -296,9 +297,11 @@ async function readAnswers(value: JsonObject, source: Source, deps: LoaderDeps):
       for (const fault of own.faults) source.faults.addPlaced(fault);
       return read.value;
     }
-    if (read.faults.length === 0) source.faults.add({ path, message: `${answers} must be a map of step to answers` });
+    if (read.faults.length === 0)
+      source.faults.add({ code: "file", path, message: `${answers} must be a map of step to answers` });
   } catch (error) {
     source.faults.add({
+      code: "file",
       path,
       message: `${answers} cannot be read (${errnoOf(error) ?? messageOf(error)})`,
       suggestion: "the path is relative to the workflow file",

@@ -42,6 +42,7 @@ function checkMapping({ input_mapping: mapping, name = "" }: Step, loaded: Loade
     if (Object.hasOwn(inputs, input)) continue;
     const nearest = findNearest(input, known);
     site.context.faults.add({
+      code: "unknown_name",
       path: [...site.at, "input_mapping", input],
       message: `${workflow} has no input ${input}`,
       suggestion: nearest === undefined ? `it has: ${known.join(", ") || "none"}` : `did you mean ${nearest}?`,
@@ -54,6 +55,7 @@ function checkMapping({ input_mapping: mapping, name = "" }: Step, loaded: Loade
   if (missing.length === 0) return;
   const names = missing.map(([input]) => input).join(", ");
   site.context.faults.add({
+    code: "missing_key",
     path: [...site.at, "input_mapping"],
     message: `${name} gives ${workflow} no ${names}`,
     suggestion: `add ${names}`,

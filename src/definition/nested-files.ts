@@ -64,25 +64,35 @@ async function loadOne({ text, at }: NestedRequest, files: NestedFiles): Promise
   const path = [...at, "workflow"];
   if (text.includes("{{")) {
     const suggestion = "name the file; choose between several with routes";
-    faults.add({ path, message: "the file of a nested workflow is known ahead: it is no template", suggestion });
+    faults.add({
+      code: "nesting",
+      path,
+      message: "the file of a nested workflow is known ahead: it is no template",
+      suggestion,
+    });
     return undefined;
   }
   const file = resolve(folder, text);
   const trail = [...around.trail, file];
   if (around.trail.includes(file)) {
-    faults.add({ path, message: `workflows are part of each other: ${trail.join(" → ")}` });
+    faults.add({ code: "nesting", path, message: `workflows are part of each other: ${trail.join(" → ")}` });
     return undefined;
   }
   if (around.trail.length > LIMITS.workflowNestingMax) {
     const message = `workflows are nested deeper than ${LIMITS.workflowNestingMax}: ${trail.join(" → ")}`;
-    faults.add({ path, message });
+    faults.add({ code: "nesting", path, message });
     return undefined;
   }
   try {
     const workflow = await files.load(file, around);
     if (workflow.functions.size === 0) return workflow;
     const suggestion = "put them into a file and name them as file#name";
-    faults.add({ path, message: `${text} has functions of a program in it, which cannot be nested`, suggestion });
+    faults.add({
+      code: "nesting",
+      path,
+      message: `${text} has functions of a program in it, which cannot be nested`,
+      suggestion,
+    });
   } catch (error) {
     noteFailure(error, path, faults);
   }
@@ -96,14 +106,14 @@ function noteFailure(error: unknown, path: FaultPath, faults: FaultList): void {
   const inner = details["faults"];
   if (Array.isArray(inner) && inner.length > 0)
     for (const fault of inner as unknown as readonly DefinitionFault[]) faults.addPlaced(fault);
-  else faults.add({ path, message, suggestion: "the path is relative to the file that names it" });
+  else faults.add({ code: "nesting", path, message, suggestion: "the path is relative to the file that names it" });
 }
 
 function checkDepth({ at, depthMax }: NestedRequest, { definition }: LoadedWorkflow, faults: FaultList): void {
   const depth = 1 + depthOf(definition.root);
   if (depth <= depthMax) return;
   const message = `workflows are nested ${depth} deep below this step, more than its max_depth of ${depthMax}`;
-  faults.add({ path: [...at, "max_depth"], message, suggestion: "raise max_depth" });
+  faults.add({ code: "nesting", path: [...at, "max_depth"], message, suggestion: "raise max_depth" });
 }
 
 /** How many workflows stand in each other below a node. */

@@ -68,9 +68,15 @@ function checkNames(scope: ScopeDefinition, context: CheckContext): void {
     scope.scope === "phase" && scope.spawn !== undefined ? [...scope.children, scope.spawn] : scope.children;
   for (const child of children) {
     if (child.name === "") {
-      context.faults.add({ path: placeOf(child, context), message: "a step has no name", suggestion: "add name" });
+      context.faults.add({
+        code: "missing_key",
+        path: placeOf(child, context),
+        message: "a step has no name",
+        suggestion: "add name",
+      });
     } else if (seen.has(child.name)) {
       context.faults.add({
+        code: "order",
         path: placeOf(child, context, "name"),
         message: `two steps have the name ${child.name}`,
         suggestion: "names are unique among siblings",
@@ -94,6 +100,7 @@ function checkMachine(scope: MachineScope, context: CheckContext): void {
   if (!names.includes(scope.entry) && scope.children.length > 0 && !context.absent.has(scope.entry)) {
     const path = at === undefined ? ["workflow", "entry_point"] : [...at, "entry_point"];
     context.faults.add({
+      code: "unknown_name",
       path,
       message: `the entry point ${scope.entry} does not exist`,
       ...suggestName(scope.entry, names),
@@ -103,6 +110,7 @@ function checkMachine(scope: MachineScope, context: CheckContext): void {
   for (const child of scope.children) {
     if (child.dependsOn.length === 0) continue;
     context.faults.add({
+      code: "misplaced_key",
       path: placeOf(child, context, "depends_on"),
       message: "depends_on has no meaning among steps joined by routes",
       suggestion: "write routes, or list the steps under steps",
@@ -117,6 +125,7 @@ function checkRoutes(child: NodeDefinition, targets: readonly string[], context:
     if (targets.includes(to) || context.absent.has(to)) continue;
     const suggestion = to === "self" ? { suggestion: `write ${child.name}` } : suggestName(to, targets);
     context.faults.add({
+      code: "unknown_name",
       path: placeOf(child, context, ...at),
       message: `there is no step ${to} to go to`,
       ...suggestion,
@@ -126,6 +135,7 @@ function checkRoutes(child: NodeDefinition, targets: readonly string[], context:
     const isLast = index === child.routes.length - 1;
     if (route.when === undefined && !isLast) {
       context.faults.add({
+        code: "order",
         path: placeOf(child, context, "routes", index),
         message: "a route without when always matches, so those after it never do",
         suggestion: "move it to the end",
@@ -142,6 +152,7 @@ function checkChoices(child: NodeDefinition, context: CheckContext): void {
   child.options.forEach(({ value, route }, index) => {
     if (route !== undefined || !isSomeRouted) return;
     context.faults.add({
+      code: "order",
       path: placeOf(child, context, "options", index),
       message: `nothing says where ${value} leads`,
       suggestion: "add route: NAME, or route: $end",
@@ -155,6 +166,7 @@ function refuseTermination(scope: ScopeDefinition, context: CheckContext): void 
   for (const child of scope.children) {
     if (child.node !== "step" || child.kind !== "terminate") continue;
     context.faults.add({
+      code: "order",
       path: placeOf(child, context),
       message: `${child.name} cannot end the workflow from inside a group`,
       suggestion: "put it among the agents of the workflow and route to it",
@@ -180,6 +192,7 @@ function checkReachable(scope: MachineScope, names: readonly string[], context: 
   for (const child of scope.children) {
     if (reached.has(child.name)) continue;
     context.faults.add({
+      code: "order",
       path: placeOf(child, context, "name"),
       message: `no route leads to ${child.name}`,
       suggestion: `add a route to it, or remove it`,
@@ -198,6 +211,7 @@ function checkDependencies(scope: DagScope | PhaseScope, context: CheckContext):
         name === child.name ? `${name} depends on itself` : `${child.name} depends on ${name}, which is not there`;
       const others = names.filter((one) => one !== child.name);
       context.faults.add({
+        code: "order",
         path: [...(at ?? []), "depends_on", index],
         message,
         ...(name === child.name ? { suggestion: "remove it" } : suggestName(name, others)),
@@ -211,6 +225,7 @@ function checkDependencies(scope: DagScope | PhaseScope, context: CheckContext):
   if (cycle === undefined) return;
   const first = scope.children.find((child) => child.name === cycle[0]);
   context.faults.add({
+    code: "order",
     path: first === undefined ? [] : placeOf(first, context, "depends_on"),
     message: `the dependencies go in a circle: ${cycle.join(" → ")}`,
     suggestion: "remove one of them",
@@ -225,6 +240,7 @@ function refuseDependencies(
   if (child.dependsOn.length === 0) return;
   const why = scope.scope === "phases" ? "phases run in order" : "members of a group run side by side";
   context.faults.add({
+    code: "misplaced_key",
     path: placeOf(child, context, "depends_on"),
     message: `depends_on has no meaning here: ${why}`,
     suggestion: "remove it",
@@ -242,6 +258,7 @@ function refuseRoutes(child: NodeDefinition, scope: ScopeDefinition, context: Ch
     if (seen.has(name)) continue;
     seen.add(name);
     context.faults.add({
+      code: "misplaced_key",
       path: placeOf(child, context, ...key),
       message: `${name} ${name === "routes" ? "have" : "has"} a meaning only among agents`,
       suggestion: name === "routes" ? suggestion : "remove it",

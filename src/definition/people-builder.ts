@@ -12,10 +12,15 @@ export function buildGate(step: Step, { common, site }: Parts): Unsigned<StepDef
   const { faults } = site.context;
   if (options.length === 0) {
     const suggestion = "add options: [{value: approve, label: go on, route: NEXT}]";
-    faults.add({ path: site.at, message: `the gate ${common.name} has no options`, suggestion });
+    faults.add({ code: "missing_key", path: site.at, message: `the gate ${common.name} has no options`, suggestion });
   }
   if ((step.prompt ?? "").trim() === "")
-    faults.add({ path: site.at, message: `the gate ${common.name} has no prompt`, suggestion: "say what is asked" });
+    faults.add({
+      code: "missing_key",
+      path: site.at,
+      message: `the gate ${common.name} has no prompt`,
+      suggestion: "say what is asked",
+    });
   noteDoubles(
     options.map(({ value }) => value),
     { what: "options have the value", at: [...site.at, "options"], site },
@@ -57,6 +62,7 @@ function noteNoOption(
 ): void {
   const nearest = findNearest(value, values);
   site.context.faults.add({
+    code: "unknown_name",
     path: [...site.at, key],
     message: `${key} is ${JSON.stringify(value)}, which is no option`,
     suggestion: nearest === undefined ? `write one of ${values.join(", ")}` : `did you mean ${nearest}?`,
@@ -70,18 +76,30 @@ function requireTimeoutPair(step: Step, site: NodeSite): void {
   const { faults } = site.context;
   if (hasTimeout) {
     const message = `${step.name ?? "the step"} has a timeout, and nothing says what is answered then`;
-    faults.add({ path: [...site.at, "timeout"], message, suggestion: "add on_timeout", atKey: true });
+    faults.add({
+      code: "missing_key",
+      path: [...site.at, "timeout"],
+      message,
+      suggestion: "add on_timeout",
+      atKey: true,
+    });
     return;
   }
   const message = "on_timeout goes with timeout";
-  faults.add({ path: [...site.at, "on_timeout"], message, suggestion: "add timeout: 24h", atKey: true });
+  faults.add({
+    code: "conflict",
+    path: [...site.at, "on_timeout"],
+    message,
+    suggestion: "add timeout: 24h",
+    atKey: true,
+  });
 }
 
 export function buildQuestions(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
   const { faults } = site.context;
   if ((step.questions === undefined) === (step.source === undefined)) {
     const message = `the step ${common.name} needs exactly one of questions and source`;
-    faults.add({ path: site.at, message });
+    faults.add({ code: "conflict", path: site.at, message });
   }
   const items = (step.questions ?? []).map(buildItem);
   items.forEach((item, index) => checkItem(item, { ...site, at: [...site.at, "questions", index] }));
@@ -91,7 +109,13 @@ export function buildQuestions(step: Step, { common, site }: Parts): Unsigned<St
   );
   if (step.abort_route !== undefined && step.allow_abort !== true) {
     const message = "abort_route goes with allow_abort: true";
-    faults.add({ path: [...site.at, "abort_route"], message, suggestion: "add allow_abort: true", atKey: true });
+    faults.add({
+      code: "conflict",
+      path: [...site.at, "abort_route"],
+      message,
+      suggestion: "add allow_abort: true",
+      atKey: true,
+    });
   }
   const onTimeout = checkTimeoutMove(step, site);
   return {
@@ -142,10 +166,15 @@ export function buildItem(item: ItemForm, index: number): WizardItem {
 
 function checkItem(item: WizardItem, { at, context }: NodeSite): void {
   if (item.text.trim() === "")
-    context.faults.add({ path: at, message: `the question ${item.id} asks nothing`, suggestion: "add text" });
+    context.faults.add({
+      code: "missing_key",
+      path: at,
+      message: `the question ${item.id} asks nothing`,
+      suggestion: "add text",
+    });
   if (item.choices.length === 0 && !item.allowFreeText) {
     const message = `the question ${item.id} has no choices and takes no text, so nothing can answer it`;
-    context.faults.add({ path: at, message, suggestion: "add choices" });
+    context.faults.add({ code: "missing_key", path: at, message, suggestion: "add choices" });
   }
 }
 
@@ -155,6 +184,11 @@ function noteDoubles(
 ): void {
   names.forEach((name, index) => {
     if (names.indexOf(name) === index) return;
-    site.context.faults.add({ path: [...at, index], message: `two ${what} ${name}`, suggestion: "rename one" });
+    site.context.faults.add({
+      code: "duplicate_name",
+      path: [...at, index],
+      message: `two ${what} ${name}`,
+      suggestion: "rename one",
+    });
   });
 }

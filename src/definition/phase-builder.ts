@@ -107,6 +107,7 @@ function buildConfidence(rule: Phase["confidence"], site: NodeSite): ConfidenceR
   const edges = [bands.proceed, bands.flag, bands.spawnOne, bands.spawnSeveral];
   if (edges.some((edge, index) => index > 0 && edge > (edges[index - 1] ?? 1))) {
     site.context.faults.add({
+      code: "wrong_value",
       path: [...site.at, "confidence", "bands"],
       message: `the bands ${edges.join(", ")} do not descend`,
       suggestion: "proceed >= flag >= spawn_one >= spawn_several",
@@ -128,6 +129,7 @@ function buildEvaluation(evaluation: Evaluation, site: NodeSite): EvaluationDefi
   const reject = evaluation.reject ?? Math.min(REJECT, approve);
   if (reject > approve) {
     site.context.faults.add({
+      code: "wrong_value",
       path: [...at, "reject"],
       message: `reject ${reject} is above approve ${approve}`,
       suggestion: "scores below reject are rejected, from approve on approved",
@@ -159,6 +161,7 @@ function listScorers(evaluation: Evaluation, site: NodeSite): readonly NamedScor
         },
       ];
     site.context.faults.add({
+      code: "missing_key",
       path: at,
       message: "an evaluation needs scorers or criteria",
       suggestion: "add scorers: [{dimension: quality, command: […]}]",
@@ -181,12 +184,17 @@ function listScorers(evaluation: Evaluation, site: NodeSite): readonly NamedScor
   for (const { dimension, at: place } of list) {
     if (!/^[\p{L}\p{N}_][\p{L}\p{N}_ -]*$/u.test(dimension))
       site.context.faults.add({
+        code: "missing_key",
         path: place,
         message: "a scorer needs a dimension of letters and digits",
         suggestion: "add dimension: quality",
       });
     else if (seen.has(dimension))
-      site.context.faults.add({ path: place, message: `two scorers have the dimension ${dimension}` });
+      site.context.faults.add({
+        code: "duplicate_name",
+        path: place,
+        message: `two scorers have the dimension ${dimension}`,
+      });
     seen.add(dimension);
   }
   return list;
@@ -251,6 +259,7 @@ function buildWay(scorer: Scorer, at: FaultPath, site: NodeSite): ScorerStep["sc
   const ways = [scorer.command, scorer.schema, scorer.expression, rubric].filter((way) => way !== undefined);
   if (ways.length !== 1) {
     site.context.faults.add({
+      code: "conflict",
       path: at,
       message: "a scorer needs exactly one of command, schema, expression and rubric",
     });
@@ -281,6 +290,7 @@ function computeWeights(evaluation: Evaluation, named: readonly NamedScorer[], s
     if (dimensions.includes(name)) continue;
     const nearest = findNearest(name, dimensions);
     site.context.faults.add({
+      code: "unknown_name",
       path: [...at, "weights", name],
       message: `no scorer has the dimension ${name}`,
       suggestion: nearest === undefined ? `dimensions: ${dimensions.join(", ")}` : `did you mean ${nearest}?`,
@@ -291,7 +301,7 @@ function computeWeights(evaluation: Evaluation, named: readonly NamedScorer[], s
     scorer.weight ?? (given === undefined ? (WEIGHTS[dimension] ?? WEIGHT_OTHER) : (given[dimension] ?? 0));
   const sum = named.reduce((total, one) => total + weightOf(one), 0);
   if (sum <= 0 && named.length > 0)
-    site.context.faults.add({ path: [...at, "weights"], message: "all weights are zero" });
+    site.context.faults.add({ code: "wrong_value", path: [...at, "weights"], message: "all weights are zero" });
   // Weights that sum up to 1 stay as they were written.
   const isOne = Math.abs(sum - 1) < 1e-9;
   return Object.fromEntries(

@@ -98,6 +98,7 @@ export function buildSaveAs(
       parts.some((part) => part === "" || part === "." || part === ".." || /[\\:\0]/.test(part));
     if (isUnsafe) {
       faults.add({
+        code: "wrong_value",
         path,
         message: `${JSON.stringify(file)} is not a file below the task's folder`,
         suggestion: "write a relative name such as report.md or final/report.md",

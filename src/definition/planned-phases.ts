@@ -67,13 +67,18 @@ function fileOf(phases: readonly JsonValue[], { rule }: PlanFrame): JsonObject {
 
 function checkBounds(planned: readonly JsonValue[], { rule, done }: PlanFrame, faults: FaultList): void {
   const phases = [...done, ...planned];
-  if (planned.length === 0) faults.add({ path: ["phases"], message: "a plan needs at least one phase" });
+  if (planned.length === 0)
+    faults.add({ code: "missing_key", path: ["phases"], message: "a plan needs at least one phase" });
   if (phases.length > rule.phasesMax)
-    faults.add({ path: ["phases"], message: `${phases.length} phases are more than the ${rule.phasesMax} allowed` });
+    faults.add({
+      code: "too_large",
+      path: ["phases"],
+      message: `${phases.length} phases are more than the ${rule.phasesMax} allowed`,
+    });
   const specialists = phases.reduce<number>((sum, phase) => sum + listOf(phase, "specialists").length, 0);
   if (specialists > rule.specialistsMax) {
     const message = `${specialists} specialists are more than the ${rule.specialistsMax} allowed`;
-    faults.add({ path: ["phases"], message });
+    faults.add({ code: "too_large", path: ["phases"], message });
   }
 }
 
@@ -92,7 +97,7 @@ function checkPhase(phase: JsonValue, path: FaultPath, faults: FaultList): void 
     const at = [...path, "specialists", index];
     checkKeys(specialist, at, { allowed: SPECIALIST_KEYS, faults });
     if (isJsonObject(specialist) && typeof specialist["prompt"] !== "string")
-      faults.add({ path: at, message: "a specialist needs a prompt" });
+      faults.add({ code: "missing_key", path: at, message: "a specialist needs a prompt" });
   });
 }
 
@@ -102,12 +107,13 @@ function checkKeys(
   { allowed, faults }: { readonly allowed: readonly string[]; readonly faults: FaultList },
 ): void {
   if (!isJsonObject(value)) {
-    faults.add({ path, message: "must be an object" });
+    faults.add({ code: "wrong_value", path, message: "must be an object" });
     return;
   }
   for (const key of Object.keys(value)) {
     if (allowed.includes(key)) continue;
     faults.add({
+      code: "unknown_key",
       path: [...path, key],
       message: "is not part of a plan",
       suggestion: `allowed: ${allowed.join(", ")}`,

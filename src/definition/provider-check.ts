@@ -35,6 +35,7 @@ function checkProvider(provider: Exclude<Provider, string>, faults: FaultList): 
     if (!OWNED.has(key) || own.includes(key)) continue;
     const owners = Object.keys(FIELDS).filter((name) => FIELDS[name]?.includes(key));
     faults.add({
+      code: "misplaced_key",
       path: [...at, key],
       message: `${key} has no meaning for the provider ${provider.name}`,
       suggestion: `it belongs to: ${owners.join(", ")}`,
@@ -43,11 +44,17 @@ function checkProvider(provider: Exclude<Provider, string>, faults: FaultList): 
   }
   if (provider.runtime_token !== undefined && provider.runtime_url === undefined) {
     const message = "runtime_token needs runtime_url";
-    faults.add({ path: [...at, "runtime_token"], message, suggestion: "add runtime_url", atKey: true });
+    faults.add({
+      code: "missing_key",
+      path: [...at, "runtime_token"],
+      message,
+      suggestion: "add runtime_url",
+      atKey: true,
+    });
   }
   if (provider.name === "aca" && provider.pool_endpoint === undefined) {
     const message = "the provider aca has no pool_endpoint";
-    faults.add({ path: at, message, suggestion: "add pool_endpoint: https://…", atKey: true });
+    faults.add({ code: "missing_key", path: at, message, suggestion: "add pool_endpoint: https://…", atKey: true });
   }
 }
 
@@ -57,6 +64,12 @@ function checkServer(server: McpServer, at: FaultPath, faults: FaultList): void 
   if (server[needed] === undefined) {
     const message = `the tool server ${String(at.at(-1))} of type ${type} has no ${needed}`;
     const isOther = type === "stdio" && server.url !== undefined;
-    faults.add({ path: at, message, suggestion: isOther ? "write type: http" : `add ${needed}`, atKey: true });
+    faults.add({
+      code: "missing_key",
+      path: at,
+      message,
+      suggestion: isOther ? "write type: http" : `add ${needed}`,
+      atKey: true,
+    });
   }
 }

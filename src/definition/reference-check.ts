@@ -166,6 +166,7 @@ function noteSyntax(fault: TemplateFault, text: string, { at, checking }: Spot):
   const [rest = ""] = text.slice(offset).split("\n");
   const place = line > 1 ? ` (line ${line} of the text)` : "";
   checking.faults.add({
+    code: "template",
     path: at,
     message: `template: ${message}${place}`,
     ...(suggestion === undefined ? {} : { suggestion }),
@@ -189,7 +190,7 @@ function checkReference(reference: TemplateReference, spot: Spot): void {
 
 /** What goes wrong on some ways only is a warning in Conductor's files, as it is there. */
 function noteOrder({ message, suggestion, isPassing }: OrderProblem, { at, within, checking }: Spot): void {
-  const fault = { path: at, within, message, suggestion };
+  const fault = { code: "order" as const, path: at, within, message, suggestion };
   if (isPassing === true && checking.isRouted) checking.faults.warn(fault);
   else checking.faults.add(fault);
 }
@@ -197,6 +198,7 @@ function noteOrder({ message, suggestion, isPassing }: OrderProblem, { at, withi
 function noteUnknown(root: string, spot: Spot): void {
   const suggestion = suggestName(root, spot);
   spot.checking.faults.add({
+    code: "unknown_name",
     path: spot.at,
     within: spot.within,
     message: `a template names ${root}, which is no step`,
@@ -222,12 +224,12 @@ function checkInput({ path }: TemplateReference, { at, within, checking }: Spot)
     const nearest = findNearest(first, WORKFLOW_PARTS);
     const known = `known: ${WORKFLOW_PARTS.join(", ")}`;
     const suggestion = nearest === undefined ? known : `did you mean workflow.${nearest}?`;
-    faults.add({ path: at, within, message: `workflow.${first} does not exist`, suggestion });
+    faults.add({ code: "unknown_name", path: at, within, message: `workflow.${first} does not exist`, suggestion });
   }
   if (first !== "input" || name === undefined || Object.hasOwn(inputs, name) || isRouted) return;
   const nearest = findNearest(name, Object.keys(inputs));
   const suggestion = nearest === undefined ? "declare it under workflow.input" : `did you mean ${nearest}?`;
-  faults.add({ path: at, within, message: `the input ${name} is not declared`, suggestion });
+  faults.add({ code: "unknown_name", path: at, within, message: `the input ${name} is not declared`, suggestion });
 }
 
 function checkSecret({ path }: TemplateReference, { at, within, site, checking }: Spot): void {
@@ -235,5 +237,5 @@ function checkSecret({ path }: TemplateReference, { at, within, site, checking }
   const [name] = path;
   if (name === undefined || secrets.includes(name)) return;
   const message = `the secret ${name} is not named by this step`;
-  checking.faults.add({ path: at, within, message, suggestion: `add secrets: [${name}] to it` });
+  checking.faults.add({ code: "unknown_name", path: at, within, message, suggestion: `add secrets: [${name}] to it` });
 }

@@ -45,6 +45,7 @@ export function buildReferences(step: Step, site: NodeSite): readonly StepRefere
     const reference = parseReference(text);
     if (reference !== undefined) return reference;
     site.context.faults.add({
+      code: "wrong_value",
       path: [...site.at, "input", index],
       message: `${JSON.stringify(text)} is no reference`,
       suggestion: suggestReference(text),
@@ -59,6 +60,7 @@ function refuseFrom(step: Step, site: NodeSite): void {
     const from = isJsonObject(value) && Object.keys(value).length === 1 ? value["from"] : undefined;
     if (typeof from !== "string") continue;
     site.context.faults.add({
+      code: "wrong_value",
       path: [...site.at, "input", name, "from"],
       message: "an input is a template, not a map with from",
       suggestion: `write ${name}: "{{ ${from} }}", or input: [${from}]`,

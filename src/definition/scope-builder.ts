@@ -126,18 +126,34 @@ function buildForEach(loop: Loop, frame: ScopeFrame, site: NodeSite): ForEachSco
 function checkLoop(loop: Loop, { name }: ScopeFrame, { at, context: { faults } }: NodeSite): void {
   const { as = ITEM_NAME, step, agent, for_each: own, source } = loop;
   if (step === undefined && agent === undefined)
-    faults.add({ path: at, message: `the for_each ${name} has no step`, suggestion: "add step: {…}" });
+    faults.add({
+      code: "missing_key",
+      path: at,
+      message: `the for_each ${name} has no step`,
+      suggestion: "add step: {…}",
+    });
   if (own === undefined && source === undefined)
-    faults.add({ path: at, message: `the for_each ${name} has no source`, suggestion: "add source" });
+    faults.add({
+      code: "missing_key",
+      path: at,
+      message: `the for_each ${name} has no source`,
+      suggestion: "add source",
+    });
   if (step !== undefined && agent !== undefined)
     faults.add({
+      code: "conflict",
       path: [...at, "agent"],
       message: "step and agent mean the same",
       suggestion: "keep one",
       atKey: true,
     });
   if (TAKEN.has(as))
-    faults.add({ path: [...at, "as"], message: `${as} is taken`, suggestion: "call the item otherwise" });
+    faults.add({
+      code: "duplicate_name",
+      path: [...at, "as"],
+      message: `${as} is taken`,
+      suggestion: "call the item otherwise",
+    });
 }
 
 function buildBody(loop: Loop, { path }: ScopeFrame, site: NodeSite): NodeDefinition | undefined {
@@ -236,6 +252,7 @@ function noteUnknownMember(name: string, agents: readonly Step[], site: NodeSite
     agents.map((agent) => agent.name ?? ""),
   );
   site.context.faults.add({
+    code: "unknown_name",
     path: site.at,
     message: `there is no agent ${name}`,
     ...optional("suggestion", nearest === undefined ? undefined : `did you mean ${nearest}?`),
@@ -246,6 +263,7 @@ function noteRoutesOfMember(agent: Step, site: NodeSite): void {
   if ((agent.routes ?? []).length === 0) return;
   const message = `${agent.name ?? ""} is a member of a group and has no routes of its own`;
   site.context.faults.add({
+    code: "misplaced_key",
     path: [...site.at, "routes"],
     message,
     suggestion: "give the routes to the group",

@@ -39,7 +39,7 @@ function warn(path: FaultPath, faults: FaultList, message: string): void {
   const suggestion = isSecretPlace(path)
     ? "write ${NAME}: it is read from the environment when it is used"
     : "name it under secrets of the step, and write {{ secrets.NAME }}";
-  faults.warn({ path, message, suggestion });
+  faults.warn({ code: "secret", path, message, suggestion });
 }
 
 /** A field of a telling name: not one of an output, which describes. */

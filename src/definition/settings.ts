@@ -101,6 +101,7 @@ function noteMeaning(values: JsonObject, faults: FaultList): void {
     const nearest = findNearest(name, known);
     const suggestion = nearest === undefined ? `triggers: ${known.join(", ")}` : `did you mean ${nearest}?`;
     faults.add({
+      code: "unknown_name",
       path: ["checkpoint_config", "triggers", name],
       message: `there is no trigger ${name}`,
       suggestion,
@@ -131,6 +132,7 @@ function noteKeySource(source: JsonValue, index: number, faults: FaultList): voi
   const needed = fields.oneOf.join(" or ");
   if (fields.oneOf.every((key) => source[key] === undefined))
     faults.add({
+      code: "missing_key",
       path: ["keys", index],
       message: `a key source of type ${type} needs ${needed}`,
       suggestion: `add ${needed}`,
@@ -138,6 +140,7 @@ function noteKeySource(source: JsonValue, index: number, faults: FaultList): voi
   for (const key of SOURCE_KEYS) {
     if (![...fields.oneOf, ...(fields.may ?? [])].includes(key) && source[key] !== undefined) {
       faults.add({
+        code: "misplaced_key",
         path: ["keys", index, key],
         message: `${key} has no meaning for a key source of type ${type}`,
         suggestion: `it needs ${needed}`,

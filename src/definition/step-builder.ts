@@ -95,7 +95,13 @@ function defaultEffects({ method }: Step, kind: LeafKind): Effects {
 function noteTwins(step: Step, [one, other]: readonly [keyof Step, keyof Step], site: NodeSite): void {
   if (step[one] === undefined || step[other] === undefined) return;
   const message = `${one} and ${other} mean the same`;
-  site.context.faults.add({ path: [...site.at, other], message, suggestion: "keep one", atKey: true });
+  site.context.faults.add({
+    code: "conflict",
+    path: [...site.at, other],
+    message,
+    suggestion: "keep one",
+    atKey: true,
+  });
 }
 
 export interface Parts {
@@ -151,7 +157,12 @@ function checkCommand(step: Step, kind: "command" | "script", site: NodeSite): v
   const first = Array.isArray(command) ? String(command[0]) : (command as string | undefined);
   if (first === undefined || first.trim() === "") {
     const suggestion = "write command: [program, argument, …]";
-    faults.add({ path: site.at, message: `the step ${step.name ?? ""} has no command`, suggestion });
+    faults.add({
+      code: "missing_key",
+      path: site.at,
+      message: `the step ${step.name ?? ""} has no command`,
+      suggestion,
+    });
   }
   noteTwins(step, ["env", "environment"], site);
   noteTwins(step, ["working_dir", "folder"], site);
@@ -160,11 +171,22 @@ function checkCommand(step: Step, kind: "command" | "script", site: NodeSite): v
     typeof command === "string" && args === undefined && /\S\s+\S/.test(command) && !command.includes("{{");
   if (isLine) {
     const suggestion = `write [${command.trim().split(/\s+/).join(", ")}]`;
-    faults.add({ path: [...site.at, "command"], message: "a command is a list: no shell splits it", suggestion });
+    faults.add({
+      code: "wrong_value",
+      path: [...site.at, "command"],
+      message: "a command is a list: no shell splits it",
+      suggestion,
+    });
   }
   if (step.stdin !== undefined) {
     const message = "a command step gets its input as JSON on stdin";
-    faults.add({ path: [...site.at, "stdin"], message, suggestion: "use input, or type: script", atKey: true });
+    faults.add({
+      code: "misplaced_key",
+      path: [...site.at, "stdin"],
+      message,
+      suggestion: "use input, or type: script",
+      atKey: true,
+    });
   }
 }
 
@@ -174,7 +196,7 @@ function buildCli(step: Step, { common, site }: Parts): Unsigned<StepDefinition>
   for (const key of ["cli", "prompt"] as const) {
     if (step[key] !== undefined && step[key].trim() !== "") continue;
     const suggestion = key === "cli" ? "name a profile: claude, codex, gemini, copilot or one of yours" : "add prompt";
-    faults.add({ path: site.at, message: `the step ${common.name} has no ${key}`, suggestion });
+    faults.add({ code: "missing_key", path: site.at, message: `the step ${common.name} has no ${key}`, suggestion });
   }
   return {
     ...common,
@@ -195,6 +217,7 @@ function checkFunction(step: Step, { common, site }: Parts): string {
   const isFile = /^[^#\s][^#]*#[A-Za-z_$][\w$]*$/.test(text);
   if (!isFile && !text.startsWith("@")) {
     site.context.faults.add({
+      code: "wrong_value",
       path: [...site.at, "function"],
       message: `the step ${common.name} needs a function as file#name, it has ${JSON.stringify(text)}`,
       suggestion: "write ./work.mjs#name",
@@ -217,6 +240,7 @@ function buildModel(step: Step, { common, site }: Parts): Unsigned<StepDefinitio
   }
   if (!site.isRouted && step.prompt === undefined) {
     site.context.faults.add({
+      code: "missing_key",
       path: site.at,
       message: `the step ${common.name} has no prompt`,
       suggestion: "add prompt",
@@ -240,12 +264,14 @@ function buildSet(step: Step, { common, site }: Parts): Unsigned<StepDefinition>
   const hasValue = Object.hasOwn(step, "value");
   if (hasValue === (step.values !== undefined)) {
     site.context.faults.add({
+      code: "conflict",
       path: site.at,
       message: `the step ${common.name} needs exactly one of value and values`,
     });
   }
   if (!hasValue && step.output_type !== undefined) {
     site.context.faults.add({
+      code: "conflict",
       path: [...site.at, "output_type"],
       message: "output_type goes with value only",
       suggestion: "remove it",
@@ -270,6 +296,7 @@ function buildWait(step: Step, { common, site }: Parts): Unsigned<StepDefinition
     (!isTemplate && (milliseconds === undefined || milliseconds <= 0 || milliseconds > 86_400_000));
   if (isWrong) {
     site.context.faults.add({
+      code: duration === undefined ? "missing_key" : "wrong_value",
       path: duration === undefined ? site.at : [...site.at, "duration"],
       message: `the step ${common.name} needs a duration of more than nothing and at most 24h`,
       suggestion: "write seconds, or a text such as 500ms, 30s, 5m, 2h",
@@ -283,11 +310,17 @@ function buildTerminate(step: Step, { common, site }: Parts): Unsigned<StepDefin
   for (const key of ["status", "reason"] as const) {
     if (step[key] !== undefined && step[key].trim() !== "") continue;
     const suggestion = key === "status" ? "write status: success or status: failed" : "say why the workflow ends here";
-    faults.add({ path: site.at, message: `the step ${common.name} has no ${key}`, suggestion });
+    faults.add({ code: "missing_key", path: site.at, message: `the step ${common.name} has no ${key}`, suggestion });
   }
   if (common.routes.length > 0) {
     const message = "a terminate step ends the workflow and goes nowhere";
-    faults.add({ path: [...site.at, "routes"], message, suggestion: "remove the routes", atKey: true });
+    faults.add({
+      code: "misplaced_key",
+      path: [...site.at, "routes"],
+      message,
+      suggestion: "remove the routes",
+      atKey: true,
+    });
   }
   return {
     ...common,
@@ -304,6 +337,7 @@ function buildHttp(step: Step, { common, site }: Parts): Unsigned<StepDefinition
   if (!isTemplate && !/^https?:\/\/[^/]/.test(url)) {
     const suggestion = "write url: https://host/path";
     site.context.faults.add({
+      code: "wrong_value",
       path: [...site.at, "url"],
       message: `the step ${common.name} needs an address`,
       suggestion,

@@ -26,6 +26,7 @@ export function checkStepMeaning(node: StepDefinition, checking: StepChecking): 
   if (checking.context.mode === "explicit") checkNamed(node, checking);
   if (node.systemPrompt !== undefined && node.prompt.trim() === "")
     checking.faults.warn({
+      code: "missing_key",
       path: [...checking.at, "system_prompt"],
       message: "a system prompt without a prompt asks nothing",
       suggestion: "write prompt",
@@ -40,14 +41,14 @@ function checkReference({ root, path, isOptional }: StepReference, index: number
     if (names.has(root) || checking.absent.has(root)) return;
     const nearest = findNearest(root, names.keys());
     const suggestion = nearest === undefined ? "name a step or group" : `did you mean ${nearest}?`;
-    faults.add({ path: at, message: `a reference names ${root}, which is no step`, suggestion });
+    faults.add({ code: "unknown_name", path: at, message: `a reference names ${root}, which is no step`, suggestion });
     return;
   }
   const name = path[1] ?? "";
   if (isOptional || inputs.includes(name)) return;
   const nearest = findNearest(name, inputs);
   const suggestion = nearest === undefined ? "declare it under workflow.input" : `did you mean ${nearest}?`;
-  faults.add({ path: at, message: `the input ${name} is not declared`, suggestion });
+  faults.add({ code: "unknown_name", path: at, message: `the input ${name} is not declared`, suggestion });
 }
 
 /** In explicit mode a prompt sees only what `input` names: what it names besides would be missing at the run. */

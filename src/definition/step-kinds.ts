@@ -158,6 +158,7 @@ export function findKind(question: KindQuestion): NodeKind | undefined {
   const later = findLater(step);
   if (later !== undefined) {
     faults.add({
+      code: "not_here",
       path: [...path, later.key],
       message: describeLater(`a step of type ${later.kind}`),
       suggestion: later.instead,
@@ -187,7 +188,12 @@ function findByType({ path, faults }: KindQuestion, type: string): NodeKind | un
   if (kind !== undefined) return kind;
   const nearest = findNearest(type, [...Object.keys(TYPES), ...Object.keys(LATER)]);
   const suggestion = nearest === undefined ? `known: ${Object.keys(TYPES).join(", ")}` : `did you mean ${nearest}?`;
-  faults.add({ path: [...path, "type"], message: `there is no type of step ${JSON.stringify(type)}`, suggestion });
+  faults.add({
+    code: "unknown_name",
+    path: [...path, "type"],
+    message: `there is no type of step ${JSON.stringify(type)}`,
+    suggestion,
+  });
   return undefined;
 }
 
@@ -196,6 +202,7 @@ function findBySign({ step, path, isRouted, faults }: KindQuestion): NodeKind | 
   if (sign !== undefined) return sign[1];
   if (isRouted) return "model";
   faults.add({
+    code: "missing_key",
     path,
     message: `the step ${step.name ?? ""} says nothing to do`,
     suggestion: "give it a command, function, prompt, value or duration",
@@ -213,6 +220,7 @@ function refuseOutput({ step, path, faults }: KindQuestion, kind: NodeKind): voi
   const form = FORMS[kind];
   if (step.output !== undefined && form !== undefined)
     faults.add({
+      code: "misplaced_key",
       path: [...path, "output"],
       message: `a ${kind} step declares no output: it gives ${form}`,
       suggestion: "remove it",
@@ -220,6 +228,7 @@ function refuseOutput({ step, path, faults }: KindQuestion, kind: NodeKind): voi
     });
   if (kind === "model" && step.output_mode === "raw" && step.output !== undefined)
     faults.add({
+      code: "conflict",
       path: [...path, "output_mode"],
       message: "output_mode: raw takes the answer as it is, so it has no declared output",
       suggestion: "remove one of them",
@@ -233,6 +242,7 @@ function refuseForeignKeys({ step, path, faults }: KindQuestion, kind: NodeKind)
     if (!OWNED.has(key) || own.has(key)) continue;
     const kinds = Object.entries(KEYS).filter(([, keys]) => (keys as readonly string[]).includes(key));
     faults.add({
+      code: "misplaced_key",
       path: [...path, key],
       message: `${key} has no meaning for a ${kind} step`,
       suggestion: `it belongs to: ${kinds.map(([name]) => name).join(", ")}`,

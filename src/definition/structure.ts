@@ -79,6 +79,7 @@ function noteDefect(defect: SchemaDefect, judging: Judging): void {
   const missing = defect.params["missingProperty"];
   if (typeof missing === "string") {
     judging.faults.add({
+      code: "missing_key",
       path,
       message: `${path.length === 0 ? "the file" : lastName(path)} has no ${missing}`,
       suggestion: `add ${missing}`,
@@ -86,7 +87,8 @@ function noteDefect(defect: SchemaDefect, judging: Judging): void {
     });
     return;
   }
-  judging.faults.add({ path, ...describeDefect(defect, path, judging) });
+  const code = defect.keyword === "type" ? "wrong_type" : "wrong_value";
+  judging.faults.add({ code, path, ...describeDefect(defect, path, judging) });
 }
 
 function noteUnknownKey(path: FaultPath, judging: Judging): void {
@@ -94,6 +96,7 @@ function noteUnknownKey(path: FaultPath, judging: Judging): void {
   const above = path.slice(0, -1);
   const place = above.length === 0 ? "the file" : formatPath(above);
   judging.faults.add({
+    code: "unknown_key",
     path,
     message: `unknown key ${JSON.stringify(key)} in ${place}`,
     suggestion: suggestKey(key, above, judging),

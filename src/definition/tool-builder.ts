@@ -32,7 +32,7 @@ export function buildTools({ tools, runtime, codeDigests }: ToolSources, faults:
   for (const [index, tool] of tools.entries()) {
     const { name, ...more } = typeof tool === "string" ? { name: tool } : tool;
     if (functions.has(name) || named.has(name))
-      faults.add({ path: ["tools", index], message: `there are two tools ${name}` });
+      faults.add({ code: "duplicate_name", path: ["tools", index], message: `there are two tools ${name}` });
     if ("function" in more && more.function !== undefined) {
       functions.set(name, buildFunction({ ...more, name, function: more.function }, codeDigests));
       continue;
@@ -75,7 +75,13 @@ function refuseFunctionKeys(tool: NamedTool, path: FaultPath, faults: FaultList)
   for (const key of ["description", "input"] as const) {
     if (tool[key] === undefined) continue;
     const message = `${key} belongs to a tool that is a function; a server describes its own`;
-    faults.add({ path: [...path, key], message, suggestion: "remove it, or add function", atKey: true });
+    faults.add({
+      code: "misplaced_key",
+      path: [...path, key],
+      message,
+      suggestion: "remove it, or add function",
+      atKey: true,
+    });
   }
 }
 
@@ -114,6 +120,7 @@ export function chooseTools(shelf: ToolShelf, { step, at, faults }: ToolChoice):
     if (isKnown(shelf, name)) continue;
     const nearest = findNearest(name, [...functions.keys(), ...shelf.named]);
     faults.add({
+      code: "unknown_name",
       path: [...at, "tools", index],
       message: `there is no tool ${name} in the tools of the workflow`,
       suggestion: nearest === undefined ? "name it under tools, beside workflow" : `did you mean ${nearest}?`,

@@ -126,11 +126,12 @@ function checkForm(file: WorkflowFile, faults: FaultList): void {
   const [first, second] = forms;
   if (first === undefined) {
     const suggestion = "add phases, steps, agents or a goal";
-    faults.add({ path: [], message: "the workflow has nothing to do", suggestion });
+    faults.add({ code: "missing_key", path: [], message: "the workflow has nothing to do", suggestion });
   }
   if (first !== undefined && second !== undefined) {
     const suggestion = second === "goal" ? "keep one" : `keep one; nest the other as a step {name, ${second}: […]}`;
     faults.add({
+      code: "conflict",
       path: [second],
       message: `${first} and ${second} are two forms of one thing`,
       suggestion,
@@ -140,7 +141,13 @@ function checkForm(file: WorkflowFile, faults: FaultList): void {
   const isLooping = (file.for_each ?? []).length > 0;
   for (const form of forms) {
     if (file[form]?.length === 0 && !(form === "agents" && isLooping))
-      faults.add({ path: [form], message: `${form} is empty`, suggestion: "add at least one", atKey: true });
+      faults.add({
+        code: "wrong_value",
+        path: [form],
+        message: `${form} is empty`,
+        suggestion: "add at least one",
+        atKey: true,
+      });
   }
   if (file.agents === undefined) noteRoutedOnly(file, faults);
 }
@@ -148,15 +155,33 @@ function checkForm(file: WorkflowFile, faults: FaultList): void {
 function noteRoutedOnly(file: WorkflowFile, faults: FaultList): void {
   if (file.for_each !== undefined) {
     const suggestion = "write a step {name, for_each: SOURCE, step: {…}}";
-    faults.add({ path: ["for_each"], message: "for_each groups go with agents", suggestion, atKey: true });
+    faults.add({
+      code: "misplaced_key",
+      path: ["for_each"],
+      message: "for_each groups go with agents",
+      suggestion,
+      atKey: true,
+    });
   }
   if (file.parallel !== undefined) {
     const suggestion = "write a step {name, parallel: […]}";
-    faults.add({ path: ["parallel"], message: "parallel groups agents, and there are none", suggestion, atKey: true });
+    faults.add({
+      code: "misplaced_key",
+      path: ["parallel"],
+      message: "parallel groups agents, and there are none",
+      suggestion,
+      atKey: true,
+    });
   }
   if (file.workflow.entry_point !== undefined) {
     const message = "entry_point has a meaning only for agents";
-    faults.add({ path: ["workflow", "entry_point"], message, suggestion: "remove it", atKey: true });
+    faults.add({
+      code: "misplaced_key",
+      path: ["workflow", "entry_point"],
+      message,
+      suggestion: "remove it",
+      atKey: true,
+    });
   }
 }
 
@@ -168,6 +193,7 @@ function checkRuntime(header: WorkflowHeader, isRouted: boolean, faults: FaultLi
     if (known.includes(key)) continue;
     const nearest = findNearest(key, known);
     faults.add({
+      code: "unknown_key",
       path: ["workflow", "runtime", key],
       message: `unknown key ${JSON.stringify(key)} in workflow.runtime`,
       suggestion: nearest === undefined ? `known here: ${known.join(", ")}` : `did you mean ${nearest}?`,
@@ -209,7 +235,8 @@ function buildInputs(header: WorkflowHeader, faults: FaultList): Record<string, 
       ...(input.description === undefined ? {} : { description: input.description }),
     };
     const problem = checkInputDefault(name, inputs[name]);
-    if (problem !== undefined) faults.add({ path: ["workflow", "input", name, "default"], ...problem });
+    if (problem !== undefined)
+      faults.add({ code: "wrong_value", path: ["workflow", "input", name, "default"], ...problem });
   }
   return inputs;
 }
@@ -248,6 +275,7 @@ function onFailureOf(header: WorkflowHeader, faults: FaultList): OnFailure {
   const [own, inBlock] = [header.on_failure, header.checkpoint?.on_failure];
   if (own !== undefined && inBlock !== undefined && own !== inBlock) {
     faults.add({
+      code: "conflict",
       path: ["workflow", "on_failure"],
       message: `on_failure is ${own} here and ${inBlock} in checkpoint`,
       suggestion: "keep one",

@@ -24,6 +24,7 @@ export function collectSettings(file: WorkflowFile, faults: FaultList): JsonObje
   if (store === undefined) return settings;
   if (file.store !== undefined && file.store !== store) {
     faults.add({
+      code: "conflict",
       path: ["store"],
       message: `the store is ${file.store} here and ${store} in workflow.checkpoint`,
       suggestion: "keep one",

@@ -5,6 +5,7 @@
  * on; reading verbs need no claim and change nothing.
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
+import type { DefinitionFault } from "../definition/fault.js";
 import type { OnUnknown } from "../definition/workflow.js";
 import type { KeySourceSetting } from "../vault/key-source.js";
 import type * as Faces from "./face-views.js";
@@ -158,8 +159,8 @@ export interface ValidateView {
   readonly steps?: number;
   readonly fingerprint?: string;
   readonly inputs?: readonly JsonObject[];
-  /** Every fault, with line and column. */
-  readonly faults: readonly JsonObject[];
+  /** Every fault, with its kind, line and column. */
+  readonly faults: readonly DefinitionFault[];
   /** What the file asks for and this version does not do. */
   readonly notes?: readonly string[];
   readonly text: string;

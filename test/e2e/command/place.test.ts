@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CheckView, ConfigView, ValidateView } from "../../../src/runtime/contract.js";
+import { expectView } from "../../support/view-schemas.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { writeHeldSteps } from "../../support/held-steps.js";
 
@@ -151,10 +152,14 @@ describe("validate", () => {
     place.write("bad.yaml", "workflow: {name: bad}\nsteps:\n  - {name: s1, comand: [sh, step.sh, s1]}\n");
     const result = await place.run(["validate", "bad.yaml", "--json"]);
     expect({ code: result.code, stderr: result.stderr }).toEqual({ code: 2, stderr: "" });
-    expect(result.json<ValidateView>()).toMatchObject({
+    const view = result.json<ValidateView>();
+    expectView("validate", view);
+    expect(view).toMatchObject({
       file: "bad.yaml",
       valid: false,
-      faults: [{ line: 3, column: 16, path: "steps[0].comand", suggestion: "did you mean command?" }],
+      faults: [
+        { code: "unknown_key", line: 3, column: 16, path: "steps[0].comand", suggestion: "did you mean command?" },
+      ],
     });
     expect(place.ledger()).toEqual([]);
   });
