@@ -1,0 +1,42 @@
+/** The table of faults names tests that are there, and every rank that the core alone must bear. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { FAULT_TABLE, type FaultRow } from "./support/fault-table.js";
+
+/** FAULTS as far as they concern one machine without models. */
+const RANKS = [1, 5, 11, 16, 24, 31, 37, 40, 47, 52];
+
+/** What a table names that is not there. */
+function findMissing(table: readonly FaultRow[]): string[] {
+  return table.flatMap(({ rank, tests }) =>
+    tests.filter(({ file, title }) => !hasTitle(file, title)).map(({ file, title }) => `${rank}: ${file}: ${title}`),
+  );
+}
+
+/** Only where a test, a group of tests or a scenario is named counts. */
+function hasTitle(file: string, title: string): boolean {
+  const path = join(import.meta.dirname, file);
+  if (!existsSync(path)) return false;
+  const text = readFileSync(path, "utf8");
+  return [`"${title}`, `\`${title}`].some((start) => text.includes(start));
+}
+
+describe("the table of faults", () => {
+  it("has every rank once, each with tests", () => {
+    expect(FAULT_TABLE.map(({ rank }) => rank)).toEqual(RANKS);
+    expect(FAULT_TABLE.filter(({ tests }) => tests.length === 0)).toEqual([]);
+  });
+
+  it("names only tests that are there", () => {
+    expect(findMissing(FAULT_TABLE)).toEqual([]);
+  });
+
+  it("sees a test that was renamed, and a file that is gone", () => {
+    const planted = [
+      { file: "unit/engine/group.test.ts", title: "a rate limit is no matter" },
+      { file: "unit/engine/gone.test.ts", title: "a rate limit is a pause" },
+    ];
+    expect(findMissing([{ rank: 1, fault: "planted", tests: planted }])).toHaveLength(2);
+  });
+});

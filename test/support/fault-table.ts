@@ -1,0 +1,160 @@
+/**
+ * FAULTS as far as they concern one machine without models: by rank, the tests that show the right behaviour for the whole kind.
+ * A title is the text in the file, or the beginning of it. `fault-table.test.ts` holds that they are all there.
+ */
+export interface FaultRow {
+  readonly rank: number;
+  readonly fault: string;
+  readonly tests: readonly { readonly file: string; readonly title: string }[];
+}
+
+const at = (file: string, ...titles: readonly string[]) => titles.map((title) => ({ file, title }));
+
+export const FAULT_TABLE: readonly FaultRow[] = [
+  {
+    rank: 1,
+    fault: "finished work thrown away when a usage limit hits",
+    tests: [
+      ...at("unit/engine/group.test.ts", "a rate limit is a pause with a resume time and no failure"),
+      ...at("unit/engine/runner/time.test.ts", "a rate limit is a pause and not a failure"),
+      ...at("unit/agents/cli/cli-step.test.ts", "FAULTS 1: whose account is used up asks to wait"),
+      ...at("e2e/examples/examples.test.ts", "FAULTS 1: waits where the ninth agent is refused"),
+      ...at("e2e/kill/language-faults.test.ts", "FAULTS 1: a limit of the provider in the middle of many items"),
+    ],
+  },
+  {
+    rank: 5,
+    fault: "run says completed with part of the work missing",
+    tests: [
+      ...at(
+        "unit/engine/for-each.test.ts",
+        "continue_on_error does all others, leaves a hole that is named, and ends partial",
+      ),
+      ...at("unit/engine/machine.test.ts", "follows the next valid route with on_failure: continue and ends partial"),
+      ...at("unit/engine/unknown-outcome.test.ts", "skip goes on without it and the task ends partial"),
+      ...at("unit/engine/rules/partial-failure.test.ts", "is gone on without, once restarts are used up"),
+      ...at(
+        "e2e/growth/items.test.ts",
+        "FAULTS 5: keeps a slot for each item, names those that failed, and ends with 3",
+      ),
+      ...at("e2e/kill/language-faults.test.ts", "FAULTS 5: items that failed, and a kill when five of ten are done"),
+    ],
+  },
+  {
+    rank: 11,
+    fault: "retention deletes silently and for good",
+    tests: [
+      ...at("unit/runtime/retention-and-size.test.ts", "FAULTS 11: retention deletes silently and for good"),
+      ...at(
+        "e2e/past/retention.test.ts",
+        "plans without changing a byte, refuses to remove without --yes, and removes with it",
+        "never removes what is pinned, and keeps two files more of an unfinished task that is cleared",
+        "shortens the history, says what becomes unreachable, and the rest goes on",
+      ),
+      ...at(
+        "simulation/verbs/scenarios.ts",
+        "prune of files",
+        "prune of the history",
+        "removal of a whole task by age",
+      ),
+    ],
+  },
+  {
+    rank: 16,
+    fault: "workflow edited between runs: stale position, or no resume at all",
+    tests: [
+      ...at("unit/engine/changed-definition.test.ts", "a changed definition"),
+      ...at("e2e/past/edited-workflow.test.ts", "FAULTS 16: an edit of $form"),
+      ...at(
+        "e2e/trust/keeps.test.ts",
+        "for a workflow file that is gone goes on by the sealed definition, and says so",
+      ),
+    ],
+  },
+  {
+    rank: 24,
+    fault: "checkpoint store grows without bound",
+    tests: at(
+      "e2e/growth/growth.test.ts",
+      "FAULTS 24: a task of 200 steps that add 20 KB each, and a constant of 2 MB",
+    ),
+  },
+  {
+    rank: 31,
+    fault: "resume destroys the last good checkpoint first",
+    tests: [
+      ...at(
+        "e2e/trust/keeps.test.ts",
+        "a resume that fails",
+        "for a step's program that is gone keeps all checkpoints",
+        "on a file system that cannot be written says so and keeps everything",
+        "by a kill at any moment after its start keeps all checkpoints",
+      ),
+      ...at("simulation/verbs/verb-explorer.test.ts", "R10: what goes on after a crash may crash too"),
+    ],
+  },
+  {
+    rank: 37,
+    fault: "shown as running long after the end",
+    tests: [
+      ...at(
+        "e2e/command/inspection.test.ts",
+        "tells a running task's owner, and everything of a finished one",
+        "--follow shows what comes while the task runs, one document per line, and ends with its owner",
+      ),
+      ...at(
+        "e2e/kill/faults.test.ts",
+        "is listed as interrupted at its third step without being asked for checkpoints",
+      ),
+      ...at("e2e/trust/ownership.test.ts", "is seen from another process namespace: living as alive, dead as gone"),
+    ],
+  },
+  {
+    rank: 40,
+    fault: "an encrypted store happily loads plain data",
+    tests: [
+      ...at(
+        "unit/checkpoint/file-damage.test.ts",
+        "FAULTS 40: is refused where plain data stands in for sealed data",
+        "FAULTS 40: an unencrypted task does not open a sealed file without its key",
+        "says that version %s is not one it reads",
+      ),
+      ...at("unit/vault/sealing.test.ts", "V3: refuses plain data unless it was opened with allowPlain"),
+      ...at("unit/vault/task-vault.test.ts", "V3: takes a task without a keyring for plain only where that is allowed"),
+      ...at(
+        "unit/runtime/control-damage.test.ts",
+        "is refused under another name, in another task, and plain where the task is sealed",
+      ),
+      ...at(
+        "unit/runtime/audit-file.test.ts",
+        "is not accepted plain where the task is encrypted, and opens where it is not",
+      ),
+    ],
+  },
+  {
+    rank: 47,
+    fault: "oversized output: endless retry or a run that never ends",
+    tests: at(
+      "unit/runtime/retention-and-size.test.ts",
+      "FAULTS 47: an output over every limit",
+      "is a named failure of one attempt however often a retry is allowed, and the task can be shown",
+    ),
+  },
+  {
+    rank: 52,
+    fault: "replay and diff show noise, not the first difference",
+    tests: [
+      ...at(
+        "unit/checkpoint/diff.test.ts",
+        "FAULTS 52: names the first step, the field and both words, whatever the order of finishing",
+      ),
+      ...at(
+        "e2e/command/inspection.test.ts",
+        "FAULTS 52: replay tells the story up to the checkpoint, finds no difference, and runs nothing",
+        "FAULTS 52: diff ends with 0 for the same and with 1 for another, the first differing step first",
+        "FAULTS 52: two runs of the same workflow differ in nothing but what differs",
+      ),
+      ...at("e2e/past/differences.test.ts", "names the first step that differs first, long text by line"),
+    ],
+  },
+];
