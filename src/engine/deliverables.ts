@@ -62,6 +62,13 @@ export function describeFile(file: string, value: JsonValue): SavedFile {
   return { file, sha256: sha256Hex(content), sizeBytes: Buffer.byteLength(content), content: { inline: content } };
 }
 
+/** The file that a value stands for in an output; `undefined` for any other value. */
+export function findReference(value: JsonValue, files: ReadonlyMap<string, SavedFile>): SavedFile | undefined {
+  if (!isJsonObject(value) || typeof value["file"] !== "string") return undefined;
+  const file = files.get(value["file"]);
+  return file !== undefined && file.sha256 === value["sha256"] ? file : undefined;
+}
+
 /** The path of a file below the task's folder. */
 export function placeFile(file: string, phase: number): string {
   return file.startsWith("final/") || file.startsWith("phases/") ? file : `phases/phase${phase}/${file}`;

@@ -18,7 +18,7 @@ import {
   type SpecialistConfidence,
 } from "./confidence-report.js";
 import { formatConfidence, percent, textOf } from "./confidence-text.js";
-import { describeFile, type SavedFile } from "./deliverables.js";
+import { describeFile, findReference, type SavedFile } from "./deliverables.js";
 import { childPath, requireTask } from "./lookup.js";
 import { drawPicture, isWrittenBySteps } from "./task-picture.js";
 
@@ -61,7 +61,7 @@ function consolidate(choice: Choice, report: ConfidenceReportView, { minimum }: 
   const body =
     written === undefined
       ? report.phases.flatMap((phase) => describeResults(choice, phase))
-      : [formatResult(loadValue(choice, written.value))];
+      : [formatResult(choice, loadValue(choice, written.value))];
   return `${[`# ${report.workflow}`, ...body, ...describeLeftOut(report, minimum)].join("\n\n")}\n`;
 }
 
@@ -73,15 +73,22 @@ function describeResults(choice: Choice, { name, specialists }: PhaseConfidenceR
     ...sure.flatMap((one) => {
       const output = choice.state.outputs.get(one.path);
       const value = output === undefined ? null : loadValue(choice, output.value);
-      return [`### ${one.name} (${percent(one.counted ?? 0)})`, formatResult(value)];
+      return [`### ${one.name} (${percent(one.counted ?? 0)})`, formatResult(choice, value)];
     }),
   ];
 }
 
-function formatResult(value: JsonValue): string {
+function formatResult(choice: Choice, value: JsonValue): string {
+  const saved = findReference(value, choice.state.deliverables);
+  if (saved !== undefined) return formatResult(choice, loadValue(choice, saved.content));
   if (typeof value === "string") return value.trim();
   const text = isJsonObject(value) && Object.keys(value).length === 1 ? value["result"] : undefined;
   if (typeof text === "string") return text.trim();
+  if (isJsonObject(value) && Object.keys(value).length === 1) {
+    const [[name, inner] = ["", null]] = Object.entries(value);
+    if (findReference(inner ?? null, choice.state.deliverables) !== undefined)
+      return `${name}:\n\n${formatResult(choice, inner ?? null)}`;
+  }
   return `\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\``;
 }
 

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.j
 import type { StepDefinition } from "../../definition/workflow.js";
 import type { StepWork, TaskFacts } from "../ports.js";
 import { findApproval } from "../approval.js";
+import { findReference } from "../deliverables.js";
 import { findPhase, findWorkflow, requireTask } from "../lookup.js";
 import type { StepEntry, TaskState } from "../state.js";
 import type { LargeValues } from "./values.js";
@@ -38,7 +39,7 @@ export async function assembleWork(
     },
     input: objectOf(rendered["input"]),
     rendered,
-    outputs: await loadOutputs(state, listOf(rendered["uses"]), values),
+    outputs: await loadOutputs({ state, values }, listOf(rendered["uses"]), isRead(definition)),
     feedback: phase?.feedback ?? [],
     uncertainties: listOf(rendered["uncertainties"]),
     story: () => describeStory(state),
@@ -72,14 +73,35 @@ async function describeWorkflow({ state, values }: WorkSources, { path }: StepEn
 }
 
 /** Outputs by name; where two paths end in the same name the later path of the list wins. */
-async function loadOutputs(state: TaskState, paths: readonly JsonValue[], values: LargeValues): Promise<JsonObject> {
+async function loadOutputs(
+  { state, values }: WorkSources,
+  paths: readonly JsonValue[],
+  isWhole: boolean,
+): Promise<JsonObject> {
   const outputs: Record<string, JsonValue> = {};
   for (const path of paths) {
     if (typeof path !== "string") continue;
     const output = state.outputs.get(path);
-    if (output !== undefined) outputs[path.slice(path.lastIndexOf("/") + 1)] = await values.resolve(output.value);
+    if (output !== undefined) {
+      const value = await values.resolve(output.value);
+      outputs[path.slice(path.lastIndexOf("/") + 1)] = isWhole ? await withFiles({ state, values }, value) : value;
+    }
   }
   return outputs;
+}
+
+/** A model that is briefed, or judges, is shown what is in a file, not that there is one. */
+function isRead(definition: StepDefinition): boolean {
+  if (definition.kind === "scorer") return definition.scorer.by === "model";
+  return definition.kind === "model" && definition.briefingTokensMax !== undefined;
+}
+
+async function withFiles(sources: WorkSources, value: JsonValue): Promise<JsonValue> {
+  const saved = findReference(value, sources.state.deliverables);
+  if (saved !== undefined) return sources.values.resolve(saved.content);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(async ([key, item]) => [key, await withFiles(sources, item ?? null)]);
+  return Object.fromEntries((await Promise.all(entries)) as [string, JsonValue][]);
 }
 
 async function loadHistory(state: TaskState, step: StepEntry, values: LargeValues) {
