@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { EventView, RunView, TaskView } from "../../../src/runtime/contract.js";
@@ -100,5 +100,55 @@ describe("FAULTS 24: a task of 200 steps that add 20 KB each, and a constant of 
     const lines = lineSizes(place);
     const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
     expect(sum(lines.slice(-200)) / sum(lines.slice(50, 250))).toBeLessThan(1.2);
+  });
+});
+
+describe("FAULTS 24: items of nested workflows that each leave 20 KB", () => {
+  const COUNT = 100;
+  const flow = (count: number) => ({
+    workflow: { name: "growing", entry_point: "constant", limits: { max_iterations: 1000 } },
+    agents: [
+      { name: "constant", function: "./functions.mjs#constant", effects: "none", routes: [{ to: "list" }] },
+      { name: "list", type: "set", value: Array.from({ length: count }, (_none, at) => at), routes: [{ to: "each" }] },
+    ],
+    for_each: [
+      {
+        name: "each",
+        type: "for_each",
+        source: "list.output",
+        as: "it",
+        max_concurrent: 8,
+        agent: { name: "sub", type: "workflow", workflow: "inner.json" },
+      },
+    ],
+    output: { count: "{{ each.count }}" },
+  });
+  const INNER = {
+    workflow: { name: "inner", entry_point: "a" },
+    agents: [
+      { name: "a", function: "./functions.mjs#piece", effects: "none", routes: [{ to: "b" }] },
+      { name: "b", type: "set", value: "{{ a.output | length }}" },
+    ],
+    output: { bytes: "{{ b.output }}" },
+  };
+
+  it("grow in line with what is new, and are pruned like any other", async () => {
+    const place = openPlace();
+    place.write("functions.mjs", `${FUNCTIONS}\nexport const piece = () => write(${STEP_BYTES});\n`);
+    place.write("inner.json", JSON.stringify(INNER));
+    const sizes: number[] = [];
+    for (const count of [COUNT / 2, COUNT]) {
+      rmSync(join(place.folder, "outputs/t"), { recursive: true, force: true });
+      place.write("workflow.json", JSON.stringify(flow(count)));
+      const run = await place.run(["run", "workflow.json", "--task", "t", "--new", "--json"]);
+      expect(run.json<RunView>()).toMatchObject({ exit_status: 0, output: { count } });
+      sizes.push(sizeIn(place));
+    }
+    const [half = 0, whole = 0] = sizes;
+    expect(whole).toBeLessThan(3 * (CONSTANT_BYTES + COUNT * STEP_BYTES));
+    expect(whole - half).toBeLessThan(3 * (COUNT / 2) * STEP_BYTES);
+    expect((await place.run(["checkpoints", "prune", "t", "--keep", "1", "--yes"])).code).toBe(0);
+    expect(sizeIn(place)).toBeLessThanOrEqual(whole);
+    expect((await place.run(["show", "t", "--json"])).json<TaskView>().damage).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * What users of such tools suffer from, inside the items of a for_each and inside nested workflows: real processes that are
- * killed, and a ledger of what really ran (FAULTS 1, 5, 7, 8, 9, 19, 29).
+ * killed, and a ledger of what really ran (FAULTS 1, 5, 7, 8, 9, 19, 20, 29).
  */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -264,6 +264,31 @@ describe("FAULTS 19: a loop in a nested workflow in an item that is killed after
     const again = await place.run(["run", "wf.yaml", "--task", "two", "--input", "list=[0]"]);
     expect(again.code).toBe(21);
     expect(place.ledger()).toEqual([...passes, ...passes]);
+  });
+});
+
+describe("FAULTS 20: an item whose answers are not what is declared", () => {
+  it("fails by name with the path of the fault; what it said is kept, and a resume asks for this item alone", async () => {
+    const workflow = each(`{name: w, prompt: "{{ it }}", output: {title: {type: string}}}`).replace(
+      "entry_point",
+      "runtime: {provider: scripted, scripted_answers: answers.json}, entry_point",
+    );
+    const place = prepare({ workflow, list: upTo(3) });
+    const says = ["no title here", '{"title": 7}', "{}", '{"title": "at last"}'].map((say) => ({ say }));
+    place.write("answers.json", JSON.stringify({ "w[1]": says, "*": [{ say: { title: "fine" } }] }));
+    const run = await place.run([...RUN, "--json"]);
+    expect(run.json<RunView>()).toMatchObject({ status: "failed", exit_status: 4 });
+    expect(run.json<RunView>().reason).toMatch(/w\[1\] failed: STEP_OUTPUT_INVALID: .*title/);
+    const turns = async () =>
+      (await place.run(["events", "t", "--json"])).json<EventView[]>().filter(({ type }) => type === "turn_recorded");
+    expect((await turns()).map(({ event }) => JSON.stringify(event)).join("\n")).toContain("no title here");
+    expect(await turns()).toHaveLength(1 + 3);
+    expect((await place.run(["resume", "t"])).code).toBe(0);
+    expect(await turns()).toHaveLength(1 + 3 + 1 + 1);
+    expect((await view(place)).output).toMatchObject({
+      outputs: [{ title: "fine" }, { title: "at last" }, { title: "fine" }],
+    });
+    expect((await view(place)).steps.map(({ attempt }) => attempt)).toEqual([1, 2, 1]);
   });
 });
 

@@ -38,6 +38,16 @@ describe("PatientFileSystem", () => {
     expect(await renameUnder("win32", errno, 4)).toEqual({ error: undefined, sleptMs: 150, names: ["b"] });
   });
 
+  it.each(["EPERM", "EBUSY", "EACCES"].flatMap((errno) => [1, 5, 50].map((times) => ({ errno, times }))))(
+    "FAULTS 45: a rename refused $times times with $errno is done or given up within bounds, and leaves one file",
+    async ({ errno, times }) => {
+      const { error, sleptMs, names } = await renameUnder("win32", errno, times);
+      expect(sleptMs).toBeLessThan(6_000);
+      if (error === undefined) expect(names).toEqual(["b"]);
+      else expect({ error, names, times }).toMatchObject({ error: { code: errno }, names: ["a"], times: 50 });
+    },
+  );
+
   it("gives up on Windows after five seconds, and at once elsewhere", async () => {
     const waited = await renameUnder("win32", "EBUSY", 1000);
     expect(waited.error).toMatchObject({ code: "EBUSY" });
