@@ -1,15 +1,25 @@
-// One for_each of that many items which do nothing, in a window of 64; prints how quickly they went and what it took.
-//   node scripts/measures/items.mjs COUNT
+// One for_each of that many items which do nothing, in a window of 64; prints how quickly they went, what of it was alive
+// when the last was done, and the most that was resident.
+//   node --expose-gc scripts/measures/items.mjs COUNT
 import { inPlace, itemsOf } from "./place.mjs";
-import { runTimed } from "./runs.mjs";
 
 const count = Number(process.argv[2]);
 await inPlace(async ({ open }) => {
   const splashdown = await open();
   const list = Array.from({ length: count }, (_item, index) => index);
-  const { view, totalMs } = await runTimed(splashdown, itemsOf(64), { inputs: { list } });
+  const startedMs = performance.now();
+  const found = {};
+  let done = 0;
+  splashdown.on("step_finished", () => {
+    done += 1;
+    if (done < count) return;
+    found.rate = (count / (performance.now() - startedMs)) * 1000;
+    globalThis.gc();
+    found.aliveBytes = process.memoryUsage().heapUsed;
+  });
+  const view = await splashdown.run({ workflow: itemsOf(64), task: "bench", inputs: { list } });
   await splashdown.close();
-  if (view.output.count !== count) throw new Error(`${view.output.count} of ${count} items were done`);
-  const peakBytes = process.resourceUsage().maxRSS * 1024;
-  console.log(JSON.stringify({ rate: (count / totalMs) * 1000, peakBytes }));
+  if (view.output?.count !== count)
+    throw new Error(`${view.status}: ${view.output?.count} of ${count} items were done`);
+  console.log(JSON.stringify({ ...found, peakBytes: process.resourceUsage().maxRSS * 1024 }));
 });
