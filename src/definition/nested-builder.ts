@@ -12,6 +12,15 @@ import type { NodeDefinition, ScopeDefinition, TemplateValue, WorkflowScope } fr
 
 /** Errors: none; `undefined` where the file could not be loaded, whose faults are told with it. */
 export function buildNested(step: Step, frame: ScopeFrame, site: NodeSite): WorkflowScope | undefined {
+  if (step.workflow === undefined) {
+    const suggestion = "write workflow: FILE.yaml";
+    site.context.faults.add({
+      code: "missing_key",
+      path: site.at,
+      message: `the step ${step.name ?? ""} names no workflow`,
+      suggestion,
+    });
+  }
   const loaded = site.context.nested.get(step.workflow ?? "");
   if (loaded === undefined) return undefined;
   const { definition, file, folder } = loaded;

@@ -213,6 +213,7 @@ function findBySign({ step, path, isRouted, faults }: KindQuestion): NodeKind | 
 /** Kinds whose result has one form. Source: CONDUCTOR-YAML 1.4, 1.9. */
 const FORMS: Readonly<Partial<Record<NodeKind, string>>> = {
   wait: "waited_seconds",
+  terminate: "nothing, or output_template in place of the workflow's output",
   questions: "answers, items and outcome",
 };
 
