@@ -220,3 +220,28 @@ describe("a gate whose time runs out while nobody owns the task", () => {
     expect(place.ledger()).toEqual(["after"]);
   });
 });
+
+const TOOL = `workflow:
+  name: tooled
+  runtime: {provider: scripted, scripted_answers: {work: [{calls: [{tool: charge, input: {amount: 5}}]}, {say: end}]}}
+tools: [{name: charge, function: ./tools.mjs#charge, input: {amount: {type: number}}, approve: always}]
+steps: [{name: work, prompt: go}]
+`;
+
+describe.skipIf(NO_TERMINAL !== undefined)("a call of a tool that must be approved, on a terminal", () => {
+  it.each([
+    ["is made when it is allowed", [ENTER], ["charged 5"]],
+    ["is not made when it is denied", [DOWN, ENTER], []],
+  ])("%s", async (_what, keys, ledger) => {
+    const { place, run } = onTerminal(TOOL);
+    const write = 'import { appendFileSync } from "node:fs";';
+    place.write(
+      "tools.mjs",
+      `${write}\nexport const charge = ({ input }) => appendFileSync("ledger", \`charged \${input.amount}\\n\`);\n`,
+    );
+    await answer(run, /wants to call the tool charge[\s\S]*later: leave/, ...keys);
+    if (ledger.length === 0) await answer(run, "reason", "too dear", ENTER);
+    expect((await run.done).code).toBe(0);
+    expect(place.ledger()).toEqual(ledger);
+  });
+});
