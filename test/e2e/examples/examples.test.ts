@@ -38,8 +38,8 @@ describe("the examples of the README", () => {
   );
   /** It asks an agent that is installed on the machine. */
   const NOT_OFFLINE = "agent-review";
-  /** It waits for a person, who then answers with one more command. */
-  const WAITS = "approval";
+  /** They wait for a person, who then answers with one more command. */
+  const WAITS: Readonly<Record<string, string>> = { approval: "send", goal: "follow" };
 
   it("are all that there are", () => {
     const folders = readdirSync(fileOf(""), { withFileTypes: true }).flatMap((entry) =>
@@ -57,10 +57,12 @@ describe("the examples of the README", () => {
       mkdirSync(join(place.folder, "node_modules"));
       symlinkSync(PROJECT_FOLDER, join(place.folder, "node_modules", "splashdown"));
       const { code, stderr } = await place.run([...words, "--quiet"]);
-      expect({ code, stderr: code === 0 ? "" : stderr }).toMatchObject({ code: name === WAITS ? 20 : 0 });
-      if (name !== WAITS) return;
-      expect((await place.run(["answer", name, "send"])).code).toBe(0);
+      expect({ code, stderr: code === 0 ? "" : stderr }).toMatchObject({ code: name in WAITS ? 20 : 0 });
+      const answer = WAITS[name];
+      if (answer === undefined) return;
+      expect((await place.run(["answer", name, answer])).code).toBe(0);
       expect((await place.run([...words, "--quiet"])).code).toBe(0);
+      if (name !== "approval") return;
       expect(place.ledger("examples/approval/outbox.txt")).toEqual(["Please be quiet at night."]);
     },
   );
