@@ -97,6 +97,7 @@ async function createCheckers(): Promise<Readonly<Record<string, (place: string)
     trigger: (name) => readSource("src/engine/events.ts").includes(`| "${name}"`),
     environment: (name) => readSource("src/definition/settings-sources.ts").includes(name),
     "setting-value": (value) => readSource("src/store/open-store.ts").includes(value),
+    view: (name) => readSource("src/store/sql-tables.ts").includes(`CREATE VIEW \${prefix}${name} AS SELECT`),
     error: (code) => Object.hasOwn(ERROR_TABLE, code),
     limit: (name) => Object.hasOwn(LIMITS, name),
     bench: (name) =>
@@ -145,6 +146,7 @@ describe("the table of seed names", () => {
       "trigger:fly",
       "environment:FLY",
       "setting-value:fly:",
+      "view:fly",
       "error:FLY",
       "limit:fly",
       "bench:fly",
