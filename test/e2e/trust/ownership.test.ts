@@ -15,7 +15,14 @@ async function startOwner(effects = "none") {
   const file = writeSample(place, "hold", effects);
   const owner = place.start(["run", file, "--task", TASK, "--json"]);
   await until("the last step runs", () => readLedger(place).includes("delta"), 30_000);
+  await until("no snapshot is on its way", () => isSettled(place), 30_000);
   return { place, file, owner };
+}
+
+/** The newest checkpoint has its file, and the history says so: nothing is being written beside the step any more. */
+async function isSettled(place: Place): Promise<boolean> {
+  const events = (await place.run(["events", TASK, "--json"])).json<{ type: string }[]>().map(({ type }) => type);
+  return events.lastIndexOf("snapshot_written") > events.lastIndexOf("checkpoint_recorded");
 }
 
 describe("many processes at one crashed task", () => {
