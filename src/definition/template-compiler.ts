@@ -53,6 +53,7 @@ export function compileTemplate(text: string): CompiledTemplate {
     return { form: "text", chains: [], rebound: new Set() };
   const segments = scanTemplate(text);
   refuseMany(segments);
+  refuseFiles(segments);
   for (const segment of segments) if ("tokens" in segment) refuseTokens(segment.tokens);
   const { chains, rebound } = findChains(segments);
   const whole = findWhole(text, segments);
@@ -87,6 +88,20 @@ function refuseMany(segments: readonly Segment[]): void {
   const first = tags[LIMITS.templateTagsMax];
   if (first !== undefined)
     throw new TemplateSyntaxFault(`a template has more than ${LIMITS.templateTagsMax} tags`, first.start);
+}
+
+/** Blocks that would read another template. */
+const OTHER_FILES = new Set(["include", "import", "from", "extends"]);
+
+function refuseFiles(segments: readonly Segment[]): void {
+  for (const segment of segments) {
+    const [keyword] = segment.kind === "block" ? segment.tokens : [];
+    if (keyword !== undefined && OTHER_FILES.has(keyword.text))
+      throw new TemplateSyntaxFault(
+        `${keyword.text} reads no other file here: put its text in with !file`,
+        keyword.start,
+      );
+  }
 }
 
 function refuseTokens(tokens: readonly Token[]): void {
