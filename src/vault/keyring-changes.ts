@@ -10,7 +10,7 @@
  * Source: STORAGE sections 1.6 (keyring), 2.3.
  */
 import type { Clock } from "../base/clock.js";
-import { SplashdownError } from "../base/errors.js";
+import { assert, SplashdownError } from "../base/errors.js";
 import { silentLog, type Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import type { KeyringHeader, KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
@@ -24,7 +24,7 @@ import {
   saveNextRevision,
 } from "./keyring-revisions.js";
 import { isLockedFor, lockedOut, proveEveryKey } from "./keyring-proof.js";
-import { type KeyPorts, type KeySourceSetting, type ReadySource, readSources } from "./key-source.js";
+import { isReadySource, type KeyPorts, type KeySourceSetting, type ReadySource, readSources } from "./key-source.js";
 import type { TaskKey } from "./sealing.js";
 import { createSlot, SCRYPT_COST, type ScryptCost } from "./slot.js";
 import { opensKey, requireReady, requireTask } from "./task-vault.js";
@@ -251,7 +251,7 @@ async function changeKeyring(
     },
     (keyring) => proveEveryKey(keyring, { ready, added, keys: keysAfter }),
   );
-  if (change === undefined) throw new SplashdownError("INTERNAL", "a keyring was changed without being read");
+  assert(change !== undefined, "a keyring was changed without being read");
   return revision === undefined ? change : { ...change, revision };
 }
 
@@ -274,20 +274,19 @@ async function openAll(options: KeyringChangeOptions, loaded: LoadedKeyring): Pr
 
 function requireActive({ header, keys }: OpenedKeyring): TaskKey {
   const active = keys.find((key) => key.id === header.active);
-  if (active === undefined) throw new SplashdownError("INTERNAL", "a keyring was opened without its active key");
+  assert(active !== undefined, "a keyring was opened without its active key");
   return active;
 }
 
 async function requireSource(setting: KeySourceSetting, ports: KeyPorts): Promise<ReadySource> {
   const [source] = await readSources([setting], ports);
-  if (source?.secret !== undefined) return { ...source, secret: source.secret };
-  if (source?.problem !== undefined) throw source.problem;
-  throw new SplashdownError(
-    "KEY_SOURCE_INVALID",
-    `the ${source?.label ?? "source"}: ${source?.absence ?? "gives nothing"}`,
-    {
-      details: { source: source?.label ?? null },
-    },
+  assert(source !== undefined, "one setting gives one source");
+  if (isReadySource(source)) return source;
+  throw (
+    source.problem ??
+    new SplashdownError("KEY_SOURCE_INVALID", `the ${source.label}: ${source.absence ?? "gives nothing"}`, {
+      details: { source: source.label },
+    })
   );
 }
 

@@ -57,6 +57,20 @@ describe("ensureDefaultKeyFile", () => {
     expect(fileSystem.text(PATH)).toBe(theirs);
   });
 
+  it("V14: names the first place that lasts as long as the store, or its own where none does", async () => {
+    const commandsWith = async (keptFolders: readonly string[]): Promise<string> => {
+      const fileSystem = createFileSystem({ "/home": TMPFS, "/run": TMPFS });
+      fileSystem.addFolder("/run");
+      fileSystem.addFolder("/srv");
+      const refusal = await refusalOf(() => ensureDefaultKeyFile(optionsFor(fileSystem, { keptFolders })));
+      expect(refusal.code).toBe("KEY_NOT_CREATED");
+      return JSON.stringify(refusal.details?.["commands"]);
+    };
+    expect(await commandsWith(["/run", "/srv", "/"])).toContain("/srv/splashdown.key");
+    expect(await commandsWith(["/run"])).toContain(PATH);
+    expect(await commandsWith([])).toContain(PATH);
+  });
+
   it("V14: gives the present key even where none would be made, so that its data opens", async () => {
     const fileSystem = createFileSystem({ "/home": TMPFS });
     fileSystem.addFile(PATH, formatKeyFile(Buffer.alloc(32, 1)));

@@ -76,6 +76,16 @@ describe("adding a key source", () => {
     expect([...room.store.objects.keys()]).toEqual(["keyring-1.json"]);
   });
 
+  it("refuses a source that is there and holds no key, by what is wrong with it", async () => {
+    const room = await createRoom();
+    room.fileSystem.addFile("/home/ada/keys/broken.key", "no key at all\n");
+    const broken: KeySourceSetting = { kind: "keyfile", path: "/home/ada/keys/broken.key" };
+    const refusal = await refusalOf(() => addKeySource(changeIn(room), broken));
+    expect(refusal).toMatchObject({ code: "KEY_SOURCE_INVALID" });
+    expect(String(refusal.message)).toContain("is not a splashdown key file");
+    expect([...room.store.objects.keys()]).toEqual(["keyring-1.json"]);
+  });
+
   it("V17: is for those who can open it only", async () => {
     const room = await createRoom();
     expect(await codeOfAsync(() => addKeySource(changeIn(room, [OTHER_FILE]), OTHER_FILE))).toBe("KEY_WRONG");

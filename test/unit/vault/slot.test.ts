@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { KeyringSlot } from "../../../src/schema/generated/keyring.js";
-import { createSlot, findSlotProblem, isScryptCostLegal, openSlot, SCRYPT_COST } from "../../../src/vault/slot.js";
+import {
+  createSlot,
+  derivePassphraseKey,
+  findSlotProblem,
+  isScryptCostLegal,
+  openSlot,
+  SCRYPT_COST,
+} from "../../../src/vault/slot.js";
 import type { Secret, SourceState } from "../../../src/vault/key-source.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
@@ -28,6 +35,27 @@ describe("isScryptCostLegal", () => {
 
   it("keeps the cost of new slots at the recommended 2^17, r 8, p 1", () => {
     expect(SCRYPT_COST).toEqual({ log2n: 17, r: 8, p: 1 });
+  });
+});
+
+describe("createSlot", () => {
+  it.each([
+    ["", "is empty"],
+    ["  ", "is empty"],
+    [" correct horse battery", "white space"],
+    ["correct horse\u0007battery", "control character"],
+    ["short", "is shorter than"],
+  ])("refuses the new passphrase %j", async (text, problem) => {
+    const weak: Secret = { nature: "passphrase", text };
+    const setting = { kind: "passphrase", environment: "P" } as const;
+    const options = { ...place, source: { setting, label: "P", secret: weak }, secret: weak, key };
+    const work = createSlot({ ...options, random: createSeededRandom(1), scryptCost: TEST_SCRYPT });
+    await expect(work).rejects.toThrow(problem);
+  });
+
+  it("passes on what scrypt itself refuses", async () => {
+    const cost = { log2n: 0, r: 1, p: 1 };
+    await expect(derivePassphraseKey("correct horse battery", Buffer.alloc(32), cost)).rejects.toThrow(/scrypt/i);
   });
 });
 
