@@ -87,7 +87,7 @@ export const SUITES = [
 ];
 
 /** Runs a script of ours that prints one line of JSON. */
-async function readJson(script, ...args) {
+export async function readJson(script, ...args) {
   const { code, stdout, stderr } = await run([join(ROOT, script), ...args]);
   const line = stdout.trim().split("\n").at(-1) ?? "";
   if (code !== 0 || !line.startsWith("{"))
@@ -95,8 +95,10 @@ async function readJson(script, ...args) {
   return JSON.parse(line);
 }
 
-async function killLoop(kills) {
-  const { stdout } = await run([join(ROOT, "scripts/kill-loop.mjs"), "--kills", String(kills), "--workers", "1"]);
+/** Runs the kill loop. Shape: as every suite's answer. */
+export async function killLoop(kills, seed = 1) {
+  const args = ["--kills", String(kills), "--seed", String(seed), "--workers", "1"];
+  const { stdout } = await run([join(ROOT, "scripts/kill-loop.mjs"), ...args]);
   const tried = Number(/^(\d+) kills,/m.exec(stdout)?.[1] ?? 0);
   return { tried, violations: stdout.split("\n").filter((line) => line.startsWith("FAULT")) };
 }

@@ -82,7 +82,7 @@ describe("adding a key source", () => {
     const broken: KeySourceSetting = { kind: "keyfile", path: "/home/ada/keys/broken.key" };
     const refusal = await refusalOf(() => addKeySource(changeIn(room), broken));
     expect(refusal).toMatchObject({ code: "KEY_SOURCE_INVALID" });
-    expect(String(refusal.message)).toContain("is not a splashdown key file");
+    expect(refusal.message).toContain("is not a splashdown key file");
     expect([...room.store.objects.keys()]).toEqual(["keyring-1.json"]);
   });
 

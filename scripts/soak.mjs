@@ -1,0 +1,46 @@
+#!/usr/bin/env node
+/**
+ * Goes on and on: the real program under random kills, crashed tasks that several processes want at once, disks that fill up,
+ * drawn by lot with new seeds until the time is over. Each round judges its tasks as its own suite does (scripts/prove).
+ *
+ *   node scripts/soak.mjs --minutes N [--seed N]
+ *
+ * Exit status 0: no violation. 1: some, named with the round's seed.
+ */
+import { parseArgs } from "node:util";
+import { createRandom } from "./kill-loop/random.mjs";
+import { killLoop, readJson } from "./prove/suites.mjs";
+
+const { values } = parseArgs({
+  options: { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "1" } },
+});
+const KILLS = 8;
+const ROUNDS = [
+  // Most of the time kills: they are the only ones in which every kind of work is under way.
+  { name: "kill -9 of the real program", weight: 6, run: (seed) => killLoop(KILLS, seed) },
+  { name: "eight processes want one crashed task", weight: 2, run: () => readJson("scripts/prove/races.mjs", "4") },
+  { name: "a real disk fills up", weight: 1, run: () => readJson("scripts/prove/full-disk.mjs", "4") },
+];
+const random = createRandom(Number(values.seed));
+const lots = ROUNDS.flatMap((round) => Array.from({ length: round.weight }, () => round));
+const endMs = performance.now() + Number(values.minutes) * 60_000;
+const sums = new Map(ROUNDS.map(({ name }) => [name, { rounds: 0, tried: 0, violations: 0 }]));
+
+while (performance.now() < endMs) {
+  const round = random.pick(lots);
+  const seed = 1 + random.below(1_000_000);
+  const { tried, violations, skipped } = await round.run(seed);
+  const sum = sums.get(round.name);
+  sum.rounds += 1;
+  sum.tried += tried;
+  sum.violations += violations.length;
+  if (tried === 0 && skipped === undefined) sum.violations += 1;
+  for (const violation of violations) console.log(`VIOLATION ${round.name}, seed ${seed}: ${violation}`);
+}
+
+console.log(`${"round".padEnd(40)} ${"rounds".padStart(7)} ${"cases".padStart(7)} ${"violations".padStart(10)}`);
+for (const [name, { rounds, tried, violations }] of sums)
+  console.log(
+    `${name.padEnd(40)} ${String(rounds).padStart(7)} ${String(tried).padStart(7)} ${String(violations).padStart(10)}`,
+  );
+process.exitCode = [...sums.values()].some(({ violations }) => violations > 0) ? 1 : 0;

@@ -1,0 +1,51 @@
+/** The short form of what `scripts/prove` and `scripts/soak` do for longer. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { PROJECT_FOLDER, runCommand } from "../../support/built-program.js";
+import { withFolder } from "../../support/store-places.js";
+
+function runScript(name: string, ...args: string[]) {
+  const script = join(PROJECT_FOLDER, "scripts", name);
+  return withFolder((cwd) => runCommand([script, ...args], { cwd, program: process.execPath, env: { TMPDIR: cwd } }));
+}
+
+interface Proof {
+  readonly ok: boolean;
+  readonly rows: readonly { readonly suite: string; readonly tried: number; readonly violations: readonly string[] }[];
+}
+
+describe("scripts/prove", () => {
+  it("counts the cases of a suite, and says that nothing was wrong", { timeout: 120_000 }, async () => {
+    const { code, json } = await runScript("prove.mjs", "--built", "--json", "--only", "every bit");
+    const { ok, rows } = json<Proof>();
+    expect({ code, ok, violations: rows.flatMap(({ violations }) => violations) }).toEqual({
+      code: 0,
+      ok: true,
+      violations: [],
+    });
+    expect(rows[0]?.tried).toBeGreaterThan(70_000);
+  });
+
+  it("has nobody call nothing a proof", async () => {
+    const { code, json } = await runScript("prove.mjs", "--built", "--json", "--only", "no such suite");
+    expect({ code, ...json<Proof>() }).toMatchObject({ code: 1, ok: false, rows: [] });
+  });
+
+  it(
+    "lets eight processes race for a crashed task: one goes on, nothing runs twice",
+    { timeout: 120_000 },
+    async () => {
+      const { stdout } = await runScript("prove/races.mjs", "3");
+      expect(JSON.parse(stdout)).toEqual({ tried: 3, violations: [] });
+    },
+  );
+});
+
+describe("scripts/soak", () => {
+  it("goes on until its time is over, and prints what it did", { timeout: 180_000 }, async () => {
+    const { code, stdout } = await runScript("soak.mjs", "--minutes", "0.02");
+    expect(stdout).not.toContain("VIOLATION");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^kill -9 of the real program/m);
+  });
+});
