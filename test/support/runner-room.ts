@@ -64,7 +64,7 @@ export class RunnerRoom {
   readonly runner: TaskRunner;
   readonly #options: RoomOptions;
   #blobCount = 0;
-  #receive: ((message: ControlMessage) => void) | undefined;
+  #receive: ((message: ControlMessage) => Promise<boolean>) | undefined;
 
   constructor(
     definition: WorkflowDefinition,
