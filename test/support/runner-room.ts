@@ -131,7 +131,7 @@ export class RunnerRoom {
   }
 
   send(message: ControlMessage): void {
-    this.#receive?.(message);
+    void this.#receive?.(message);
   }
 
   get isListening(): boolean {
@@ -207,7 +207,7 @@ export class RunnerRoom {
           this.#receive = receive;
           return () => (this.#receive = undefined);
         },
-        answer: async (message) => this.#receive?.(message),
+        answer: async (message) => void (await this.#receive?.(message)),
       },
       checkpoints: { captured: (state, event) => this.captured(state, event), idle: () => this.idle() },
       memory: () => ({ fraction: 0.1, residentBytes: 1_000 }),
