@@ -101,10 +101,10 @@ describe("the main job", () => {
       expect(markdown).not.toContain("AKIA");
 
       expect(view.deliverables.map(({ file }) => file.split("/").at(-1))).toEqual([
+        "confidence.svg",
         "report.json",
         "report.md",
         "task.svg",
-        "confidence.svg",
       ]);
       for (const { file, sha256, size } of view.deliverables) {
         const bytes = await readFile(join(view.folder, file));
