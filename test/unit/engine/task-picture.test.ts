@@ -113,13 +113,6 @@ describe("drawPicture", () => {
     expect(textsOf(svg).at(-1)).toBe("… and 105 more");
     expect(svg.length).toBeLessThan(100_000);
   });
-
-  it("leaves the file to a workflow that writes it itself", () => {
-    const own = workflow(machine("main", [model("a", { saveAs: { "final/task.svg": "" } })]));
-    const harness = new EngineHarness(own, { perform: () => done("mine") });
-    harness.run();
-    expect(drawPicture(harness.state)).toBeUndefined();
-  });
 });
 
 describe("the picture of a task that ends", () => {
@@ -151,6 +144,16 @@ describe("the picture of a task that ends", () => {
     await undisturbed.start();
     await undisturbed.finish("a", 1);
     expect(next.files).toEqual(undisturbed.files);
+  });
+
+  it("is left to a workflow that writes the file itself", async () => {
+    const own = workflow(machine("main", [model("a", { saveAs: { "final/task.svg": "" } })]));
+    const room = new RunnerRoom(own, { drawsPicture: true });
+    await room.start();
+    await room.finish("a", "mine");
+    expect(room.closed.end).toBe("done");
+    expect([...room.files]).toEqual([["final/task.svg", "mine"]]);
+    expect(room.of("delivered")).toEqual([]);
   });
 
   it("is not drawn for a task that has not ended, nor where nobody wants it", async () => {
