@@ -144,7 +144,7 @@ interface PriceEntry {
 
 /** The prices that come along. */
 function readListPrices(): PriceTable {
-  const { models } = createRequire(import.meta.url)("../../data/model-prices.json") as {
+  const { models } = createRequire(import.meta.url)("../../schemas/tables/model-prices.json") as {
     readonly models: Readonly<Record<string, PriceEntry>>;
   };
   return readPrices(models);

@@ -7,7 +7,7 @@ interface PriceFile {
 }
 
 const FILE = JSON.parse(
-  readFileSync(new URL("../../../../data/model-prices.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../../../schemas/tables/model-prices.json", import.meta.url), "utf8"),
 ) as PriceFile;
 
 describe("the prices that come along", () => {
