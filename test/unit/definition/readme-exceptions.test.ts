@@ -31,6 +31,11 @@ const SHOWN: Readonly<Record<string, () => Promise<void> | void>> = {
     expect(await firstOf(agent("prompt: x"))).toMatchObject({ retry: { maxAttempts: 3 } });
     expect(await firstOf(agent("type: script, command: x"))).toMatchObject({ retry: { maxAttempts: 1 } });
   },
+  "`hooks` are rendered": async () => {
+    const header = "workflow: {name: w, entry_point: a, hooks: {on_start: 'hi', on_error: {command: [x]}}}\n";
+    const { definition } = await loadText(agent("prompt: x", header));
+    expect(definition.hooks).toMatchObject({ on_start: { text: "hi" }, on_error: { step: { kind: "command" } } });
+  },
   "`context.trim_strategy: summarize`": async () => {
     const header = "workflow: {name: w, entry_point: a, context: {trim_strategy: summarize}}\n";
     expect(await notesOf(agent("prompt: x", header))).toContain("no model is asked for a summary");
