@@ -3,16 +3,23 @@
  * Goes on and on: the real program under random kills, crashed tasks that several processes want at once, disks that fill up,
  * drawn by lot with new seeds until the time is over. Each round judges its tasks as its own suite does (scripts/prove).
  *
- *   node scripts/soak.mjs --minutes N [--seed N]
+ *   node scripts/soak.mjs --minutes N [--seed N] [--built]
  *
+ * `--built`: the program has been built already.
  * Exit status 0: no violation. 1: some, named with the round's seed.
  */
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createRandom } from "./kill-loop/random.mjs";
 import { killLoop, readJson } from "./prove/suites.mjs";
 
 const { values } = parseArgs({
-  options: { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "1" } },
+  options: {
+    minutes: { type: "string", default: "10" },
+    seed: { type: "string", default: "1" },
+    built: { type: "boolean", default: false },
+  },
 });
 const KILLS = 8;
 const ROUNDS = [
@@ -21,6 +28,10 @@ const ROUNDS = [
   { name: "eight processes want one crashed task", weight: 2, run: () => readJson("scripts/prove/races.mjs", "4") },
   { name: "a real disk fills up", weight: 1, run: () => readJson("scripts/prove/full-disk.mjs", "4") },
 ];
+if (!values.built) {
+  const build = [join(import.meta.dirname, "build.mjs")];
+  execFileSync(process.execPath, build, { stdio: ["ignore", "ignore", "inherit"] });
+}
 const random = createRandom(Number(values.seed));
 const lots = ROUNDS.flatMap((round) => Array.from({ length: round.weight }, () => round));
 const endMs = performance.now() + Number(values.minutes) * 60_000;

@@ -43,7 +43,7 @@ describe("scripts/prove", () => {
 
 describe("scripts/soak", () => {
   it("goes on until its time is over, and prints what it did", { timeout: 180_000 }, async () => {
-    const { code, stdout } = await runScript("soak.mjs", "--minutes", "0.02");
+    const { code, stdout } = await runScript("soak.mjs", "--built", "--minutes", "0.02");
     expect(stdout).not.toContain("VIOLATION");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^kill -9 of the real program/m);
