@@ -22,6 +22,7 @@ export interface DeliverableDeps {
 
 export function createDeliverableWriter(deps: DeliverableDeps): DeliverableWriter {
   const settled = new Set<string>();
+  const swept = new Set<string>();
   return {
     write: async (file, content) => {
       const target = join(deps.folder, file);
@@ -35,6 +36,8 @@ export function createDeliverableWriter(deps: DeliverableDeps): DeliverableWrite
         const folder = dirname(target);
         const isEqual = await isEqualFile(deps.fileSystem, target, bytes);
         await ensureFolder({ fileSystem: deps.fileSystem, root: deps.folder, settled }, folder);
+        if (!swept.has(folder)) await sweep(deps.fileSystem, folder);
+        swept.add(folder);
         if (!isEqual) await replaceFile(deps, target, bytes);
         await deps.fileSystem.syncFolder(folder);
       });
@@ -103,6 +106,18 @@ async function isThere(fileSystem: FileSystem, path: string): Promise<boolean> {
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return false;
     throw error;
+  }
+}
+
+const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
+
+/** Removes what a process that died while it wrote left behind: whoever writes here now is the task's owner. */
+async function sweep(fileSystem: FileSystem, folder: string): Promise<void> {
+  for (const name of await fileSystem.readdir(folder)) {
+    if (!TEMPORARY.test(name)) continue;
+    await fileSystem.unlink(join(folder, name)).catch((error: unknown) => {
+      if (errnoOf(error) !== "ENOENT") throw error;
+    });
   }
 }
 

@@ -10,8 +10,7 @@ import { countRecords, killAtRecord } from "../../support/killed-run.js";
 const fileOf = (name: string) => join(PROJECT_FOLDER, "examples", name, "workflow.yaml");
 
 function finalOf(place: CommandPlace, task: string): Record<string, string> {
-  // A kill while a deliverable is written leaves its temporary file beside it.
-  const names = readdirSync(`${place.folder}/outputs/${task}/final`).filter((name) => !name.startsWith("."));
+  const names = readdirSync(`${place.folder}/outputs/${task}/final`);
   return Object.fromEntries(names.map((name) => [name, place.read(`outputs/${task}/final/${name}`)]));
 }
 

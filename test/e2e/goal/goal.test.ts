@@ -40,8 +40,7 @@ function open(answers: object = ANSWERS): CommandPlace {
 
 /** Names and bytes of what lies in the final folder. */
 function finalFilesOf(place: CommandPlace): Record<string, string> {
-  // A kill while a deliverable is written leaves its temporary file beside it.
-  const names = readdirSync(`${place.folder}/outputs/g/final`).filter((name) => !name.startsWith("."));
+  const names = readdirSync(`${place.folder}/outputs/g/final`);
   return Object.fromEntries(names.map((name) => [name, place.read(`outputs/g/final/${name}`)]));
 }
 
