@@ -161,6 +161,11 @@ describe("--json", () => {
       ["init", ["init", "sample"]],
       ["doctor", ["doctor"]],
       ["config", ["config", "show"]],
+      ["confidence", ["show", "t", "--confidence"]],
+      ["store-copy", ["store", "copy", "t", "--from", "file:outputs", "--to", "file:copied"]],
+      ["export", ["checkpoints", "export", "t", "--to", "t.zip"]],
+      ["shred", ["keys", "shred", "t", "--yes"]],
+      ["import", ["checkpoints", "import", "t.zip", "--task", "again"]],
     ];
     // key-change: e2e/trust/key-changes.test.ts.
     const used = new Set(["parts", "run", "request", "error", "key-change"]);
