@@ -2,7 +2,6 @@
 import { Option, type Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { OnUnknown, Splashdown } from "../runtime/contract.js";
-import { createGoalWorkflow } from "../runtime/goal-workflow.js";
 import { askOn } from "./ask.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { announceStart, CHILD_FLAG, runDetached } from "./detach.js";
@@ -95,7 +94,7 @@ async function runRun(
   if (flags.input !== undefined && flags.inputs !== undefined) {
     throw new SplashdownError("USAGE_INVALID", "give --input or --inputs, not both");
   }
-  const workflow = chooseWorkflow(file, flags);
+  const workflow = await chooseWorkflow(file, flags);
   if (flags.dryRun === true) return runDry(workflow, flags, { command, deps });
   if (flags.detach === true) return runDetached(deps, command.optsWithGlobals<GlobalOptions>());
   const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs);
@@ -133,11 +132,14 @@ async function runRun(
 }
 
 /** A file, or a goal in words. Errors: USAGE_INVALID. */
-function chooseWorkflow(file: string | undefined, flags: RunFlags): string | object {
+async function chooseWorkflow(file: string | undefined, flags: RunFlags): Promise<string | object> {
   const { goal, approvePlan: approve, replan, budgetUsd } = flags;
   if ((file === undefined) === (goal === undefined))
     throw new SplashdownError("USAGE_INVALID", "give a workflow file or --goal TEXT, one of the two");
-  if (goal !== undefined) return createGoalWorkflow({ goal, approve, replan, budgetUsd });
+  if (goal !== undefined) {
+    const { createGoalWorkflow } = await import("../runtime/goal-workflow.js");
+    return createGoalWorkflow({ goal, approve, replan, budgetUsd });
+  }
   if (approve !== undefined || replan !== undefined || budgetUsd !== undefined)
     throw new SplashdownError("USAGE_INVALID", "--approve-plan, --replan and --budget-usd go with --goal only");
   return file as string;

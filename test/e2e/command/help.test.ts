@@ -95,7 +95,7 @@ describe("a mistyped command line", () => {
     [["rnu"], "unknown command 'rnu'; did you mean run?", "splashdown --help"],
     [["run", "x.yaml", "--inptu", "a=1"], "unknown option '--inptu'; did you mean --input?", "splashdown run --help"],
     [["list", "--jsn"], "unknown option '--jsn'; did you mean --json?", "splashdown list --help"],
-    [["run"], "missing required argument 'file'", "splashdown run --help"],
+    [["run"], "give a workflow file or --goal TEXT, one of the two", "splashdown run --help"],
     [["list", "extra"], "too many arguments for 'list'. Expected 0 arguments but got 1.", "splashdown list --help"],
     [
       ["debug", "replay"],
