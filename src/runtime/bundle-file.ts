@@ -53,6 +53,10 @@ function unwritable(path: string): (error: unknown) => never {
       throw new SplashdownError("USAGE_INVALID", `there is a file ${path} already; choose another name`, {
         cause: error,
       });
+    if (errnoOf(error) === "ENOENT")
+      throw new SplashdownError("USAGE_INVALID", `there is no folder ${dirname(path)} to put a file in`, {
+        cause: error,
+      });
     throw new SplashdownError("STORE_UNWRITABLE", `${path} cannot be written (${errnoOf(error) ?? messageOf(error)})`, {
       details: { file: path, reason: errnoOf(error) ?? null },
       cause: error,

@@ -156,7 +156,7 @@ async function readBundle({ fileSystem }: Services, path: string): Promise<Uint8
   const handle = await fileSystem.open(path, "read").catch((error: unknown) => {
     throw new SplashdownError(
       "USAGE_INVALID",
-      `the bundle ${path} cannot be read (${errnoOf(error) ?? "no reason given"})`,
+      `the bundle ${path} ${errnoOf(error) === "ENOENT" ? "does not exist" : `cannot be read (${errnoOf(error) ?? "no reason given"})`}`,
       {
         details: { verb: "checkpoints import", file: path },
         cause: error,

@@ -69,8 +69,8 @@ export function packReport(facts: ReportFacts, history: History, vault: TaskVaul
   const report = { format: "splashdown.report", version: "1.0", ...facts, encrypted: vault.encrypted };
   return zipSync(
     {
-      "README.txt": Buffer.from(EXPLANATION),
       "report.json": Buffer.from(`${JSON.stringify({ ...report, journal: history.report() }, undefined, 2)}\n`),
+      "README.txt": Buffer.from(EXPLANATION),
       "events.jsonl": Buffer.from([...redactEvents(history, vault)].join("")),
     },
     { mtime: facts.created },

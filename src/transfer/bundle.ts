@@ -21,6 +21,8 @@ import type { TaskFile } from "./copy-task.js";
 const FORMAT = "splashdown.bundle";
 const VERSION = "1.0";
 const MANIFEST = "bundle.json";
+/** The first entry of what `--redacted` made: a report, and no bundle. */
+const REPORT = "report.json";
 const FOLDER = "checkpoints/";
 const JOURNAL = "journal/";
 
@@ -127,6 +129,7 @@ function unzip(zip: Uint8Array): Map<string, Uint8Array> {
   let size = 0;
   const admit = (entry: { readonly name: string; readonly originalSize: number; readonly compression: number }) => {
     if (names.has(entry.name)) throw corrupt(`${JSON.stringify(entry.name)} is in it twice`);
+    if (entry.name === REPORT) throw new SplashdownError("BUNDLE_CORRUPT", "a redacted report holds no task to import");
     if (entry.compression !== 0) throw corrupt("its files are compressed, which those of a bundle never are");
     names.add(entry.name);
     size += entry.originalSize;

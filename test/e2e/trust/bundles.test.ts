@@ -120,7 +120,18 @@ describe("a redacted report", () => {
     for (const secret of ["canary", "alpha", "gamma", "gather", "sample", "ledger", place.folder, TASK])
       expect([secret, whole.includes(secret)]).toEqual([secret, false]);
     const refused = await place.run(["checkpoints", "import", file, "--json"]);
-    expect([refused.code, errorOf(refused).code]).toEqual([13, "BUNDLE_CORRUPT"]);
+    expect([refused.code, errorOf(refused).message]).toEqual([13, "a redacted report holds no task to import"]);
+    const nowhere = await place.run([
+      "checkpoints",
+      "export",
+      TASK,
+      "--to",
+      join(place.folder, "none", "x.zip"),
+      "--json",
+    ]);
+    expect([nowhere.code, errorOf(nowhere).message]).toEqual([2, expect.stringContaining("there is no folder ")]);
+    const missing = await place.run(["checkpoints", "import", "none.zip", "--json"]);
+    expect([missing.code, errorOf(missing).message]).toEqual([2, expect.stringMatching(/none\.zip does not exist$/)]);
   });
 });
 
