@@ -56,15 +56,15 @@ const CUT_LINE_BYTES = 200;
 /**
  * Splits bytes into lines of text, without their end.
  *
- * Shape: a line over the limit is handed over as its first bytes and `…`, which is never valid JSON; the rest of it is
- * dropped, so memory stays bounded. A last line without an end is handed over by `end`. Empty lines are left out.
+ * Shape: a line over the limit is handed over as its first bytes and `…`, which is never valid JSON, and told as cut; the
+ * rest of it is dropped, so memory stays bounded. A last line without an end is handed over by `end`. Empty lines are left out.
  */
 export class LineSplitter {
   #parts: Buffer[] = [];
   #sizeBytes = 0;
 
   constructor(
-    private readonly receive: (line: string) => void,
+    private readonly receive: (line: string, isCut: boolean) => void,
     private readonly lineBytesMax: number = LIMITS.protocolLineBytesMax,
   ) {}
 
@@ -83,8 +83,8 @@ export class LineSplitter {
     const bytes = Buffer.concat(this.#parts);
     this.#parts = [];
     this.#sizeBytes = 0;
-    if (isTooLong) this.receive(`${bytes.toString("utf8", 0, CUT_LINE_BYTES)}…`);
-    else if (bytes.length > 0) this.receive(bytes.toString("utf8"));
+    if (isTooLong) this.receive(`${bytes.toString("utf8", 0, CUT_LINE_BYTES)}…`, true);
+    else if (bytes.length > 0) this.receive(bytes.toString("utf8"), false);
   }
 
   #keep(piece: Buffer): void {

@@ -35,7 +35,7 @@ export class ChildTransport implements Transport {
 
   async start(): Promise<void> {
     const { processes, spec } = this.options;
-    const lines = new LineSplitter((line) => this.#take(line), LIMITS.toolMessageBytesMax);
+    const lines = new LineSplitter((line, isCut) => this.#take(line, isCut), LIMITS.toolMessageBytesMax);
     const child = await processes.spawn({
       ...spec,
       keepsInput: true,
@@ -76,13 +76,13 @@ export class ChildTransport implements Transport {
     return [this.failure?.message ?? "", strange, lastLine].filter((part) => part !== "").join("; ");
   }
 
-  #take(line: string): void {
+  #take(line: string, isCut: boolean): void {
     if (line.trim() === "") return;
-    const message = this.#parse(line);
+    const message = this.#parse(line, isCut);
     if (message !== undefined) this.onmessage?.(message);
   }
 
-  #parse(line: string): JSONRPCMessage | undefined {
+  #parse(line: string, isCut: boolean): JSONRPCMessage | undefined {
     try {
       return this.options.parse(line);
     } catch (error) {
@@ -90,8 +90,7 @@ export class ChildTransport implements Transport {
       this.#firstStrange ??= line.slice(0, SHOWN_CHARS);
       this.onerror?.(error as Error);
       // A line that was cut would have been the answer to a call.
-      if (line.endsWith("…"))
-        this.#giveUp("VALUE_TOO_LARGE", `it wrote a message of more than ${LIMITS.toolMessageBytesMax} bytes`);
+      if (isCut) this.#giveUp("VALUE_TOO_LARGE", `it wrote a message of more than ${LIMITS.toolMessageBytesMax} bytes`);
       else if (this.#strangeLines >= LIMITS.toolStrangeLinesMax)
         this.#giveUp("TOOL_SERVER_FAILED", "it does not speak MCP");
       return undefined;

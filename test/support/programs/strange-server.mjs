@@ -28,7 +28,8 @@ const MANNERS = {
   },
   garbage: (id, text) => {
     process.stdout.write("starting up…\n{half of a mess\n");
-    MANNERS.good(id, text);
+    // In a piece of its own, so that the noise has been judged before the answer comes.
+    setTimeout(() => MANNERS.good(id, text), 50);
   },
   slow: (id, text, meta) => {
     let count = 0;
@@ -39,7 +40,7 @@ const MANNERS = {
       if (count < 4) return;
       clearInterval(timer);
       MANNERS.good(id, text);
-    }, 200);
+    }, 500);
   },
 };
 

@@ -52,6 +52,18 @@ describe("LineSplitter", () => {
     expect(lines).toEqual([`{}${" ".repeat(198)}…`, '{"a":1}']);
   });
 
+  it("tells a line that it cut from one that only looks so", () => {
+    const told: [string, boolean][] = [];
+    const splitter = new LineSplitter((line, isCut) => told.push([line, isCut]), 8);
+    splitter.take(Buffer.from("wait…\n123456789\nend"));
+    splitter.end();
+    expect(told).toEqual([
+      ["wait…", false],
+      ["123456789…", true],
+      ["end", false],
+    ]);
+  });
+
   it("takes a line of exactly the limit", () => {
     expect(collect([Buffer.from("12345\n123456\n")], 5)).toEqual(["12345", "123456…"]);
   });

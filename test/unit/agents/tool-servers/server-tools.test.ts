@@ -308,7 +308,7 @@ describe("a tool server that is strange", () => {
   });
 
   it("FAULTS 38: may take longer than its limit while it tells its progress", async () => {
-    const { results, sink } = await talk({ servers: [strange("slow", { timeoutMs: 500 })], turns: act });
+    const { results, sink } = await talk({ servers: [strange("slow", { timeoutMs: 1_500 })], turns: act });
     expect(results).toEqual([{ value: 'act {"n":1}' }]);
     expect(sink.of("progress")).toContainEqual([{ message: "part 3" }]);
   });
