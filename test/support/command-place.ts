@@ -37,6 +37,13 @@ export class CommandPlace {
     return startCommand(args, this.#place(options));
   }
 
+  /** How long the program takes here and now to do nothing: what a bound on time has to allow for. Unit: ms. */
+  async measureStart(): Promise<number> {
+    const startedAtMs = performance.now();
+    await this.run(["--version"]);
+    return performance.now() - startedAtMs;
+  }
+
   /** Writes a file below the folder; its path. */
   write(name: string, text: string): string {
     const path = join(this.folder, name);

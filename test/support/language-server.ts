@@ -76,7 +76,7 @@ export async function openEditor(schemaFile: string): Promise<{ open(text: strin
   const ask = async (method: string, params: object): Promise<unknown> => {
     const id = (last += 1);
     send({ id, method, params });
-    await until(`${method} is answered`, () => answers.has(id), 30_000);
+    await until(`${method} is answered`, () => answers.has(id));
     return answers.get(id);
   };
   const capabilities = { workspace: { configuration: false }, textDocument: { publishDiagnostics: {} } };
@@ -87,7 +87,7 @@ export async function openEditor(schemaFile: string): Promise<{ open(text: strin
     open: async (text) => {
       const uri = `file:///work/flow-${(last += 1)}.yaml`;
       send({ method: "textDocument/didOpen", params: { textDocument: { uri, languageId: "yaml", version: 1, text } } });
-      await until("diagnostics are published", () => diagnostics.has(uri), 30_000);
+      await until("diagnostics are published", () => diagnostics.has(uri));
       const at = (position: Position) => ({ textDocument: { uri }, position });
       return {
         get diagnostics() {

@@ -43,7 +43,7 @@ async function startBusy(place: CommandPlace): Promise<RunningCommand> {
 
 function expectNothingRuns(place: CommandPlace): Promise<void> {
   const pids = ["child", "grandchild"].map((name) => Number(place.read(name)));
-  return until("no process is left", () => pids.every((pid) => !isRunning(pid)), 5_000);
+  return until("no process is left", () => pids.every((pid) => !isRunning(pid)));
 }
 
 describe("FAULTS 30: a signal to a run with a model call, a script with a grandchild and a function", () => {

@@ -41,7 +41,7 @@ describe("init", () => {
       `${place.read("tools/send.mjs")}\nif (process.argv.length === 2) await new Promise((done) => setTimeout(done, 60_000));\n`,
     );
     const killed = place.start(["run", "workflow.yaml", "--task", "first"]);
-    await until("the letter was sent", () => place.ledger("outbox.txt").length === 1, 20_000);
+    await until("the letter was sent", () => place.ledger("outbox.txt").length === 1);
     killed.child.kill("SIGKILL");
     await killed.done;
     const again = await place.run(["--json", "run", "workflow.yaml", "--task", "first"]);

@@ -54,15 +54,11 @@ const statuses = async (place: CommandPlace, task: string) =>
 /** Waits until the steps are done and another one is under way, then kills the owner. */
 async function killWhen(place: CommandPlace, done: readonly string[], open: string): Promise<void> {
   const running = place.start(["run", "workflow.json", "--task", "t"]);
-  await until("some steps are done and one is under way", () => place.ledger().includes(open), 20_000);
-  await until(
-    "the others are recorded",
-    async () => {
-      const seen = await statuses(place, "t");
-      return done.every((name) => seen[name] === "completed");
-    },
-    20_000,
-  );
+  await until("some steps are done and one is under way", () => place.ledger().includes(open));
+  await until("the others are recorded", async () => {
+    const seen = await statuses(place, "t");
+    return done.every((name) => seen[name] === "completed");
+  });
   running.child.kill("SIGKILL");
   await running.done;
 }

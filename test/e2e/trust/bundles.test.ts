@@ -157,7 +157,7 @@ describe("keys shred", () => {
   it("refuses while the owner lives, who holds the key", async () => {
     const place = new Place();
     const owner = place.start(["run", writeSample(place, "hold"), "--task", TASK, "--json"]);
-    await until("the last step runs", () => readLedger(place).includes("delta"), 30_000);
+    await until("the last step runs", () => readLedger(place).includes("delta"));
     const refused = await place.run(["keys", "shred", TASK, "--yes", "--json"]);
     expect([refused.code, errorOf(refused).code]).toEqual([11, "OWNER_ALIVE"]);
     letGo(place);

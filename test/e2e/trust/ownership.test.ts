@@ -14,8 +14,8 @@ async function startOwner(effects = "none") {
   const place = new Place();
   const file = writeSample(place, "hold", effects);
   const owner = place.start(["run", file, "--task", TASK, "--json"]);
-  await until("the last step runs", () => readLedger(place).includes("delta"), 30_000);
-  await until("no snapshot is on its way", () => isSettled(place), 30_000);
+  await until("the last step runs", () => readLedger(place).includes("delta"));
+  await until("no snapshot is on its way", () => isSettled(place));
   return { place, file, owner };
 }
 
@@ -33,7 +33,6 @@ describe("many processes at one crashed task", () => {
     await until(
       "all but the winner have left",
       () => attempts.filter(({ child }) => child.exitCode !== null).length === 7,
-      40_000,
     );
     const winner = attempts.find(({ child }) => child.exitCode === null);
     letGo(place);

@@ -128,7 +128,7 @@ beforeAll(async () => {
   // Killed in the middle, so that what lies there between two steps is looked at too.
   const running = underUmask(["run", file, "--task", TASK]);
   const isOver = (): boolean => readLedger(place).includes("hold") || running.child.exitCode !== null;
-  await until("the last step runs", isOver, 30_000);
+  await until("the last step runs", isOver);
   running.child.kill("SIGKILL");
   const killed = await running.done;
   shown.push(`run: ${killed.signal ?? ""}\n${killed.stdout}${killed.stderr}`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { findJson } from "../../../src/agents/answer-text.js";
+import { processorMsOf } from "../../support/real-clock.js";
 
 describe("the JSON in an answer", () => {
   it.each<[string, unknown]>([
@@ -19,10 +20,9 @@ describe("the JSON in an answer", () => {
     expect(findJson(text)).toEqual(expected);
   });
 
-  it("is looked for in little time, whatever the text", () => {
-    const startedAtMs = performance.now();
-    for (const text of ["{".repeat(100_000), '{"a":'.repeat(50_000), "[]".repeat(50_000), '"'.repeat(100_000)])
-      findJson(text);
-    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+  it("is looked for in little time, whatever the text", async () => {
+    const texts = ["{".repeat(100_000), '{"a":'.repeat(50_000), "[]".repeat(50_000), '"'.repeat(100_000)];
+    const tookMs = await processorMsOf(() => texts.forEach((text) => findJson(text)));
+    expect(tookMs).toBeLessThan(1_000);
   });
 });

@@ -36,7 +36,7 @@ async function startOwner(...parameters: string[]): Promise<OwnerFacts> {
   started.push(owner);
   let text = "";
   owner.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  await until("the owner tells its children", () => text.endsWith("\n"), 20_000);
+  await until("the owner tells its children", () => text.endsWith("\n"));
   return JSON.parse(text) as OwnerFacts;
 }
 
@@ -118,7 +118,7 @@ describe("the keeper's program", () => {
   it("ends at once with its input when nothing is registered", async () => {
     const keeper = startKeeper();
     keeper.stdin?.end();
-    await until("it has ended", () => hasEnded(keeper), 2000);
+    await until("it has ended", () => hasEnded(keeper));
     expect(keeper.exitCode).toBe(0);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { computeRetryAtMs } from "../../../../src/agents/models/retry-time.js";
+import { processorMsOf } from "../../../support/real-clock.js";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 const afterMs = (headers: Record<string, string>, body = ""): number | undefined => {
@@ -74,10 +75,11 @@ describe("when to ask again", () => {
     expect(afterMs({ "retry-after": "2" }, "try again in 20s")).toBe(2_000);
   });
 
-  it("reads hostile text in little time", () => {
-    const startedAtMs = performance.now();
-    expect(afterMs({}, `try again in ${"1s".repeat(200_000)}!`)).toBe(200_000_000);
-    expect(afterMs({}, `try again in ${"9".repeat(200_000)}`)).toBeDefined();
-    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+  it("reads hostile text in little time", async () => {
+    const tookMs = await processorMsOf(() => {
+      expect(afterMs({}, `try again in ${"1s".repeat(200_000)}!`)).toBe(200_000_000);
+      expect(afterMs({}, `try again in ${"9".repeat(200_000)}`)).toBeDefined();
+    });
+    expect(tookMs).toBeLessThan(1_000);
   });
 });
