@@ -1,16 +1,18 @@
 // The built program, killed at random moments of a task with several specialists, many turns and tools, against a server
-// of model answers on loopback; then taken up again until it is done.
+// of model answers on loopback (aimock) in the forms of four providers; then taken up again until it is done.
 //   node scripts/model-kill-loop.mjs [--kills N] [--seed N] [--keep]
-// After each task: the server's journal shows no turn asked again that had been recorded (a later one had been asked),
-// no more calls than turns and kills, every tool call under one key, and the output of an undisturbed run.
+// After each kill the task's journal tells which turns are finished. After each task: the server was asked none of those
+// again, and none before a later one; no more calls than turns and kills; every tool call under one key; and the output is
+// that of an undisturbed run.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createRandom } from "./kill-loop/random.mjs";
 import { openAnswerServer } from "./model-kill-loop/answer-server.mjs";
-import { judgeCalls, judgeTools } from "./model-kill-loop/verdict.mjs";
+import { judgeCalls, judgeFinished, judgeTools } from "./model-kill-loop/verdict.mjs";
+import { KEY_VARIABLE, makePlace, readLedger } from "./model-kill-loop/workflow.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -21,66 +23,25 @@ const { values } = parseArgs({
 });
 const KILLS_PER_TASK = 4;
 const STATUS_DONE = 0;
+/** About as long as a turn takes, answer and tools. */
+const TURN_MS = 250;
 const PROGRAM = join(import.meta.dirname, "..", "dist", "cli", "main.js");
+const RUN = ["run", "flow.yaml", "--task", "inquiry", "--json"];
 const killsWanted = Number(values.kills);
 const random = createRandom(Number(values.seed));
 const folder = mkdtempSync(join(tmpdir(), "splashdown-model-kill-"));
 const server = await openAnswerServer();
 
-const specialist = (name, more = "") => `      - {name: ${name}, prompt: "I am ${name}. Work it out."${more}}\n`;
-const OWN = ", tools: [look_up]";
-const TOOL_SERVER = join(import.meta.dirname, "..", "test", "support", "programs", "strange-server.mjs");
-const flowOf = (place) => `workflow:
-  name: inquiry
-  runtime:
-    provider: local
-    default_model: test-model
-    mcp_servers:
-      numbers:
-        command: ${process.execPath}
-        args: [${JSON.stringify(TOOL_SERVER)}, good]
-        env: {LEDGER: ${JSON.stringify(join(place, "work", "server.jsonl"))}}
-tools:
-  - {name: numbers__again, approve: never}
-  - {name: look_up, description: looks a number up, function: "./tools.mjs#lookUp", input: {n: {type: integer}}, effects: idempotent}
-phases:
-  - name: research
-    confidence: 0
-    specialists:
-${specialist("alpha", OWN)}${specialist("beta", OWN)}${specialist("gamma", ", tools: [numbers__again]")}  - name: write
-    confidence: 0
-    specialists:
-${specialist("author", `${OWN}, output: {report: {type: string}}`)}`;
-const TOOLS = `import { appendFileSync } from "node:fs";
-export function lookUp({ input, idempotencyKey, path }) {
-  appendFileSync(new URL("./ledger.jsonl", import.meta.url), JSON.stringify({ path, n: input.n, key: idempotencyKey }) + "\\n");
-  return { found: input.n * 11 };
-}
-`;
-
-function makePlace(name) {
-  const place = join(folder, name);
-  for (const inner of ["config", "state", "work"]) mkdirSync(join(place, inner), { recursive: true });
-  writeFileSync(join(place, "work", "flow.yaml"), flowOf(place));
-  writeFileSync(join(place, "work", "tools.mjs"), TOOLS);
-  for (const ledger of ["ledger.jsonl", "server.jsonl"]) writeFileSync(join(place, "work", ledger), "");
-  // Kills before any turn would park a step after three of them, which is right and not asked about here.
-  const settings = `providers: {local: {type: openai-compatible, base_url: "${server.url}"}}
-recovery_config: {max_recovery_attempts: 100}
-`;
-  writeFileSync(join(place, "work", "splashdown.config.yaml"), settings);
-  return place;
-}
-
-/** Runs the command to its end, or kills it after a time. */
-function runOnce(place, killAfterMs) {
+/** Runs the command to its end, or kills it at a moment: so many calls of the server from now, and then a time. */
+function runOnce(place, args, moment) {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [PROGRAM, "run", "flow.yaml", "--task", "inquiry", "--json"], {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: join(place, "work"),
       env: {
         PATH: process.env.PATH,
         HOME: place,
+        [KEY_VARIABLE]: "a key for the loop",
         SPLASHDOWN_CONFIG_DIR: join(place, "config"),
         SPLASHDOWN_STATE_DIR: join(place, "state"),
       },
@@ -88,58 +49,79 @@ function runOnce(place, killAfterMs) {
     });
     const said = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"]) child[name].setEncoding("utf8").on("data", (text) => (said[name] += text));
-    const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfterMs);
+    const cancel = moment === undefined ? () => undefined : scheduleKill(child, moment);
     child.on("error", reject);
     child.on("close", (status, signal) => {
-      clearTimeout(timer);
+      cancel();
       resolve({ ...said, status, signal, ms: performance.now() - startedAt });
     });
   });
 }
 
-function readLines(place, name) {
-  const text = readFileSync(join(place, "work", name), "utf8");
-  return text
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
+const LOOK_MS = 5;
+
+function scheduleKill(child, { calls, ms }) {
+  const callsThen = server.journal.length + calls;
+  let timer;
+  const looking = setInterval(() => {
+    if (server.journal.length < callsThen) return;
+    clearInterval(looking);
+    timer = setTimeout(() => child.kill("SIGKILL"), ms);
+  }, LOOK_MS);
+  return () => (clearInterval(looking), clearTimeout(timer));
 }
 
-/** What the functions of the workflow and its tool server were called with. */
-function readLedger(place) {
-  const served = readLines(place, "server.jsonl").map(({ name, input, key }) => ({ path: name, n: input.n, key }));
-  return [...readLines(place, "ledger.jsonl"), ...served];
+/** Anywhere between the start of the program and the last call of the task. */
+function pickMoment(callsLeft, usualMs) {
+  const calls = random.below(callsLeft + 1);
+  return { calls, ms: random.below(calls === 0 ? Math.round(usualMs / 2) : TURN_MS) };
+}
+
+const STEP_NAME = /\/(\w+)@/;
+
+/** How many turns of each specialist are finished by the task's journal, and how many calls the server had had by then. */
+async function readFinished(place) {
+  const { stdout, status } = await runOnce(place, ["events", "inquiry", "--json"]);
+  const turns = new Map();
+  // A kill before the task was there leaves nothing to read.
+  for (const { type, event } of status === STATUS_DONE ? JSON.parse(stdout) : []) {
+    if (type === "turn_recorded") turns.set(STEP_NAME.exec(event.step)?.[1], event.turn);
+  }
+  return { turns, calls: server.journal.length };
 }
 
 const outputOf = (end) => JSON.stringify(JSON.parse(end.stdout).output ?? null);
 
 /** One task: killed up to some times, then run to its end. */
-async function driveTask(name, killsMax, usualMs) {
+async function driveTask(name, killsMax, { calls: callsUsual, ms: usualMs }) {
   server.reset();
-  const place = makePlace(name);
-  let kills = 0;
+  const place = makePlace(join(folder, name), server.url);
+  const finished = [];
   for (let left = killsMax; left > 0; left -= 1) {
-    const end = await runOnce(place, Math.round(usualMs * 0.2) + random.below(Math.round(usualMs * 0.8)));
+    const end = await runOnce(place, RUN, pickMoment(Math.max(0, callsUsual - server.journal.length), usualMs));
     if (end.signal !== "SIGKILL") break;
-    kills += 1;
+    finished.push(await readFinished(place));
   }
-  const end = await runOnce(place);
-  const faults = end.status === STATUS_DONE ? [] : [`ended with ${end.status}: ${end.stderr.trim()}`];
-  if (end.status === STATUS_DONE) faults.push(...judgeCalls(server.journal, kills), ...judgeTools(readLedger(place)));
-  return { kills, faults, end, place };
+  const kills = finished.length;
+  const end = await runOnce(place, RUN);
+  if (end.status !== STATUS_DONE)
+    return { kills, end, place, faults: [`ended with ${end.status}: ${end.stderr.trim()}`] };
+  const { journal } = server;
+  const faults = [...judgeCalls(journal, kills), ...judgeFinished(journal, finished), ...judgeTools(readLedger(place))];
+  return { kills, end, place, faults };
 }
 
 const startedAt = performance.now();
-const undisturbed = await driveTask("undisturbed", 0, 0);
+const undisturbed = await driveTask("undisturbed", 0, { calls: 0, ms: 0 });
 if (undisturbed.faults.length > 0) throw new Error(`the undisturbed run: ${undisturbed.faults.join("; ")}`);
 const expected = outputOf(undisturbed.end);
-const callsExpected = server.journal.length;
+const usual = { calls: server.journal.length, ms: undisturbed.end.ms };
 let kills = 0;
 let tasks = 0;
 let calls = 0;
 const faults = [];
 for (; kills < killsWanted && tasks < killsWanted * 3; tasks += 1) {
-  const driven = await driveTask(`task-${tasks}`, Math.min(KILLS_PER_TASK, killsWanted - kills), undisturbed.end.ms);
+  const driven = await driveTask(`task-${tasks}`, Math.min(KILLS_PER_TASK, killsWanted - kills), usual);
   kills += driven.kills;
   calls += server.journal.length;
   if (driven.faults.length === 0 && outputOf(driven.end) !== expected)
@@ -148,12 +130,13 @@ for (; kills < killsWanted && tasks < killsWanted * 3; tasks += 1) {
   if (driven.faults.length === 0 && !values.keep) rmSync(driven.place, { recursive: true, force: true });
 }
 if (kills < killsWanted) faults.push(`only ${kills} of ${killsWanted} kills struck`);
+const paths = server.paths();
 await server.close();
 for (const fault of faults) console.log(`FAULT ${fault}`);
 if (faults.length === 0 && !values.keep) rmSync(folder, { recursive: true, force: true });
 else console.log(`kept for a look: ${folder}`);
 const seconds = Math.round((performance.now() - startedAt) / 1000);
 console.log(
-  `${kills} kills, ${tasks} tasks of ${callsExpected} turns, ${calls} calls, ${faults.length} violations, ${seconds} s`,
+  `${kills} kills, ${tasks} tasks of ${usual.calls} turns, ${calls} calls of ${paths.join(" ")}, ${faults.length} violations, ${seconds} s`,
 );
 process.exit(faults.length === 0 ? 0 : 1);

@@ -1,5 +1,8 @@
 /** What the journals of server and tools must show after a task that was killed and taken up again. */
 
+/** Specialists that work at once. */
+const IN_FLIGHT_MAX = 4;
+
 /** A later turn proves that those before it were recorded: none of them may be asked again. */
 export function judgeCalls(journal, kills) {
   const faults = [];
@@ -11,9 +14,19 @@ export function judgeCalls(journal, kills) {
     turns.set(specialist, Math.max(highest, turn));
   }
   const needed = [...turns.values()].reduce((sum, turn) => sum + turn, 0);
-  const inFlight = 3 * kills;
-  if (journal.length > needed + inFlight) faults.push(`${journal.length} calls for ${needed} turns and ${kills} kills`);
+  if (journal.length > needed + IN_FLIGHT_MAX * kills)
+    faults.push(`${journal.length} calls for ${needed} turns and ${kills} kills`);
   return faults;
+}
+
+/** `finished`: for each kill the turns that the task's journal held then, and the calls that had come before. */
+export function judgeFinished(journal, finished) {
+  return finished.flatMap(({ turns, calls }, index) =>
+    journal
+      .slice(calls)
+      .filter(({ specialist, turn }) => turn <= (turns.get(specialist) ?? 0))
+      .map(({ specialist, turn }) => `${specialist} was asked turn ${turn} again, finished before kill ${index + 1}`),
+  );
 }
 
 /** Each call of a tool has one key, however often it was made, and no call before it is made again. */
