@@ -241,7 +241,9 @@ class MemoryTask implements TaskStore {
 
   async announce(facts: OwnerFacts): Promise<PresenceHandle> {
     const own = { facts, counter: 1 };
-    this.#data.owner = own;
+    const { owner } = this.#data;
+    // Who was superseded already does not hide its successor.
+    if (owner === undefined || (owner.facts.epoch ?? 0) <= (facts.epoch ?? 0)) this.#data.owner = own;
     return {
       beat: async () => {
         own.counter += 1;

@@ -22,8 +22,8 @@ export const POSTGRES: SqlDialect = {
   member: (column, name) => `(${column}::json ->> '${name}')`,
   extras: (prefix) => [
     ...["lines", "objects"].map((table) => `ALTER TABLE ${prefix}${table} ALTER COLUMN bytes SET STORAGE EXTERNAL`),
-    `CREATE TABLE ${prefix}owners (task BIGINT PRIMARY KEY REFERENCES ${prefix}tasks (id) ON DELETE CASCADE,
-      facts TEXT NOT NULL, counter INTEGER NOT NULL, lock BIGINT NOT NULL, server TEXT NOT NULL)`,
+    `CREATE TABLE ${prefix}owners (task BIGINT NOT NULL REFERENCES ${prefix}tasks (id) ON DELETE CASCADE, epoch INTEGER NOT NULL,
+      facts TEXT NOT NULL, counter INTEGER NOT NULL, lock BIGINT NOT NULL, server TEXT NOT NULL, PRIMARY KEY (task, epoch))`,
     `CREATE FUNCTION ${prefix}tell() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN PERFORM pg_notify('${formatChannel(prefix)}', NEW.task || '/' || NEW.key); RETURN NULL; END $$`,
     `CREATE TRIGGER ${prefix}told AFTER INSERT ON ${prefix}objects FOR EACH ROW EXECUTE FUNCTION ${prefix}tell()`,

@@ -1,5 +1,7 @@
 /**
- * Who owns a task, and whether they live, in Postgres: a row with facts and counter, and a lock of the owner's session.
+ * Who owns a task, and whether they live, in Postgres: for each epoch a row with facts and counter, and a lock of the
+ * owner's session. The row of the highest epoch tells; an announcement takes those of lower ones away, so a superseded
+ * owner that announces itself late neither hides its successor nor takes its row with it.
  *
  * alive: some session holds the lock that the row names. gone: none does, and the server is the one that gave it, so the
  * owner's connection has ended. unclear: the server was started again since, so every lock is lost; the counter is then
@@ -30,11 +32,13 @@ export function createPostgresOwner({ database, prefix, task, random }: Postgres
   const table = `${prefix}owners`;
   return {
     announce: async (facts) => {
+      const { epoch = 0 } = facts;
       const lock = drawLock(random);
       await session.hold(lock).catch(() => undefined);
-      const sql = `INSERT INTO ${table} (task, facts, counter, lock, server) SELECT ?, ?, 1, ?, ${SERVER}
-        ON CONFLICT (task) DO UPDATE SET facts = excluded.facts, counter = 1, lock = excluded.lock, server = excluded.server`;
-      await query(sql, [task.id, JSON.stringify(facts), lock]).catch(() => undefined);
+      const sql = `INSERT INTO ${table} (task, epoch, facts, counter, lock, server) SELECT ?, ?, ?, 1, ?, ${SERVER}
+        ON CONFLICT (task, epoch) DO UPDATE SET facts = excluded.facts, counter = 1, lock = excluded.lock, server = excluded.server`;
+      await query(sql, [task.id, epoch, JSON.stringify(facts), lock]).catch(() => undefined);
+      await query(`DELETE FROM ${table} WHERE task = ? AND epoch < ?`, [task.id, epoch]).catch(() => undefined);
       return {
         // The lock may be that of a session opened again, on a server started again.
         beat: async () => {
@@ -50,7 +54,7 @@ export function createPostgresOwner({ database, prefix, task, random }: Postgres
     },
     ownerState: async () => {
       const sql = `SELECT o.facts AS facts, o.counter AS counter, ${IS_HELD} AS held, o.server = ${SERVER} AS same
-        FROM ${table} o WHERE o.task = ?`;
+        FROM ${table} o WHERE o.task = ? ORDER BY o.epoch DESC LIMIT 1`;
       const [row] = await query(sql, [task.id]);
       if (row === undefined) return { state: "none" };
       const owner = decodeFacts(String(row["facts"]));

@@ -181,4 +181,23 @@ export const PRESENCE_CASES: readonly StoreCase[] = [
       await second.close();
     },
   },
+  {
+    name: "a superseded owner that announces itself late neither hides its successor nor takes its record with it",
+    run: async ({ store, openAgain }) => {
+      const late = await createTask(store);
+      const task = await requireTask(await openAgain());
+      const next = { ...FACTS, pid: 4712, epoch: 2 };
+      const successor = await task.announce(next);
+      const superseded = await late.announce({ ...FACTS, epoch: 1 });
+      assert.deepEqual((await task.ownerState()).owner, next);
+      await superseded.beat();
+      await superseded.close();
+      const { owner, counter } = await task.ownerState();
+      assert.deepEqual([owner, counter], [next, 1]);
+      await successor.beat();
+      assert.equal((await task.ownerState()).counter, 2);
+      await successor.close();
+      assert.deepEqual(await task.ownerState(), { state: "none" });
+    },
+  },
 ];

@@ -65,7 +65,8 @@ export function describeStores(places: StorePlaces): void {
     for (const instance of INSTANCES) {
       for (const group of STORE_GROUPS) {
         describe(`store: ${place}, ${instance}, ${group}`, () => {
-          it.each(STORE_SUITE[group])("$name", async (storeCase) => {
+          // Whole titles: "$name" would be cut.
+          it.each(STORE_SUITE[group].map((each) => [each.name, each] as const))("%s", async (_name, storeCase) => {
             const open = await places[place]?.(instance);
             if (open === undefined) throw new Error(`no place ${place}`);
             const context = await createContext(open, { instance, called });
