@@ -1,6 +1,7 @@
 /** The wire forms of the providers, over real HTTP to a mock that checks them. */
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { ModelMessage } from "../../../../src/agents/contract.js";
 import { keepEnds, openModels, requestOf } from "../../../support/model-room.js";
 
 const mock = new LLMock({ port: 0, logLevel: "silent" });
@@ -19,6 +20,7 @@ const TOOL = {
   description: "looks things up",
   parameters: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
 };
+const toolCall = (id: string, query: string) => ({ id, name: TOOL.name, arguments: JSON.stringify({ query }) });
 const PRICE = { "*": { input: 2, output: 10 } };
 
 /** Each provider with its address and key, as the environment gives them. */
@@ -61,25 +63,26 @@ describe.each(WIRES)("$provider", ({ provider, path, environment }) => {
     expect(mock.getRequests().map((entry) => entry.path)).toEqual([path]);
   });
 
-  it("asks for tools, and takes their results in the next turn", async () => {
-    mock.on(
-      { userMessage: "prices", hasToolResult: false },
-      { toolCalls: [{ name: "search", arguments: '{"query":"prices"}' }] },
-    );
-    mock.on({ hasToolResult: true }, { content: "They are 7." });
+  it("asks for tools over several turns, two at once among them, and is told all results", async () => {
+    const wished = [["prices"], ["makers", "dates"], ["doubts"]];
+    mock.on({}, ({ messages }) => {
+      const told = messages.filter(({ role }) => role === "tool").length;
+      const turn = [0, 1, 3].indexOf(told);
+      const toolCalls = wished[turn]?.map((query, index) => toolCall(`call_${turn}_${index}`, query));
+      return toolCalls === undefined ? { content: "They are 7." } : { toolCalls };
+    });
     const model = open();
-    const user = { role: "user", text: "prices?" } as const;
-    const first = await model.call(requestOf({ messages: [user], tools: [TOOL] }), keepEnds());
-    expect(first.calls).toMatchObject([{ name: "search", input: { query: "prices" } }]);
-    const [call] = first.calls ?? [];
-    const messages = [
-      user,
-      { role: "assistant", text: "", calls: first.calls ?? [], kept: first.kept } as const,
-      { role: "tool", replies: [{ call: call!, text: "seven", isError: false }] } as const,
-    ];
-    const second = await model.call(requestOf({ messages, tools: [TOOL], turn: 1 }), keepEnds());
-    expect(second.say).toBe("They are 7.");
-    expect(JSON.stringify(mock.getRequests().at(-1)?.body)).toContain("seven");
+    const messages: ModelMessage[] = [{ role: "user", text: "prices?" }];
+    for (const queries of wished) {
+      const { calls = [], kept } = await model.call(requestOf({ messages, tools: [TOOL] }), keepEnds());
+      expect(calls).toMatchObject(queries.map((query) => ({ name: "search", input: { query } })));
+      const replies = calls.map((call) => ({ call, text: `told of ${JSON.stringify(call.input)}`, isError: false }));
+      messages.push({ role: "assistant", text: "", calls, kept }, { role: "tool", replies });
+    }
+    const last = await model.call(requestOf({ messages, tools: [TOOL] }), keepEnds());
+    expect(last.say).toBe("They are 7.");
+    const sent = JSON.stringify(mock.getRequests().at(-1)?.body);
+    for (const query of wished.flat()) expect(sent).toContain(`told of {\\\"query\\\":\\\"${query}\\\"}`);
   });
 
   it("gives a form of the answer to the provider where it can, else to the prompt", async () => {
