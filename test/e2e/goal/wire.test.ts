@@ -45,36 +45,77 @@ beforeEach(() => {
   for (const [asked, content] of ANSWERS) mock.on({ userMessage: asked }, { content });
 });
 
-const RUN = ["run", "--goal", "Rockets", "--task", "g", "--provider", "local", "--model", "m", "--json"];
+interface Wire {
+  readonly provider: string;
+  readonly settings: () => string;
+  readonly paths: readonly string[];
+}
 
-function open(): CommandPlace {
-  const place = openPlace();
-  place.write("splashdown.config.yaml", `providers: {local: {type: openai-compatible, base_url: "${url}/v1"}}\n`);
+const WIRES: readonly Wire[] = [
+  {
+    provider: "local",
+    settings: () => `{type: openai-compatible, base_url: "${url}/v1"}`,
+    paths: ["/v1/chat/completions"],
+  },
+  { provider: "ollama", settings: () => `{base_url: "${url}/v1"}`, paths: ["/v1/chat/completions"] },
+  { provider: "anthropic", settings: () => `{base_url: "${url}"}`, paths: ["/v1/messages"] },
+  {
+    provider: "openai-responses",
+    settings: () => `{base_url: "${url}/v1", key_variable: MODEL_KEY}`,
+    paths: ["/v1/responses"],
+  },
+];
+const [LOCAL] = WIRES as readonly [Wire, ...Wire[]];
+
+const runOver = ({ provider }: Wire) => [
+  "run",
+  "--goal",
+  "Rockets",
+  "--task",
+  "g",
+  "--provider",
+  provider,
+  "--model",
+  "m",
+  "--json",
+];
+
+function open({ provider, settings }: Wire = LOCAL): CommandPlace {
+  const place = openPlace({ MODEL_KEY: "sk" });
+  place.write("splashdown.config.yaml", `providers: {${provider}: ${settings()}}\n`);
   return place;
 }
 
 describe("run --goal over the wire", () => {
-  it("comes to its end with one call for each answer, and one more where the confidence was missing", async () => {
-    const place = open();
-    const { code, json, stderr } = await place.run(RUN);
-    expect(code, stderr).toBe(0);
-    expect(json<RunView>().output).toEqual({ result: "In short: prices fall." });
-    expect(mock.getRequests()).toHaveLength(7);
-    expect(place.read("outputs/g/final/consolidated.md")).toContain("In short: prices fall.");
-  });
+  it.each(WIRES)(
+    "comes to its end with a call an answer, and one more for a missing confidence: $provider",
+    async (wire) => {
+      const place = open(wire);
+      const { code, json, stderr } = await place.run(runOver(wire));
+      expect(code, stderr).toBe(0);
+      expect(json<RunView>().output).toEqual({ result: "In short: prices fall." });
+      expect(mock.getRequests()).toHaveLength(7);
+      expect([...new Set(mock.getRequests().map(({ path }) => path))]).toEqual(wire.paths);
+      expect(place.read("outputs/g/final/consolidated.md")).toContain("In short: prices fall.");
+    },
+  );
 
   it(
     "killed while it plans, works, judges and merges, asks at most the call under way again",
     { timeout: 240_000 },
     async () => {
       const whole = open();
-      const wanted = (await whole.run(RUN)).json<RunView>();
+      const wanted = (await whole.run(runOver(LOCAL))).json<RunView>();
       const records = countRecords(whole, "g");
       for (const share of [0.05, 0.3, 0.6, 0.85]) {
         mock.clearRequests();
         const place = open();
-        await killAtRecord(place.start(RUN), { place, task: "g", point: Math.max(2, Math.floor(records * share)) });
-        const { code, json, stderr } = await place.run(RUN);
+        await killAtRecord(place.start(runOver(LOCAL)), {
+          place,
+          task: "g",
+          point: Math.max(2, Math.floor(records * share)),
+        });
+        const { code, json, stderr } = await place.run(runOver(LOCAL));
         expect(code, stderr).toBe(0);
         expect(json<RunView>().output).toEqual(wanted.output);
         // Two specialists may be under way at once.
