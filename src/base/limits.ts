@@ -38,6 +38,8 @@ export const LIMITS = {
   toolsPerServerMax: 500,
   /** One call of a server's tool without a sign of progress, where the file says nothing else. */
   toolCallTimeoutMs: 5 * 60_000,
+  /** One call of a server's tool that tells its progress again and again. */
+  toolCallTotalMs: 24 * 3_600_000,
   toolMessageBytesMax: 16 * 1024 * 1024,
   /** Lines of a server's output that are no messages, before it is given up. */
   toolStrangeLinesMax: 100,

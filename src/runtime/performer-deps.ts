@@ -39,8 +39,9 @@ const checkSchema: SchemaCheck = async (schema, value) => {
 };
 
 /** Processes are opened when a server is a program. */
-export function openToolServers({ processes, version, log }: Services): ToolServers {
+export function openToolServers({ clock, processes, version, log }: Services): ToolServers {
   return createToolServers({
+    clock,
     processes,
     version,
     debug: (text) => log.debug(text),

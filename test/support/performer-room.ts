@@ -32,7 +32,7 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
   const host = openProcessHost({ clock: realClock });
   const warnings: string[] = [];
   const log: Log = { info: () => undefined, warn: (text) => void warnings.push(text), debug: () => undefined };
-  const toolServers = createToolServers({ processes: () => host, version: "0", debug: () => undefined });
+  const toolServers = createToolServers({ clock, processes: () => host, version: "0", debug: () => undefined });
   const performer = createPerformer({
     clock,
     log,

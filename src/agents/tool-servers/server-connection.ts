@@ -6,6 +6,7 @@
  * answered: that is a result.
  */
 import type { CallToolResult, Client } from "@modelcontextprotocol/client";
+import type { Clock } from "../../base/clock.js";
 import { messageOf, SplashdownError } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
@@ -49,6 +50,7 @@ export interface ServerAnswer {
 }
 
 export interface ConnectionDeps {
+  readonly clock: Clock;
   /** Opened when a server is a program. */
   readonly processes: () => ProcessHost;
   readonly version: string;
@@ -61,7 +63,7 @@ export async function connectServer(deps: ConnectionDeps, place: ServerPlace): P
   const sdk = await import("@modelcontextprotocol/client");
   const client = new sdk.Client({ name: "splashdown", version: deps.version }, { capabilities: {} });
   const transport = openTransport(sdk, deps, place);
-  const connection = new ServerConnection(place, client, transport);
+  const connection = new ServerConnection(deps.clock, { place, client, transport });
   Object.assign(client, {
     onerror: (error: Error) => deps.debug(`tool server ${place.server}: ${error.message}`),
     onclose: deps.onClose,
@@ -90,13 +92,18 @@ function openTransport(sdk: Sdk, { processes }: ConnectionDeps, { reach, folder,
     : new sdk.SSEClientTransport(url, { requestInit });
 }
 
+interface ConnectionEnds {
+  readonly place: ServerPlace;
+  readonly client: Client;
+  readonly transport: ReturnType<typeof openTransport>;
+}
+
 export class ServerConnection {
   #tools: Promise<readonly ServerTool[]> | undefined;
 
   constructor(
-    private readonly place: ServerPlace,
-    private readonly client: Client,
-    private readonly transport: ReturnType<typeof openTransport>,
+    private readonly clock: Clock,
+    private readonly ends: ConnectionEnds,
   ) {}
 
   /** Its tools, asked once. Errors: TOOL_SERVER_FAILED. */
@@ -107,7 +114,7 @@ export class ServerConnection {
 
   async #listTools(): Promise<readonly ServerTool[]> {
     try {
-      const { tools } = await this.client.listTools(undefined, { timeout: LIMITS.toolServerStartMs });
+      const { tools } = await this.ends.client.listTools(undefined, { timeout: LIMITS.toolServerStartMs });
       return tools.slice(0, LIMITS.toolsPerServerMax).map(({ name, description, inputSchema, annotations }) => ({
         name,
         ...(description === undefined ? {} : { description }),
@@ -120,47 +127,64 @@ export class ServerConnection {
     }
   }
 
+  /** However it is given up, the server is told so; what it answers afterwards is nobody's. */
   async call(call: ServerCall): Promise<ServerAnswer> {
     const { tool, input, idempotencyKey, timeoutMs: timeout, signal, onProgress } = call;
+    const overdue = new AbortController();
+    const cancelLimit = this.clock.schedule(LIMITS.toolCallTotalMs, () => overdue.abort());
     try {
-      const result = await this.client.callTool(
+      const result = await this.ends.client.callTool(
         { name: tool, arguments: input, _meta: { [KEY_FIELD]: idempotencyKey } },
-        { signal, timeout, resetTimeoutOnProgress: true, onprogress: ({ message }) => onProgress(message) },
+        {
+          signal: AbortSignal.any([signal, overdue.signal]),
+          timeout,
+          resetTimeoutOnProgress: true,
+          onprogress: ({ message }) => onProgress(message),
+        },
       );
       return readAnswer(result);
     } catch (error) {
       if (signal.aborted) throw new SplashdownError("CANCELLED", `the call of ${tool} was ended`);
-      throw this.#callFailure(call, error);
+      throw overdue.signal.aborted ? this.#overdue(tool, error) : this.#callFailure(call, error);
+    } finally {
+      cancelLimit();
     }
   }
 
   async close(): Promise<void> {
-    await this.client.close().catch(() => undefined);
+    await this.ends.client.close().catch(() => undefined);
     // A client that was never connected does not close what it was given.
-    await this.transport.close().catch(() => undefined);
+    await this.ends.transport.close().catch(() => undefined);
   }
 
   /** What the server did wrong, and all that is known of it. */
   failure(what: string, error: unknown, details: JsonObject = {}): SplashdownError {
-    const own = this.transport instanceof ChildTransport ? this.transport : undefined;
+    const own = this.ends.transport instanceof ChildTransport ? this.ends.transport : undefined;
     const code = (error instanceof SplashdownError ? error : own?.failure)?.code ?? "TOOL_SERVER_FAILED";
     const known = [messageOf(error), own?.describe() ?? ""].filter((part) => part !== "").join("; ");
-    return new SplashdownError(code, `the tool server ${this.place.server} ${what}: ${known}`, {
+    return new SplashdownError(code, `the tool server ${this.ends.place.server} ${what}: ${known}`, {
       cause: error,
-      details: { server: this.place.server, ...details },
+      details: { server: this.ends.place.server, ...details },
     });
+  }
+
+  #overdue(tool: string, error: unknown): SplashdownError {
+    const hours = LIMITS.toolCallTotalMs / 3_600_000;
+    return this.#timeout(tool, `told its progress for ${hours} hours without an end and was given up`, error);
+  }
+
+  #timeout(tool: string, what: string, cause: unknown): SplashdownError {
+    const { server } = this.ends.place;
+    const details = { server, tool, sent: true };
+    return new SplashdownError("STEP_TIMEOUT", `the tool ${tool} of server ${server} ${what}`, { cause, details });
   }
 
   #callFailure({ tool, timeoutMs }: ServerCall, error: unknown): SplashdownError {
     const details = { tool, sent: true };
     const code = sdkCodeOf(error);
-    if (code === "REQUEST_TIMEOUT") {
-      const text = `the tool ${tool} of server ${this.place.server} was silent for ${timeoutMs / 1_000} seconds; raise timeout of the server, or have the tool tell its progress`;
-      return new SplashdownError("STEP_TIMEOUT", text, {
-        cause: error,
-        details: { server: this.place.server, ...details },
-      });
-    }
+    const isSilent = code === "REQUEST_TIMEOUT";
+    const advice = "raise timeout of the server, or have the tool tell its progress";
+    if (isSilent) return this.#timeout(tool, `was silent for ${timeoutMs / 1_000} seconds; ${advice}`, error);
     // Numbers are the server's own: it has refused the call.
     if (typeof code === "number") return this.failure(`refused ${tool}`, error, { tool, sent: false });
     return this.failure(`broke off while it worked on ${tool}`, error, details);

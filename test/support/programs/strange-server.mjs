@@ -1,4 +1,5 @@
-// An MCP server over stdio that misbehaves as its argument says. It writes what it was called with to the file $LEDGER.
+// An MCP server over stdio that misbehaves as its argument says. It writes what it was called with to the file $LEDGER, and
+// what it is told to give up beside it.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -11,6 +12,7 @@ const tool = (name, annotations) => ({
 });
 const TOOLS = [tool("act"), tool("read", { readOnlyHint: true }), tool("again", { idempotentHint: true })];
 
+const late = [];
 const MANNERS = {
   good: (id, text) => say({ id, result: { content: [{ type: "text", text }] } }),
   dies: () => {
@@ -19,6 +21,15 @@ const MANNERS = {
   },
   silent: () => undefined,
   giant: (id) => say({ id, result: { content: [{ type: "text", text: "x".repeat(17 * 1024 * 1024) }] } }),
+  // Answers when nobody waits any more, and only then; another call at once.
+  late: (id, text) => {
+    if (late.length === 0) late.push(() => MANNERS.good(id, `late ${text}`));
+    else MANNERS.good(id, text);
+  },
+  endless: (id, _text, meta) => {
+    const params = { progressToken: meta?.progressToken, progress: 1, message: "still at it" };
+    setInterval(() => say({ method: "notifications/progress", params }), 10);
+  },
   large: (id) => say({ id, result: { content: [{ type: "text", text: "y".repeat(600_000) }] } }),
   refuses: (id) => say({ id, error: { code: -32602, message: "no such repository" } }),
   fails: (id) => say({ id, result: { isError: true, content: [{ type: "text", text: "disk full" }] } }),
@@ -37,7 +48,7 @@ const MANNERS = {
       count += 1;
       const params = { progressToken: meta?.progressToken, progress: count, message: `part ${count}` };
       say({ method: "notifications/progress", params });
-      if (count < 4) return;
+      if (count < 8) return;
       clearInterval(timer);
       MANNERS.good(id, text);
     }, 500);
@@ -59,6 +70,10 @@ else
         },
       });
     if (method === "tools/list") say({ id, result: { tools: TOOLS } });
+    if (method === "notifications/cancelled") {
+      if (process.env.LEDGER) appendFileSync(`${process.env.LEDGER}.given-up`, `${JSON.stringify(params)}\n`);
+      for (const answer of late) answer();
+    }
     if (method !== "tools/call") return;
     const { name, arguments: input, _meta: meta } = params;
     const key = meta?.["splashdown/idempotency-key"];

@@ -1,77 +1,19 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ToolServer } from "../../../../src/definition/tool-definition.js";
-import type { StepOutcome } from "../../../../src/engine/ports.js";
-import { openPerformerRoom, type PerformerRoom } from "../../../support/performer-room.js";
+import { describe, expect, it } from "vitest";
 import { isRunning } from "../../../support/process-probe.js";
 import { until } from "../../../support/real-clock.js";
-import { createRecordingSink } from "../../../support/recording-sink.js";
-import { createStepWork, type WorkParts } from "../../../support/step-work.js";
-import { createToldModel, type WishedCall } from "../../../support/told-model.js";
+import type { RecordingSink } from "../../../support/recording-sink.js";
+import { errorOf, packageOf, STRANGE_SERVER as STRANGE, ToolTalks } from "../../../support/tool-talks.js";
 
-const PROJECT = path.join(import.meta.dirname, "../../../..");
-const packageOf = (name: string) => path.join(PROJECT, "node_modules/@modelcontextprotocol", name, "dist/index.js");
-const STRANGE = path.join(PROJECT, "test/support/programs/strange-server.mjs");
-
-let folder: string;
-const rooms: PerformerRoom[] = [];
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "splashdown-servers-"));
-});
-afterEach(async () => {
-  await Promise.all(rooms.splice(0).map((room) => room.close()));
-  await rm(folder, { recursive: true });
-});
-
-function program(server: string, command: readonly string[], more: Partial<ToolServer> = {}): ToolServer {
-  const environment = { LEDGER: path.join(folder, "ledger") };
-  return { server, reach: { by: "stdio", command, environment }, allowed: [], policies: {}, ...more };
-}
-
-const strange = (manner: string, more: Partial<ToolServer> = {}) =>
-  program("odd", [process.execPath, STRANGE, manner], more);
-const everything = (more: Partial<ToolServer> = {}) =>
-  program("every", [process.execPath, packageOf("server-everything"), "stdio"], more);
-
-interface Talk {
-  readonly servers: readonly ToolServer[];
-  readonly turns: readonly (readonly WishedCall[])[];
-  readonly parts?: WorkParts;
-  readonly environment?: Readonly<Record<string, string>>;
-}
-
-async function talk({ servers, turns, parts = {}, environment = {} }: Talk) {
-  const told = createToldModel(turns);
-  const path_ = process.env["PATH"] ?? "";
-  const room = openPerformerRoom({ modelOf: () => told.model, environment: { PATH: path_, ...environment } });
-  rooms.push(room);
-  const sink = createRecordingSink();
-  const { definition, ...rest } = parts;
-  const work = createStepWork("model", {
-    workflowFolder: folder,
-    definition: { provider: "told", tools: servers, ...definition },
-    ...rest,
-  });
-  const outcome = await room.perform(work, { sink });
-  const results = sink.of("toolCompleted").map(([, result]) => result as { value?: unknown; error?: string });
-  return { outcome, sink, results, requests: told.requests, room };
-}
-
-const errorOf = (outcome: StepOutcome) => (outcome.status === "failed" ? outcome.error : undefined);
-const effectsOf = (sink: ReturnType<typeof createRecordingSink>) =>
+const talks = new ToolTalks();
+const effectsOf = (sink: RecordingSink) =>
   sink.of("toolIntended").map(([, intent]) => (intent as { effects: string }).effects);
-const read = async () => (await readFile(path.join(folder, "ledger"), "utf8")).trim().split("\n");
 
 describe("the tools of a public server over stdio", () => {
   it("are told to the model with their schemas, called, and recorded each by itself", async () => {
-    const { outcome, sink, results, requests } = await talk({
-      servers: [everything()],
+    const { outcome, sink, results, requests } = await talks.talk({
+      servers: [talks.everything()],
       turns: [
         [{ tool: "every__echo", input: { message: "hello" } }],
         [{ tool: "every__get-sum", input: { a: 2, b: 3 } }],
@@ -93,8 +35,10 @@ describe("the tools of a public server over stdio", () => {
   });
 
   it("get the environment that policy allows and nothing of ours", async () => {
-    const { results } = await talk({
-      servers: [everything({ reach: { ...everything().reach, environment: { TOKEN: "${MINE}" } } as never })],
+    const { results } = await talks.talk({
+      servers: [
+        talks.everything({ reach: { ...talks.everything().reach, environment: { TOKEN: "${MINE}" } } as never }),
+      ],
       turns: [[{ tool: "every__get-env" }]],
       environment: { MINE: "handed", OTHER: "kept", SPLASHDOWN_KEY: "kept" },
     });
@@ -104,15 +48,18 @@ describe("the tools of a public server over stdio", () => {
   });
 
   it("show a picture by its kind and size, and record it whole", async () => {
-    const { results, requests } = await talk({ servers: [everything()], turns: [[{ tool: "every__get-tiny-image" }]] });
+    const { results, requests } = await talks.talk({
+      servers: [talks.everything()],
+      turns: [[{ tool: "every__get-tiny-image" }]],
+    });
     expect(results[0]).toMatchObject({ content: [{ type: "text" }, { type: "image", mimeType: "image/png" }, {}] });
     const reply = requests[1]?.messages.at(-1);
     expect(JSON.stringify(reply)).toMatch(/\[\\"image\\" of \\"image\/png\\", \d+ characters of base64\]/);
   });
 
   it("may be those that the step allows, and no others", async () => {
-    const { results, requests } = await talk({
-      servers: [everything({ allowed: [["echo", "get-sum"], ["every__echo"]], required: ["every__echo"] })],
+    const { results, requests } = await talks.talk({
+      servers: [talks.everything({ allowed: [["echo", "get-sum"], ["every__echo"]], required: ["every__echo"] })],
       turns: [[{ tool: "every__get-sum", input: { a: 1, b: 1 } }]],
     });
     expect(requests[0]?.tools.map(({ name }) => name)).toEqual(["every__echo"]);
@@ -120,87 +67,24 @@ describe("the tools of a public server over stdio", () => {
   });
 
   it("act on files only where the server is given a folder (server-filesystem)", async () => {
-    await writeFile(path.join(folder, "note.txt"), "remember");
-    const server = program("files", [process.execPath, packageOf("server-filesystem"), folder]);
-    const note = { path: path.join(folder, "note.txt") };
-    const { results, sink } = await talk({
+    await writeFile(path.join(talks.folder, "note.txt"), "remember");
+    const server = talks.program("files", [process.execPath, packageOf("server-filesystem"), talks.folder]);
+    const note = { path: path.join(talks.folder, "note.txt") };
+    const { results, sink } = await talks.talk({
       servers: [server],
       turns: [
         [{ tool: "files__read_text_file", input: note }],
         [{ tool: "files__write_file", input: { ...note, content: "forgotten" } }],
         [{ tool: "files__read_text_file", input: { path: "/etc/hostname" } }],
-        [{ tool: "files__move_file", input: { source: note.path, destination: path.join(folder, "moved.txt") } }],
+        [{ tool: "files__move_file", input: { source: note.path, destination: path.join(talks.folder, "moved.txt") } }],
       ],
     });
     expect(JSON.stringify(results[0])).toContain("remember");
     expect(results[2]?.error).toContain("outside allowed directories");
-    expect(await readFile(path.join(folder, "moved.txt"), "utf8")).toBe("forgotten");
+    expect(await readFile(path.join(talks.folder, "moved.txt"), "utf8")).toBe("forgotten");
     expect(effectsOf(sink)).toEqual(["none", "idempotent", "none", "external"]);
   });
 });
-
-describe("the tools of a server over HTTP", () => {
-  const served: ChildProcess[] = [];
-  afterEach(async () => {
-    for (const child of served.splice(0)) {
-      const ended = once(child, "exit");
-      child.kill("SIGKILL");
-      await ended;
-    }
-  });
-
-  it("are called like those over stdio (streamable HTTP of server-everything)", async () => {
-    const port = await freePort();
-    const child = spawn(process.execPath, [packageOf("server-everything"), "streamableHttp"], {
-      env: { PORT: String(port) },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    served.push(child);
-    let said = "";
-    child.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    await until("the server listens", () => said.includes("listening"));
-    const reach = { by: "http", url: `http://127.0.0.1:${port}/mcp`, headers: {} } as const;
-    const { outcome, results } = await talk({
-      servers: [{ server: "far", reach, allowed: [], policies: {} }],
-      turns: [
-        [
-          { tool: "far__echo", input: { message: "over there" } },
-          { tool: "far__get-sum", input: { a: 4, b: 5 } },
-        ],
-      ],
-    });
-    expect(outcome.status).toBe("completed");
-    expect(results).toEqual([{ value: "Echo: over there" }, { value: "The sum of 4 and 5 is 9." }]);
-  });
-
-  it.each([
-    ["refuses", (answer: ServerResponse) => void answer.writeHead(503).end("closed for today"), /503|closed for today/],
-    [
-      "answers with what is no message",
-      (answer: ServerResponse) => void answer.writeHead(200, { "content-type": "application/json" }).end("<html>"),
-      /JSON/,
-    ],
-    ["cuts the answer", (answer: ServerResponse) => void answer.destroy(), /fetch failed/],
-  ])("fail the step by name when the server %s", async (_how, respond, text) => {
-    const server = createServer((_request, answer) => respond(answer)).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    const reach = { by: "http", url: `http://127.0.0.1:${port}/mcp`, headers: {} } as const;
-    const { outcome } = await talk({ servers: [{ server: "far", reach, allowed: [], policies: {} }], turns: [[]] });
-    server.close();
-    expect(errorOf(outcome)).toMatchObject({ code: "TOOL_SERVER_FAILED", retryable: true });
-    expect(errorOf(outcome)?.message).toMatch(text);
-  });
-});
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 describe("a tool server that is strange", () => {
   const act = [[{ tool: "odd__act", input: { n: 1 } }]];
@@ -208,13 +92,13 @@ describe("a tool server that is strange", () => {
 
   it("tells by its hints what may be called again; the file has the last word", async () => {
     const turns = [[{ tool: "odd__act" }, { tool: "odd__read" }, { tool: "odd__again" }]];
-    expect(effectsOf((await talk({ servers: [strange("good")], turns })).sink)).toEqual([
+    expect(effectsOf((await talks.talk({ servers: [talks.strange("good")], turns })).sink)).toEqual([
       "external",
       "none",
       "idempotent",
     ]);
     const policies = { odd__act: { effects: "none" }, read: { effects: "external" } } as const;
-    expect(effectsOf((await talk({ servers: [strange("good", { policies })], turns })).sink)).toEqual([
+    expect(effectsOf((await talks.talk({ servers: [talks.strange("good", { policies })], turns })).sink)).toEqual([
       "none",
       "external",
       "idempotent",
@@ -222,27 +106,27 @@ describe("a tool server that is strange", () => {
   });
 
   it("gets the key of the call, which is the same when it is made again", async () => {
-    const first = await talk({ servers: [strange("good")], turns: act });
+    const first = await talks.talk({ servers: [talks.strange("good")], turns: act });
     const turns = first.sink
       .of("turn")
       .slice(0, 1)
       .map(([turn]) => turn as never);
-    await talk({ servers: [strange("good")], turns: act, parts: { turns, tools: new Map([["1.1", {}]]) } });
+    await talks.talk({ servers: [talks.strange("good")], turns: act, parts: { turns, tools: new Map([["1.1", {}]]) } });
     const call = { name: "act", input: { n: 1 }, key: "key-1/1.1" };
-    expect((await read()).map((line) => JSON.parse(line) as unknown)).toEqual([call, call]);
+    expect((await talks.read()).map((line) => JSON.parse(line) as unknown)).toEqual([call, call]);
   });
 
   it("A3: is not called where the result is known", async () => {
     const turns = [{ say: "", calls: [{ id: "x", name: "odd__act", input: { n: 1 } }], factors: [] }];
     const known = new Map([["1.1", { result: { value: "was done" } }]]);
-    const { outcome, requests } = await talk({
-      servers: [strange("dies")],
+    const { outcome, requests } = await talks.talk({
+      servers: [talks.strange("dies")],
       turns: act,
       parts: { turns, tools: known },
     });
     expect(outcome.status).toBe("completed");
     expect(JSON.stringify(requests[0]?.messages)).toContain("was done");
-    await expect(read()).rejects.toThrow("ENOENT");
+    expect(await talks.read()).toEqual([]);
   });
 
   it.each([
@@ -255,7 +139,7 @@ describe("a tool server that is strange", () => {
     ],
     ["writes what is no message", [process.execPath, STRANGE, "noise"], "TOOL_SERVER_FAILED", "I am no server"],
   ])("fails the step by name when it %s", async (_how, command, code, text) => {
-    const { outcome, requests } = await talk({ servers: [program("odd", command)], turns: act });
+    const { outcome, requests } = await talks.talk({ servers: [talks.program("odd", command)], turns: act });
     expect(errorOf(outcome)).toMatchObject({ code, message: expect.stringContaining(text) as string });
     expect(errorOf(outcome)?.message).toContain("tool server odd cannot be reached");
     expect(requests).toEqual([]);
@@ -265,7 +149,7 @@ describe("a tool server that is strange", () => {
     ["refuses a call", "refuses", "no such repository"],
     ["says that its tool failed", "fails", "disk full"],
   ])("tells the model when it %s", async (_how, manner, text) => {
-    const { outcome, results } = await talk({ servers: [strange(manner)], turns: act });
+    const { outcome, results } = await talks.talk({ servers: [talks.strange(manner)], turns: act });
     expect(outcome.status).toBe("completed");
     expect(results[0]?.error).toContain(text);
   });
@@ -275,7 +159,7 @@ describe("a tool server that is strange", () => {
     ["giant", {}, "VALUE_TOO_LARGE", "more than 16777216 bytes"],
     ["silent", { timeoutMs: 300 }, "STEP_TIMEOUT", "silent for 0.3 seconds"],
   ])("fails the attempt when %s loses the result of a call that may have acted", async (manner, more, code, text) => {
-    const { outcome, sink, results } = await talk({ servers: [strange(manner, more)], turns: act });
+    const { outcome, sink, results } = await talks.talk({ servers: [talks.strange(manner, more)], turns: act });
     expect(errorOf(outcome)).toMatchObject({ code, message: expect.stringContaining(text) as string });
     expect(sink.of("toolIntended")).toHaveLength(1);
     expect(results).toEqual([]);
@@ -288,34 +172,32 @@ describe("a tool server that is strange", () => {
   ])(
     "is a failure told to the model when %s loses the result of a call that only reads",
     async (manner, more, text) => {
-      const { outcome, results } = await talk({ servers: [strange(manner, more)], turns: seen });
+      const { outcome, results } = await talks.talk({ servers: [talks.strange(manner, more)], turns: seen });
       expect(outcome.status).toBe("completed");
       expect(results[0]?.error).toContain(text);
     },
   );
 
   it("is started anew for the call after the one it died in", async () => {
-    const { results } = await talk({ servers: [strange("dies")], turns: [...seen, ...seen] });
+    const { results } = await talks.talk({ servers: [talks.strange("dies")], turns: [...seen, ...seen] });
     expect(results).toHaveLength(2);
-    expect(await read()).toHaveLength(2);
+    expect(await talks.read()).toHaveLength(2);
   });
 
   it("is understood through noise, and an answer that comes twice counts once", async () => {
     for (const manner of ["garbage", "twice"]) {
-      const { results } = await talk({ servers: [strange(manner)], turns: act });
+      const { results } = await talks.talk({ servers: [talks.strange(manner)], turns: act });
       expect(results).toEqual([{ value: 'act {"n":1}' }]);
     }
   });
 
-  it("FAULTS 38: may take longer than its limit while it tells its progress", async () => {
-    const { results, sink } = await talk({ servers: [strange("slow", { timeoutMs: 1_500 })], turns: act });
-    expect(results).toEqual([{ value: 'act {"n":1}' }]);
-    expect(sink.of("progress")).toContainEqual([{ message: "part 3" }]);
-  });
-
   it("is cut for the model with a word that says so, and recorded whole", async () => {
     const definition = { options: { tool_output: { enabled: true, max_chars: 1_000 } } };
-    const { results, requests } = await talk({ servers: [strange("large")], turns: act, parts: { definition } });
+    const { results, requests } = await talks.talk({
+      servers: [talks.strange("large")],
+      turns: act,
+      parts: { definition },
+    });
     expect(String(results[0]?.value)).toHaveLength(600_000);
     const reply = requests[1]?.messages.at(-1);
     const text = reply?.role === "tool" ? (reply.replies[0]?.text ?? "") : "";
@@ -323,8 +205,8 @@ describe("a tool server that is strange", () => {
   });
 
   it("is named where the step asks for a tool that it does not have", async () => {
-    const { outcome } = await talk({
-      servers: [strange("good", { allowed: [["raed"]], required: ["raed"] })],
+    const { outcome } = await talks.talk({
+      servers: [talks.strange("good", { allowed: [["raed"]], required: ["raed"] })],
       turns: act,
     });
     expect(errorOf(outcome)).toMatchObject({
@@ -334,15 +216,15 @@ describe("a tool server that is strange", () => {
   });
 
   it("is not started where none of its tools is allowed", async () => {
-    const servers = [strange("good"), program("other", ["/no/such/program"], { allowed: [["odd__act"]] })];
-    const { outcome, results } = await talk({ servers, turns: act });
+    const servers = [talks.strange("good"), talks.program("other", ["/no/such/program"], { allowed: [["odd__act"]] })];
+    const { outcome, results } = await talks.talk({ servers, turns: act });
     expect(outcome.status).toBe("completed");
     expect(results).toHaveLength(1);
   });
 
   it("is named where a variable of it is not set", async () => {
     const reach = { by: "stdio", command: ["x"], environment: { TOKEN: "${NOWHERE}" } } as const;
-    const { outcome } = await talk({ servers: [strange("good", { reach })], turns: act });
+    const { outcome } = await talks.talk({ servers: [talks.strange("good", { reach })], turns: act });
     expect(errorOf(outcome)).toMatchObject({
       code: "TOOL_UNAVAILABLE",
       message: expect.stringContaining("NOWHERE") as string,
@@ -350,9 +232,9 @@ describe("a tool server that is strange", () => {
   });
 
   it("is shared by steps that name it alike, and ends with them", async () => {
-    const pids = path.join(folder, "pids");
+    const pids = path.join(talks.folder, "pids");
     const command = ["sh", "-c", `echo $$ >> ${pids}; exec ${process.execPath} ${STRANGE} good`];
-    const { room } = await talk({ servers: [program("odd", command)], turns: act });
+    const { room } = await talks.talk({ servers: [talks.program("odd", command)], turns: act });
     const [pid = 0, ...others] = (await readFile(pids, "utf8")).trim().split("\n").map(Number);
     expect(others).toEqual([]);
     expect(isRunning(pid)).toBe(true);
@@ -361,16 +243,9 @@ describe("a tool server that is strange", () => {
   });
 
   it("is not waited for when its step is over", async () => {
-    const told = createToldModel(act);
-    const room = openPerformerRoom({ modelOf: () => told.model, environment: { PATH: process.env["PATH"] ?? "" } });
-    rooms.push(room);
-    const ended = new AbortController();
-    const sink = createRecordingSink();
-    const definition = { provider: "told", tools: [strange("silent")] };
-    const work = createStepWork("model", { workflowFolder: folder, definition });
-    const performing = room.perform(work, { sink, signal: ended.signal });
+    const { ended, sink, cancel } = talks.begin({ servers: [talks.strange("silent")], turns: act });
     await until("the tool is called", () => sink.of("toolIntended").length === 1);
-    ended.abort();
-    expect(await performing).toEqual({ status: "cancelled" });
+    cancel();
+    expect((await ended).outcome).toEqual({ status: "cancelled" });
   });
 });
