@@ -43,6 +43,10 @@ export const LIMITS = {
   toolMessageBytesMax: 16 * 1024 * 1024,
   /** Lines of a server's output that are no messages, before it is given up. */
   toolStrangeLinesMax: 100,
+  /** Tasks of a workflow whose measured confidence is kept, and specialists and bytes of one. */
+  calibrationTasksMax: 50,
+  calibrationClaimsMax: 1000,
+  calibrationFileBytesMax: 1024 * 1024,
   /** A provider that asks for a longer wait is asked again after this. */
   retryAfterMsMax: 31 * 24 * 3_600_000,
   /** One line of the JSON-lines protocol on descriptor 3. */

@@ -234,7 +234,7 @@ function describeOutputs(state: TaskState): Views {
 
 function describeTask(state: TaskState, options: StateDiffOptions): Views {
   if (state.task === undefined) return new Map();
-  const { definition, inputs, settings, status, reason, exitStatus, output } = state.task;
+  const { definition, inputs, settings, status, reason, exitStatus, output, trackRecords } = state.task;
   const hidden =
     options.showsAll === true
       ? {
@@ -253,6 +253,7 @@ function describeTask(state: TaskState, options: StateDiffOptions): Views {
     exitStatus,
     inputs,
     settings,
+    trackRecords,
     round: state.round,
     ...hidden,
   });

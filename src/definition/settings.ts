@@ -34,6 +34,8 @@ type Unset = "retention_days" | "interval_seconds" | "automatic_triggers" | "man
 export interface EffectiveSettings {
   readonly store: string;
   readonly deliverables: DeliverablesSetting;
+  /** Claims of confidence are measured over tasks. */
+  readonly calibration: boolean;
   readonly keys: KeySourceSettings;
   readonly checkpoint_config: Required<Omit<CheckpointSettings, Unset>> & Pick<CheckpointSettings, Unset>;
   readonly providers: Providers;

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { CheckpointBlock, WorkflowFile } from "../schema/generated/workflow.js";
 import type { FaultList } from "./fault.js";
 
-const BLOCKS = ["store", "keys", "deliverables", "recovery_config", "performance_config"] as const;
+const BLOCKS = ["store", "keys", "deliverables", "calibration", "recovery_config", "performance_config"] as const;
 
 /**
  * The settings layer of a workflow file, checked and not merged.

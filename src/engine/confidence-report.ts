@@ -9,7 +9,14 @@
 import type { StepId } from "../base/ids.js";
 import type { JsonValue } from "../base/json.js";
 import type { PhaseScope } from "../definition/workflow.js";
-import { checkClaim, roundShare, type Measured } from "./confidence.js";
+import {
+  checkClaim,
+  findRecord,
+  roundShare,
+  type CheckedClaim,
+  type Measured,
+  type TrackRecord,
+} from "./confidence.js";
 import type { ConfidenceParts } from "./events.js";
 import { childPath, requireTask } from "./lookup.js";
 import type { EvaluationEntry, StepEntry, TaskState } from "./state.js";
@@ -24,6 +31,8 @@ export interface SpecialistConfidence {
   readonly counted?: number;
   /** Gap between claim and measured score, where it is over 0.15. */
   readonly gap?: number;
+  /** What was measured of it in earlier tasks, where the claim is lowered for that. */
+  readonly record?: TrackRecord;
   readonly uncertainties: readonly JsonValue[];
   readonly factors: readonly string[];
   readonly sure: boolean;
@@ -95,7 +104,7 @@ function describePhase(state: TaskState, { path, node, minimum }: Placed): Phase
     minimum: node.confidence.minimum,
     ...(evaluation === undefined ? {} : { evaluation }),
     specialists: names.map((name) =>
-      describeSpecialist(state, childPath(path, name), { kept, minimum: minimum ?? node.confidence.minimum }),
+      describeSpecialist(state, childPath(path, name), { node, kept, minimum: minimum ?? node.confidence.minimum }),
     ),
   };
 }
@@ -116,15 +125,16 @@ function scoreOf(state: TaskState, kept: EvaluationEntry): PhaseScore {
 }
 
 interface Judged {
+  readonly node: PhaseScope;
   readonly kept: EvaluationEntry | undefined;
   readonly minimum: number;
 }
 
-function describeSpecialist(state: TaskState, path: string, { kept, minimum }: Judged): SpecialistConfidence {
+function describeSpecialist(state: TaskState, path: string, judged: Judged): SpecialistConfidence {
   const step = stepAt(state, path);
   const status = statusOf(step);
   const { value: claimed, parts, uncertainties = [], factors = [] } = step?.confidence ?? {};
-  const checked = claimed === undefined ? undefined : checkClaim(claimed, measuredBy(kept));
+  const checked = claimed === undefined ? undefined : checkKept(state, { step, path, claimed }, judged);
   const counted = checked === undefined ? undefined : roundShare(checked.value);
   return {
     name: path.slice(path.lastIndexOf("/") + 1),
@@ -134,10 +144,22 @@ function describeSpecialist(state: TaskState, path: string, { kept, minimum }: J
     parts,
     counted,
     gap: checked?.gap,
+    record: checked?.record,
     uncertainties,
     factors,
-    sure: status === "done" && counted !== undefined && counted >= minimum,
+    sure: status === "done" && counted !== undefined && counted >= judged.minimum,
   };
+}
+
+interface Claim {
+  readonly path: string;
+  readonly step: StepEntry | undefined;
+  readonly claimed: number;
+}
+
+function checkKept(state: TaskState, { path, step, claimed }: Claim, { node, kept }: Judged): CheckedClaim {
+  const addresses = step?.spawnedDefinition?.["addresses"];
+  return checkClaim(claimed, measuredBy(kept), findRecord(state.task?.trackRecords, node, { path, addresses }));
 }
 
 function measuredBy(kept: EvaluationEntry | undefined): Measured | undefined {

@@ -28,14 +28,18 @@ function formatPhase(phase: PhaseConfidenceReport): string[] {
 }
 
 function formatSpecialist(specialist: SpecialistConfidence): string[] {
-  const { name, status, counted, claimed, parts, gap, uncertainties } = specialist;
+  const { name, status, counted, claimed, parts, gap, record, uncertainties } = specialist;
   const said = status === "done" && counted === undefined ? "says nothing of it" : status === "done" ? "" : status;
   const lowered =
     claimed !== undefined && counted !== undefined && counted < claimed ? `claimed ${percent(claimed)}` : "";
   const apart = gap === undefined ? "" : `${percent(gap)} off what was measured`;
+  const known =
+    record === undefined
+      ? ""
+      : `its last ${record.tasks} tasks claimed ${percent(record.claimed)}, measured ${percent(record.measured)}`;
   const four = parts === undefined ? [] : [`    ${describeParts(parts)}`];
   return [
-    row(`  ${name}`, counted, [said, lowered, apart].filter((text) => text !== "").join(", ")),
+    row(`  ${name}`, counted, [said, lowered, apart, known].filter((text) => text !== "").join(", ")),
     ...four,
     ...uncertainties.map((uncertainty) => `    ? ${textOf(uncertainty)}`),
   ];

@@ -6,12 +6,13 @@
  * One that reports no confidence is not counted. A specialist that was added stands for the one it helps: the higher of
  * the two confidences counts, and its own uncertainties replace those it was to clear up.
  * Claimed against measured: a claim of 0.90 or more with a quality under 80 is multiplied by 0.8; a gap over 0.15 between
- * claim and measured score is flagged.
+ * claim and measured score is flagged. A specialist whose claims in at least three earlier tasks were too high by over 0.15
+ * in the mean is believed by the share that was measured of them; the lower of the two counts, and no record raises a claim.
  * Units: confidences 0..1, scores 0–100. Source: DESIGN section 5.
  */
 import type { JsonValue } from "../base/json.js";
 import type { ConfidenceRule } from "../definition/phase-rules.js";
-import type { Criticality } from "../definition/workflow.js";
+import type { Criticality, PhaseScope } from "../definition/workflow.js";
 
 export const CRITICALITY_WEIGHT: Readonly<Record<Criticality, number>> = {
   critical: 2,
@@ -26,6 +27,8 @@ const CLAIM_HIGH = 0.9;
 const QUALITY_LOW = 80;
 const CLAIM_FACTOR = 0.8;
 const GAP_MAX = 0.15;
+/** Fewer tasks say nothing of a specialist. */
+export const RECORD_TASKS_MIN = 3;
 
 export interface SpecialistReport {
   readonly name: string;
@@ -58,11 +61,25 @@ export interface Measured {
   readonly quality?: number;
 }
 
+/** How a specialist's claims stood in earlier tasks: means over those in which it was measured. Units: 0..1. */
+export interface TrackRecord {
+  readonly tasks: number;
+  readonly claimed: number;
+  readonly measured: number;
+}
+
+/** By path of the specialist. */
+export type TrackRecords = Readonly<Record<string, TrackRecord>>;
+
 export interface CheckedClaim {
+  /** What counts. */
   readonly value: number;
+  /** By the quality that was measured. */
   readonly reduced: boolean;
   /** Gap between claim and measured score, when it is over 0.15. */
   readonly gap?: number;
+  /** The record that the claim was lowered for, where that made a difference. */
+  readonly record?: TrackRecord;
 }
 
 /** Units: `rollbacks`: times the phase was rolled back. */
@@ -114,12 +131,34 @@ function mergeHelpers(reports: readonly SpecialistReport[]): readonly Specialist
   return [...merged.values()];
 }
 
-/** Checks a claimed confidence against what was measured. */
-export function checkClaim(claimed: number, measured: Measured | undefined): CheckedClaim {
+/** The record that counts for a specialist: one that was added is the one it helps once more, but where it is of its own. */
+export function findRecord(
+  records: TrackRecords | undefined,
+  { spawn }: Pick<PhaseScope, "spawn">,
+  { path, addresses }: { readonly path: string; readonly addresses?: JsonValue },
+): TrackRecord | undefined {
+  if (typeof addresses !== "string") return records?.[path];
+  return spawn === undefined ? records?.[`${path.slice(0, path.lastIndexOf("/"))}/${addresses}`] : undefined;
+}
+
+/** Checks a claimed confidence against what was measured, now and in earlier tasks. */
+export function checkClaim(claimed: number, measured: Measured | undefined, record?: TrackRecord): CheckedClaim {
+  const checked = checkMeasured(claimed, measured);
+  const lowered = lowerByRecord(claimed, record);
+  return lowered < checked.value ? { ...checked, value: lowered, record } : checked;
+}
+
+function checkMeasured(claimed: number, measured: Measured | undefined): CheckedClaim {
   if (measured === undefined) return { value: claimed, reduced: false };
   const reduced = claimed >= CLAIM_HIGH && (measured.quality ?? measured.score) < QUALITY_LOW;
   const gap = roundShare(Math.abs(claimed - measured.score / 100));
   return { value: reduced ? roundShare(claimed * CLAIM_FACTOR) : claimed, reduced, ...(gap > GAP_MAX ? { gap } : {}) };
+}
+
+function lowerByRecord(value: number, record: TrackRecord | undefined): number {
+  if (record === undefined || record.tasks < RECORD_TASKS_MIN) return value;
+  const { claimed, measured } = record;
+  return roundShare(claimed - measured) > GAP_MAX ? roundShare((value * measured) / claimed) : value;
 }
 
 export type Band = "proceed" | "flag" | "spawn_one" | "spawn_several" | "halt";

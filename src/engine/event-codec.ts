@@ -73,6 +73,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       settings: true,
       traceparent: false,
       onUnknown: false,
+      trackRecords: false,
     },
   },
   task_resumed: {

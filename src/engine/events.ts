@@ -10,6 +10,7 @@ import type { CheckpointId, QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../definition/workflow.js";
 import type { HookName } from "../definition/hooks.js";
+import type { TrackRecords } from "./confidence.js";
 import type { Decision } from "./decision.js";
 import type { SavedFile } from "./deliverables.js";
 import type { ForkOrigin } from "./fork-origin.js";
@@ -112,6 +113,8 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly settings: JsonObject;
       readonly traceparent?: string;
       readonly onUnknown?: OnUnknown;
+      /** Of specialists whose claims were measured in earlier tasks. */
+      readonly trackRecords?: TrackRecords;
     }
   /** A new owner goes on. `crashed`: the one before ended without `task_closed`. `byPerson`: crash counters start afresh. */
   | {

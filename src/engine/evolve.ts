@@ -118,6 +118,7 @@ function startTask(state: TaskState, event: EventOf<"task_started">): void {
     status: "running",
     resumable: true,
     ...(event.onUnknown === undefined ? {} : { onUnknown: event.onUnknown }),
+    ...(event.trackRecords === undefined ? {} : { trackRecords: event.trackRecords }),
     extended: Object.freeze({}),
   });
 }

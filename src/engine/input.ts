@@ -11,6 +11,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateScope } from "../definition/templates.js";
 import type { Condition, Effects, Template, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
+import type { TrackRecords } from "./confidence.js";
 import type { BlobRef, EngineEvent, ProcessRef, TaskEnd, Usage, ValueRef } from "./events.js";
 import type { QuestionKind, QuestionOption } from "./question.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
@@ -69,6 +70,7 @@ export type EngineInput =
       readonly traceparent?: string;
       /** Flag `--on-unknown`: a member that is ended because another one failed may have acted. */
       readonly onUnknown?: "ask" | "rerun" | "skip" | "fail" | undefined;
+      readonly trackRecords?: TrackRecords;
     }
   /** A new owner: `task_resumed`, then one choice per open step (rerun, unknown, parked, orphan offered). */
   | {

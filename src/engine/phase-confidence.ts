@@ -11,12 +11,15 @@ import { decideThat, type Choice, type DecisionText } from "./choice.js";
 import {
   checkClaim,
   computePhaseConfidence,
+  findRecord,
   roundShare,
   selectBand,
   type Band,
+  type CheckedClaim,
   type Measured,
   type PhaseConfidence,
   type SpecialistReport,
+  type TrackRecord,
 } from "./confidence.js";
 import { specialistNames } from "./describe-scope.js";
 import type { EngineEvent } from "./events.js";
@@ -31,11 +34,13 @@ const SEVERAL = 2;
 interface Calibration {
   readonly specialist: string;
   readonly claimed: number;
-  readonly measured: number;
   readonly counted: number;
+  readonly measured?: number;
   /** Over 0.15. */
   readonly gap?: number;
   readonly quality?: number;
+  /** Means over earlier tasks. */
+  readonly record?: TrackRecord;
 }
 
 interface CheckedConfidence extends PhaseConfidence {
@@ -51,30 +56,52 @@ export function describeConfidence(choice: Choice, phase: OpenPhase): CheckedCon
     const report = reportOf(choice, phase, name);
     if (report === undefined) continue;
     const { confidence: claimed } = report;
-    if (claimed === undefined || measured === undefined) {
+    const path = childPath(phase.scope.path, name);
+    if (claimed === undefined) {
       reports.push(report);
       continue;
     }
-    const { value: counted, reduced, gap } = checkClaim(claimed, measured);
-    if (reduced || gap !== undefined) {
-      calibrations.push({
-        specialist: name,
-        claimed: roundShare(claimed),
-        measured: roundShare(measured.score / 100),
-        counted,
-        ...(gap === undefined ? {} : { gap }),
-        ...(reduced ? { quality: measured.quality ?? measured.score } : {}),
-      });
-    }
-    reports.push({ ...report, confidence: counted });
+    const record = findRecord(choice.state.task?.trackRecords, phase.node, { path, ...report });
+    const checked = checkClaim(claimed, measured, record);
+    calibrations.push(...calibrate(name, claimed, { checked, measured }));
+    reports.push({ ...report, confidence: checked.value });
   }
   const rollbacks = choice.state.phases.get(phase.scope.path)?.rollbacks ?? 0;
   return { ...computePhaseConfidence(reports, rollbacks), calibrations };
 }
 
-function explainCalibration({ specialist, claimed, measured, counted, gap, quality }: Calibration): string {
-  const lowered = quality === undefined ? "" : ` with a quality of ${quality}: counted as ${counted}`;
-  const flagged = gap === undefined ? "" : `, measured ${measured}: a gap of ${gap}`;
+interface Checking {
+  readonly checked: CheckedClaim;
+  readonly measured: Measured | undefined;
+}
+
+/** Empty where the claim holds. */
+function calibrate(specialist: string, claimed: number, { checked, measured }: Checking): readonly Calibration[] {
+  const { value: counted, reduced, gap, record } = checked;
+  if (!reduced && gap === undefined && record === undefined) return [];
+  const quality = reduced ? (measured?.quality ?? measured?.score) : undefined;
+  return [
+    {
+      specialist,
+      claimed: roundShare(claimed),
+      counted,
+      ...(measured === undefined ? {} : { measured: roundShare(measured.score / 100) }),
+      ...(gap === undefined ? {} : { gap }),
+      ...(quality === undefined ? {} : { quality }),
+      ...(record === undefined ? {} : { record }),
+    },
+  ];
+}
+
+function explainCalibration({ specialist, claimed, measured, counted, gap, quality, record }: Calibration): string {
+  const reasons = [
+    ...(quality === undefined ? [] : [`with a quality of ${quality}`]),
+    ...(record === undefined
+      ? []
+      : [`after ${record.tasks} tasks in which it claimed ${record.claimed} and ${record.measured} was measured`]),
+  ];
+  const lowered = reasons.length === 0 ? "" : ` ${reasons.join(" and ")}: counted as ${counted}`;
+  const flagged = gap === undefined ? "" : `, measured ${measured ?? "?"}: a gap of ${gap}`;
   return `${specialist} claimed ${claimed}${lowered}${flagged}`;
 }
 
@@ -194,14 +221,16 @@ function decideBand(choice: Choice, phase: OpenPhase, at: BandChoice): EngineEve
       ...(orchestrator === undefined ? {} : { orchestrator }),
       uncertainties: confidence.uncertainties.map((item) => ({ ...item })),
       ...(confidence.setbacks === 0 ? {} : { setbacks: confidence.setbacks }),
-      ...(confidence.calibrations.length === 0
-        ? {}
-        : { calibrations: confidence.calibrations.map((item) => ({ ...item })) }),
+      ...(confidence.calibrations.length === 0 ? {} : { calibrations: confidence.calibrations.map(calibrationFacts) }),
       ...(plan.settled === undefined ? {} : { settled: plan.settled }),
       ...(spawn.length === 0 ? {} : { spawn }),
     },
   };
   return decideThat(choice, text);
+}
+
+function calibrationFacts({ record, ...rest }: Calibration): JsonObject {
+  return { ...rest, ...(record === undefined ? {} : { record: { ...record } }) };
 }
 
 interface BandPlan {

@@ -8,6 +8,7 @@
 import type { CheckpointId, QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../definition/workflow.js";
+import type { TrackRecords } from "./confidence.js";
 import type { Decision } from "./decision.js";
 import type { ForkOrigin } from "./fork-origin.js";
 import type { SavedFile } from "./deliverables.js";
@@ -61,6 +62,8 @@ export interface TaskEntry {
   readonly historyFrom?: number;
   /** Hooks that were reached: in which round, `on_error` under which owner. */
   readonly hooks?: Readonly<Record<string, number>>;
+  /** How specialists' claims stood in earlier tasks; absent where nobody was measured often enough. */
+  readonly trackRecords?: TrackRecords;
   /** What people added to the limits, by name of the limit. */
   readonly extended: Readonly<Record<string, number>>;
 }

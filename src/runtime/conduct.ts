@@ -19,6 +19,7 @@ import { restoreTask, type Restored } from "../recovery/restore.js";
 import type { TaskStore } from "../store/contract.js";
 import { replaceAnchor } from "../vault/anchor.js";
 import type { AuditNote } from "./audit-trail.js";
+import { loadTrackRecords } from "./calibration.js";
 import type { RunView } from "./contract.js";
 import { policiesOf, type UnknownAnswer } from "./given-answers.js";
 import { notStarted } from "./key-access.js";
@@ -77,16 +78,21 @@ export async function conductNew(services: Services, options: NewTask): Promise<
       signal,
       isBreakpoint: breakpointsOf(options),
     };
-    await runSession({ ...session, templates: await services.templates() }, startInput(opened, options));
+    await runSession(
+      { ...session, templates: await services.templates() },
+      await startInput(services, opened, options),
+    );
   });
   return viewRun(services, { opened, state, how: "started" });
 }
 
-function startInput(
+async function startInput(
+  services: Services,
   { task, vault }: OpenedTask,
   options: ConductOptions & { readonly inputs: JsonObject },
-): Extract<EngineInput, { kind: "start" }> {
+): Promise<Extract<EngineInput, { kind: "start" }>> {
   const { workflow, settings, inputs, onUnknown } = options;
+  const trackRecords = await loadTrackRecords(services, workflow.definition, settings);
   return {
     kind: "start",
     onUnknown,
@@ -97,6 +103,7 @@ function startInput(
     inputs,
     settings: JSON.parse(JSON.stringify(settings)) as JsonObject,
     ...(workflow.file === undefined ? {} : { definitionFile: workflow.file }),
+    ...(trackRecords === undefined ? {} : { trackRecords }),
   };
 }
 
@@ -165,7 +172,10 @@ async function runOn(services: Services, options: GoOn, restored: Restored): Pro
     isBreakpoint: breakpointsOf(options),
     checkpointFirst: restored.uncertain ? "loss accepted: nothing is read over the gap again" : undefined,
   };
-  await runSession({ ...session, templates: await services.templates() }, await resumedInput(restored, options));
+  await runSession(
+    { ...session, templates: await services.templates() },
+    await resumedInput(services, restored, options),
+  );
 }
 
 function leftByAnother(task: string): SplashdownError {
@@ -206,12 +216,13 @@ function describeTaking({ crashed, epoch, report }: Restored, options: GoOn): Au
 }
 
 async function resumedInput(
+  services: Services,
   restored: Restored,
   options: GoOn,
 ): Promise<Extract<EngineInput, { kind: "start" | "resumed" }>> {
   const { opened, workflow, settings, inputs } = options;
   if (restored.state.task === undefined) {
-    if (inputs !== undefined) return startInput(opened, { ...options, inputs });
+    if (inputs !== undefined) return startInput(services, opened, { ...options, inputs });
     throw notStarted(opened.task.name);
   }
   return {

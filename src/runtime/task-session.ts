@@ -27,6 +27,7 @@ import type { TaskStore } from "../store/contract.js";
 import { raiseAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
 import { AnswerDesk } from "./answer-desk.js";
+import { keepClaims } from "./calibration.js";
 import { FolderInbox, type ControlDeps } from "./control.js";
 import { createDeliverableWriter } from "./deliverables.js";
 import type { UnknownAnswer } from "./given-answers.js";
@@ -193,6 +194,7 @@ class TaskSession {
     if (this.#isDiscarding) await this.#discardSnapshots();
     this.#raiseAnchor();
     await this.#anchoring;
+    await keepClaims(this.#options.services, this.#options.state, this.#options.settings);
     await this.#journal.close();
   }
 

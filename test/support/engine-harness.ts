@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from "../../src/base/json.js";
 import type { StepId, TaskId } from "../../src/base/ids.js";
 import { evaluateCondition, renderText, renderValue } from "../../src/definition/templates.js";
 import type { WorkflowDefinition } from "../../src/definition/workflow.js";
+import type { TrackRecords } from "../../src/engine/confidence.js";
 import { decide } from "../../src/engine/decide.js";
 import { nextDueAtMs } from "../../src/engine/due.js";
 import type { BlobRef, EngineEvent, EngineEventType, EventOf, StepError } from "../../src/engine/events.js";
@@ -30,6 +31,7 @@ export interface HarnessOptions {
   readonly settings?: JsonObject;
   /** Flag of the first run. */
   readonly onUnknown?: "ask" | "rerun" | "skip" | "fail";
+  readonly trackRecords?: TrackRecords;
   readonly sleepMsMax?: number;
   readonly seed?: number | string;
   /** Time each performed step takes. */
@@ -107,6 +109,7 @@ export class EngineHarness {
       inputs: this.#options.inputs ?? {},
       settings: this.#options.settings ?? {},
       onUnknown: this.#options.onUnknown,
+      ...(this.#options.trackRecords === undefined ? {} : { trackRecords: this.#options.trackRecords }),
     });
   }
 

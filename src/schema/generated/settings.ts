@@ -8,6 +8,8 @@ export interface SettingsFile {
   /** Where tasks are kept: file:FOLDER, memory:, sqlite:PATH, pglite:PATH or postgres://…. */
   readonly store?: string;
   readonly deliverables?: DeliverablesSetting;
+  /** Whether specialists' claims of confidence are kept with what was measured, and later claims lowered where earlier ones were too high. */
+  readonly calibration?: boolean;
   readonly keys?: KeySourceSettings;
   readonly checkpoint_config?: CheckpointSettings;
   readonly recovery_config?: RecoverySettings;
@@ -183,7 +185,7 @@ export interface CliAgent {
   readonly variables?: readonly string[];
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"scripted_answers":{"type":"object","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}},"cli_agents":{"$ref":"#/$defs/cli_agents","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}},"cli_agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/cli_agent"}},"cli_agent":{"type":"object","additionalProperties":false,"properties":{"like":{"enum":["claude","codex","gemini","copilot"]},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"arguments":{"type":"array","items":{"type":"string"}},"variables":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"calibration":{"type":"boolean","default":true},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"scripted_answers":{"type":"object","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}},"cli_agents":{"$ref":"#/$defs/cli_agents","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}},"cli_agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/cli_agent"}},"cli_agent":{"type":"object","additionalProperties":false,"properties":{"like":{"enum":["claude","codex","gemini","copilot"]},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"arguments":{"type":"array","items":{"type":"string"}},"variables":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
 const schema32 = {"enum":["plain","sealed"]};
 const schema39 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
 const schema40 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
@@ -1494,6 +1496,9 @@ data.store = "file:outputs";
 if(data.deliverables === undefined){
 data.deliverables = "plain";
 }
+if(data.calibration === undefined){
+data.calibration = true;
+}
 if(data.keys === undefined){
 data.keys = [];
 }
@@ -1567,37 +1572,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate21(data.keys, {instancePath:instancePath+"/keys",parentData:data,parentDataProperty:"keys",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate21.errors : vErrors.concat(validate21.errors);
-errors = vErrors.length;
-}
-if(!(validate23(data.checkpoint_config, {instancePath:instancePath+"/checkpoint_config",parentData:data,parentDataProperty:"checkpoint_config",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
-errors = vErrors.length;
-}
-let data4 = data.recovery_config;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-if(data4.auto_recovery === undefined){
-data4.auto_recovery = true;
-}
-if(data4.max_recovery_attempts === undefined){
-data4.max_recovery_attempts = 3;
-}
-if(data4.recovery_timeout_seconds === undefined){
-data4.recovery_timeout_seconds = 300;
-}
-if(data4.fallback_to_previous === undefined){
-data4.fallback_to_previous = true;
-}
-if(data4.on_unknown === undefined){
-data4.on_unknown = "ask";
-}
-if(data4.take_up_within === undefined){
-data4.take_up_within = "12h";
-}
-for(const key1 in data4){
-if(!((((((key1 === "auto_recovery") || (key1 === "max_recovery_attempts")) || (key1 === "recovery_timeout_seconds")) || (key1 === "fallback_to_previous")) || (key1 === "on_unknown")) || (key1 === "take_up_within"))){
-const err4 = {instancePath:instancePath+"/recovery_config",schemaPath:"#/$defs/recovery_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(typeof data.calibration !== "boolean"){
+const err4 = {instancePath:instancePath+"/calibration",schemaPath:"#/properties/calibration/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1606,9 +1582,37 @@ vErrors.push(err4);
 }
 errors++;
 }
+if(!(validate21(data.keys, {instancePath:instancePath+"/keys",parentData:data,parentDataProperty:"keys",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate21.errors : vErrors.concat(validate21.errors);
+errors = vErrors.length;
 }
-if(typeof data4.auto_recovery !== "boolean"){
-const err5 = {instancePath:instancePath+"/recovery_config/auto_recovery",schemaPath:"#/$defs/recovery_config/properties/auto_recovery/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!(validate23(data.checkpoint_config, {instancePath:instancePath+"/checkpoint_config",parentData:data,parentDataProperty:"checkpoint_config",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+let data5 = data.recovery_config;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.auto_recovery === undefined){
+data5.auto_recovery = true;
+}
+if(data5.max_recovery_attempts === undefined){
+data5.max_recovery_attempts = 3;
+}
+if(data5.recovery_timeout_seconds === undefined){
+data5.recovery_timeout_seconds = 300;
+}
+if(data5.fallback_to_previous === undefined){
+data5.fallback_to_previous = true;
+}
+if(data5.on_unknown === undefined){
+data5.on_unknown = "ask";
+}
+if(data5.take_up_within === undefined){
+data5.take_up_within = "12h";
+}
+for(const key1 in data5){
+if(!((((((key1 === "auto_recovery") || (key1 === "max_recovery_attempts")) || (key1 === "recovery_timeout_seconds")) || (key1 === "fallback_to_previous")) || (key1 === "on_unknown")) || (key1 === "take_up_within"))){
+const err5 = {instancePath:instancePath+"/recovery_config",schemaPath:"#/$defs/recovery_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1617,9 +1621,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-let data6 = data4.max_recovery_attempts;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err6 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(typeof data5.auto_recovery !== "boolean"){
+const err6 = {instancePath:instancePath+"/recovery_config/auto_recovery",schemaPath:"#/$defs/recovery_config/properties/auto_recovery/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1628,9 +1632,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 > 100 || isNaN(data6)){
-const err7 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+let data7 = data5.max_recovery_attempts;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err7 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1639,8 +1643,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(data6 < 1 || isNaN(data6)){
-const err8 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 100 || isNaN(data7)){
+const err8 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1649,11 +1654,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-let data7 = data4.recovery_timeout_seconds;
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 <= 0 || isNaN(data7)){
-const err9 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"#/$defs/recovery_config/properties/recovery_timeout_seconds/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data7 < 1 || isNaN(data7)){
+const err9 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1663,8 +1665,10 @@ vErrors.push(err9);
 errors++;
 }
 }
-else {
-const err10 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"#/$defs/recovery_config/properties/recovery_timeout_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+let data8 = data5.recovery_timeout_seconds;
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 <= 0 || isNaN(data8)){
+const err10 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"#/$defs/recovery_config/properties/recovery_timeout_seconds/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1673,8 +1677,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(typeof data4.fallback_to_previous !== "boolean"){
-const err11 = {instancePath:instancePath+"/recovery_config/fallback_to_previous",schemaPath:"#/$defs/recovery_config/properties/fallback_to_previous/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err11 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"#/$defs/recovery_config/properties/recovery_timeout_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1683,9 +1688,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-let data9 = data4.on_unknown;
-if(!((((data9 === "ask") || (data9 === "rerun")) || (data9 === "skip")) || (data9 === "fail"))){
-const err12 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema39.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
+if(typeof data5.fallback_to_previous !== "boolean"){
+const err12 = {instancePath:instancePath+"/recovery_config/fallback_to_previous",schemaPath:"#/$defs/recovery_config/properties/fallback_to_previous/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1694,9 +1698,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-let data10 = data4.take_up_within;
-if((typeof data10 !== "string") && (!((typeof data10 == "number") && (isFinite(data10))))){
-const err13 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema39.properties.take_up_within.type},message:"must be string,number"};
+let data10 = data5.on_unknown;
+if(!((((data10 === "ask") || (data10 === "rerun")) || (data10 === "skip")) || (data10 === "fail"))){
+const err13 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema39.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1705,9 +1709,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-const err14 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+let data11 = data5.take_up_within;
+if((typeof data11 !== "string") && (!((typeof data11 == "number") && (isFinite(data11))))){
+const err14 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema39.properties.take_up_within.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1716,10 +1720,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-}
-if(typeof data10 === "string"){
-if(!pattern5.test(data10)){
-const err15 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 0 || isNaN(data11)){
+const err15 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1729,9 +1732,9 @@ vErrors.push(err15);
 errors++;
 }
 }
-}
-else {
-const err16 = {instancePath:instancePath+"/recovery_config",schemaPath:"#/$defs/recovery_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data11 === "string"){
+if(!pattern5.test(data11)){
+const err16 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1740,23 +1743,10 @@ vErrors.push(err16);
 }
 errors++;
 }
-let data11 = data.performance_config;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.async_writes === undefined){
-data11.async_writes = true;
 }
-if(data11.batch_decisions === undefined){
-data11.batch_decisions = true;
 }
-if(data11.compression_level === undefined){
-data11.compression_level = 6;
-}
-if(data11.memory_mapped_threshold_mb === undefined){
-data11.memory_mapped_threshold_mb = 10;
-}
-for(const key2 in data11){
-if(!((((key2 === "async_writes") || (key2 === "batch_decisions")) || (key2 === "compression_level")) || (key2 === "memory_mapped_threshold_mb"))){
-const err17 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+else {
+const err17 = {instancePath:instancePath+"/recovery_config",schemaPath:"#/$defs/recovery_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1765,9 +1755,23 @@ vErrors.push(err17);
 }
 errors++;
 }
+let data12 = data.performance_config;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.async_writes === undefined){
+data12.async_writes = true;
 }
-if(typeof data11.async_writes !== "boolean"){
-const err18 = {instancePath:instancePath+"/performance_config/async_writes",schemaPath:"#/$defs/performance_config/properties/async_writes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data12.batch_decisions === undefined){
+data12.batch_decisions = true;
+}
+if(data12.compression_level === undefined){
+data12.compression_level = 6;
+}
+if(data12.memory_mapped_threshold_mb === undefined){
+data12.memory_mapped_threshold_mb = 10;
+}
+for(const key2 in data12){
+if(!((((key2 === "async_writes") || (key2 === "batch_decisions")) || (key2 === "compression_level")) || (key2 === "memory_mapped_threshold_mb"))){
+const err18 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1776,8 +1780,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(typeof data11.batch_decisions !== "boolean"){
-const err19 = {instancePath:instancePath+"/performance_config/batch_decisions",schemaPath:"#/$defs/performance_config/properties/batch_decisions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+if(typeof data12.async_writes !== "boolean"){
+const err19 = {instancePath:instancePath+"/performance_config/async_writes",schemaPath:"#/$defs/performance_config/properties/async_writes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1786,9 +1791,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-let data14 = data11.compression_level;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err20 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(typeof data12.batch_decisions !== "boolean"){
+const err20 = {instancePath:instancePath+"/performance_config/batch_decisions",schemaPath:"#/$defs/performance_config/properties/batch_decisions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1797,9 +1801,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 > 9 || isNaN(data14)){
-const err21 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9},message:"must be <= 9"};
+let data15 = data12.compression_level;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err21 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1808,8 +1812,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(data14 < 0 || isNaN(data14)){
-const err22 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 > 9 || isNaN(data15)){
+const err22 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9},message:"must be <= 9"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -1818,11 +1823,8 @@ vErrors.push(err22);
 }
 errors++;
 }
-}
-let data15 = data11.memory_mapped_threshold_mb;
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 <= 0 || isNaN(data15)){
-const err23 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data15 < 0 || isNaN(data15)){
+const err23 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -1832,8 +1834,10 @@ vErrors.push(err23);
 errors++;
 }
 }
-else {
-const err24 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
+let data16 = data12.memory_mapped_threshold_mb;
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 <= 0 || isNaN(data16)){
+const err24 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -1844,7 +1848,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err25 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -1853,14 +1857,25 @@ vErrors.push(err25);
 }
 errors++;
 }
-let data16 = data.scripted_answers;
-if(!(data16 && typeof data16 == "object" && !Array.isArray(data16))){
-const err26 = {instancePath:instancePath+"/scripted_answers",schemaPath:"#/properties/scripted_answers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+else {
+const err26 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err26];
 }
 else {
 vErrors.push(err26);
+}
+errors++;
+}
+let data17 = data.scripted_answers;
+if(!(data17 && typeof data17 == "object" && !Array.isArray(data17))){
+const err27 = {instancePath:instancePath+"/scripted_answers",schemaPath:"#/properties/scripted_answers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
 }
 errors++;
 }
@@ -1872,23 +1887,13 @@ if(!(validate27(data.providers, {instancePath:instancePath+"/providers",parentDa
 vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
 errors = vErrors.length;
 }
-let data19 = data.pricing;
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-for(const key3 in data19){
-let data20 = data19[key3];
+let data20 = data.pricing;
 if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-if(data20.input_per_mtok === undefined){
-const err27 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "input_per_mtok"},message:"must have required property '"+"input_per_mtok"+"'"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-if(data20.output_per_mtok === undefined){
-const err28 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "output_per_mtok"},message:"must have required property '"+"output_per_mtok"+"'"};
+for(const key3 in data20){
+let data21 = data20[key3];
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+if(data21.input_per_mtok === undefined){
+const err28 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "input_per_mtok"},message:"must have required property '"+"input_per_mtok"+"'"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1897,9 +1902,8 @@ vErrors.push(err28);
 }
 errors++;
 }
-for(const key4 in data20){
-if(!((((key4 === "input_per_mtok") || (key4 === "output_per_mtok")) || (key4 === "cache_read_per_mtok")) || (key4 === "cache_write_per_mtok"))){
-const err29 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(data21.output_per_mtok === undefined){
+const err29 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "output_per_mtok"},message:"must have required property '"+"output_per_mtok"+"'"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1908,12 +1912,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-}
-if(data20.input_per_mtok !== undefined){
-let data21 = data20.input_per_mtok;
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 < 0 || isNaN(data21)){
-const err30 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+for(const key4 in data21){
+if(!((((key4 === "input_per_mtok") || (key4 === "output_per_mtok")) || (key4 === "cache_read_per_mtok")) || (key4 === "cache_write_per_mtok"))){
+const err30 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1923,8 +1924,11 @@ vErrors.push(err30);
 errors++;
 }
 }
-else {
-const err31 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data21.input_per_mtok !== undefined){
+let data22 = data21.input_per_mtok;
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 < 0 || isNaN(data22)){
+const err31 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1934,11 +1938,8 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data20.output_per_mtok !== undefined){
-let data22 = data20.output_per_mtok;
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 < 0 || isNaN(data22)){
-const err32 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+else {
+const err32 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1948,8 +1949,11 @@ vErrors.push(err32);
 errors++;
 }
 }
-else {
-const err33 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data21.output_per_mtok !== undefined){
+let data23 = data21.output_per_mtok;
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 < 0 || isNaN(data23)){
+const err33 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1959,11 +1963,8 @@ vErrors.push(err33);
 errors++;
 }
 }
-if(data20.cache_read_per_mtok !== undefined){
-let data23 = data20.cache_read_per_mtok;
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 < 0 || isNaN(data23)){
-const err34 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+else {
+const err34 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1973,8 +1974,11 @@ vErrors.push(err34);
 errors++;
 }
 }
-else {
-const err35 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data21.cache_read_per_mtok !== undefined){
+let data24 = data21.cache_read_per_mtok;
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 < 0 || isNaN(data24)){
+const err35 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -1984,11 +1988,8 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data20.cache_write_per_mtok !== undefined){
-let data24 = data20.cache_write_per_mtok;
-if((typeof data24 == "number") && (isFinite(data24))){
-if(data24 < 0 || isNaN(data24)){
-const err36 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+else {
+const err36 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -1998,8 +1999,11 @@ vErrors.push(err36);
 errors++;
 }
 }
-else {
-const err37 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data21.cache_write_per_mtok !== undefined){
+let data25 = data21.cache_write_per_mtok;
+if((typeof data25 == "number") && (isFinite(data25))){
+if(data25 < 0 || isNaN(data25)){
+const err37 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -2009,9 +2013,8 @@ vErrors.push(err37);
 errors++;
 }
 }
-}
 else {
-const err38 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err38 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -2023,12 +2026,24 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/pricing",schemaPath:"#/$defs/pricing/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err39 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err39];
 }
 else {
 vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+else {
+const err40 = {instancePath:instancePath+"/pricing",schemaPath:"#/$defs/pricing/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
 }
 errors++;
 }
@@ -2038,12 +2053,12 @@ errors = vErrors.length;
 }
 }
 else {
-const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err40];
+vErrors = [err41];
 }
 else {
-vErrors.push(err40);
+vErrors.push(err41);
 }
 errors++;
 }

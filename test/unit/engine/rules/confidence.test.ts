@@ -7,6 +7,8 @@ import {
   selectBand,
   type SpecialistReport,
 } from "../../../../src/engine/confidence.js";
+import { describeTaskConfidence } from "../../../../src/engine/confidence-report.js";
+import { formatConfidence } from "../../../../src/engine/confidence-text.js";
 import { done, EngineHarness } from "../../../support/engine-harness.js";
 import { BANDS, model, phase, phases, workflow } from "../../../support/workflow-builder.js";
 
@@ -153,6 +155,56 @@ describe("a claim", () => {
   it("is checked against the whole score where nobody scored quality, and against nothing without a score", () => {
     expect(checkClaim(0.9, { score: 79 })).toMatchObject({ value: 0.72, reduced: true });
     expect(checkClaim(0.99, undefined)).toEqual({ value: 0.99, reduced: false });
+  });
+});
+
+describe("a claim of a specialist that was measured in earlier tasks", () => {
+  const record = (tasks: number, claimed: number, measured: number) => ({ tasks, claimed, measured });
+
+  it.each([
+    ["counts by the share that was measured", 0.9, record(3, 0.9, 0.6), 0.6],
+    ["counts by it whatever is claimed now", 0.6, record(5, 0.9, 0.6), 0.4],
+    ["stays after two tasks", 0.9, record(2, 0.9, 0.1), 0.9],
+    ["stays where the mean gap is 0.15", 0.9, record(9, 0.9, 0.75), 0.9],
+    ["counts less where it is over 0.15", 0.9, record(9, 0.9, 0.7499), 0.7499],
+    ["is never raised", 0.5, record(9, 0.4, 0.95), 0.5],
+    ["counts nothing where nothing was ever measured", 0.9, record(3, 1, 0), 0],
+  ])("%s", (_how, claimed, kept, value) => {
+    expect(checkClaim(claimed, undefined, kept).value).toBe(value);
+  });
+
+  it("counts as the lower of what this task and what earlier ones measured", () => {
+    expect(checkClaim(0.9, { score: 70 }, record(3, 0.9, 0.5))).toEqual({
+      value: 0.5,
+      reduced: true,
+      gap: 0.2,
+      record: record(3, 0.9, 0.5),
+    });
+    expect(checkClaim(0.9, { score: 70 }, record(3, 0.95, 0.79))).toEqual({ value: 0.72, reduced: true, gap: 0.2 });
+  });
+
+  it("changes the band of its phase, and the decision and the report say why", () => {
+    const definition = workflow(phases("main", [phase(1, "p", [model("a"), model("b")])]));
+    const trackRecords = { "main/p/a": record(4, 0.9, 0.45) };
+    const harness = new EngineHarness(definition, { perform: () => done("x", { confidence: 0.9 }), trackRecords });
+    // The one that is added is the same once more, and as little believed.
+    expect(harness.run()).toMatchObject({ end: "partial", exitStatus: 3 });
+    const [decision] = harness.state.decisions;
+    expect(decision?.rationale).toContain(
+      "a claimed 0.9 after 4 tasks in which it claimed 0.9 and 0.45 was measured: counted as 0.45",
+    );
+    expect(decision?.facts).toMatchObject({
+      phase_confidence: 0.675,
+      calibrations: [{ specialist: "a", claimed: 0.9, counted: 0.45, record: record(4, 0.9, 0.45) }],
+    });
+    const view = describeTaskConfidence(harness.state);
+    expect(view.phases[0]?.specialists.map(({ counted, record: kept }) => [counted, kept?.tasks])).toEqual([
+      [0.45, 4],
+      [0.9, undefined],
+      [0.45, 4],
+      [0.45, 4],
+    ]);
+    expect(formatConfidence(view)).toContain("45 %  claimed 90 %, its last 4 tasks claimed 90 %, measured 45 %");
   });
 });
 
