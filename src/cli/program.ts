@@ -32,7 +32,7 @@ Exit status: 0 done, 1 unexpected, 2 usage, 3 partial, 4 failed, 10 not found, 1
 export function createProgram(deps: CliDeps, version: string): Command {
   const program = new Command("splashdown")
     .description("run multi-agent workflows that survive anything")
-    .version(version)
+    .version(version, "-v, --version")
     .option("--json", "print one JSON document on stdout")
     .option("--quiet", "no progress on stderr")
     .option("--debug", "show stacks and details")

@@ -1,13 +1,19 @@
 /** Mistyped command lines as errors of ours: the same line, status and JSON as every other error. */
 import type { Command, CommanderError } from "commander";
 import { SplashdownError } from "../base/errors.js";
+import { suggestForWord } from "./foreign-words.js";
+
+const UNKNOWN = /^unknown (command|option) '([^']*)'/;
 
 /** `error: unknown option '--x'\n(Did you mean --y?)` as one sentence of ours. */
 export function toUsageError(error: CommanderError, verb: string): SplashdownError {
-  const message = error.message
+  const said = error.message
     .replace(/^error: /, "")
     .replace(/\n?\(Did you mean (.*?)\?\)\s*$/s, "; did you mean $1?")
     .trim();
+  const [known = "", kind, word = ""] = UNKNOWN.exec(said) ?? [];
+  const suggestion = kind === undefined ? undefined : suggestForWord(kind as "command" | "option", word);
+  const message = suggestion === undefined ? said : `${known}; ${suggestion}`;
   return new SplashdownError("USAGE_INVALID", message, { details: verb === "" ? {} : { verb } });
 }
 

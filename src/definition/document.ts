@@ -297,7 +297,7 @@ function convertMap(walk: Walk, pairs: readonly Pair[], path: FaultPath): JsonVa
         {
           code: "duplicate_key",
           message: `the key ${JSON.stringify(key)} is there twice`,
-          suggestion: `it stands ${line} already`,
+          suggestion: `it stands ${line} already${key === "agents" ? ": write all agents into one list" : ""}`,
         },
       );
       continue;

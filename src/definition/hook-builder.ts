@@ -3,7 +3,6 @@ import type { Hook, Step, WorkflowHeader } from "../schema/generated/workflow.js
 import type { BuildContext } from "./build-context.js";
 import { HOOKS_NAME, ROOT_NAME } from "./defaults.js";
 import { buildStep } from "./step-builder.js";
-import { findTemplateFault } from "./templates.js";
 import { HOOK_NAMES, type HookDefinition, type HookName, type HooksDefinition } from "./hooks.js";
 
 /** Shape: `undefined` when there are none. */
@@ -26,11 +25,7 @@ const INPUTS: Readonly<Record<HookName, Pick<Step, "input">>> = {
 
 function buildHook(name: HookName, hook: Hook, context: BuildContext): HookDefinition | undefined {
   const at = ["workflow", "hooks", name];
-  if (typeof hook === "string") {
-    const fault = findTemplateFault(hook);
-    if (fault !== undefined) context.faults.add({ code: "template", path: at, message: `template: ${fault.message}` });
-    return hook.trim() === "" ? undefined : { text: hook };
-  }
+  if (typeof hook === "string") return hook.trim() === "" ? undefined : { text: hook };
   const kind = hook.url !== undefined ? "http" : hook.type === "script" ? "script" : "command";
   const { type: _type, ...rest } = hook;
   // It tells of the task and is no part of it: what became of it after a crash is nobody's question.

@@ -4,7 +4,7 @@
  * Owns: the order of the steps and which files belong to a definition (includes, scripted answers, code of functions).
  * D4: nothing is run or paid for before a definition is whole.
  */
-import { dirname, extname, relative, resolve } from "node:path";
+import { basename, dirname, extname, relative, resolve } from "node:path";
 import { sha256Hex } from "../base/digest.js";
 import { errnoOf, errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
@@ -192,10 +192,16 @@ async function openSource(source: WorkflowSource, deps: LoaderDeps): Promise<Sou
   }
 }
 
+/** Source: CONDUCTOR-YAML 1.11. */
+const NEVER_THERE = new Set(["design-review", "research-assistant-claude", "web-dashboard-test"]);
+
 function notFound(file: string, error: unknown): unknown {
   const errno = errnoOf(error);
   if (errno === undefined || errorCodeOf(error) !== undefined) return error;
-  return new SplashdownError("WORKFLOW_NOT_FOUND", `the workflow file ${file} cannot be read (${errno})`, {
+  const word = NEVER_THERE.has(basename(file, extname(file)))
+    ? "; Conductor's list of examples names it, but has no such file"
+    : "";
+  return new SplashdownError("WORKFLOW_NOT_FOUND", `the workflow file ${file} cannot be read (${errno})${word}`, {
     details: { file },
     cause: error,
   });

@@ -21,7 +21,7 @@ import type {
 } from "./workflow.js";
 
 export interface CheckContext {
-  readonly faults: FaultList;
+  readonly faults: Pick<FaultList, "add" | "warn">;
   readonly places: ReadonlyMap<NodeDefinition, FaultPath>;
   readonly absent: ReadonlySet<string>;
   /** False while other faults may be the reason that something seems unreachable. */

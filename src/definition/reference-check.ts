@@ -7,6 +7,7 @@
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { valueAt } from "./document.js";
 import type { FaultPath, TextPart } from "./fault.js";
+import { HOOK_NAMES, type HookName } from "./hooks.js";
 import { findNearest } from "./nearest.js";
 import type { CheckContext } from "./order-check.js";
 import { findOrderProblem, isSpawned, type NodeSite, type OrderProblem, pickTarget } from "./reference-order.js";
@@ -24,12 +25,18 @@ import type { ContextRule, InputDefinition, NodeDefinition, ScopeDefinition, Wor
 /** Names that are always there. */
 const ROOTS = ["workflow", "context", "channel", "secrets", "phase", "feedback", "outputs"];
 const WORKFLOW_PARTS = ["input", "dir", "file", "name"];
+/** Parts that older documentation names. Source: CONDUCTOR-YAML 1.11. */
+const FOREIGN_PARTS: ReadonlyMap<string, string> = new Map([
+  ["execution_time", "templates know no times; splashdown show TASK tells how long it took"],
+]);
 /** Keys of a step whose texts are templates. */
 const MODEL_KEYS = ["prompt", "system_prompt", "model"];
 const COMMAND_KEYS = ["command", "args", "environment", "env", "working_dir", "folder", "stdin", "probe"];
 const PEOPLE_KEYS = ["options", "questions", "output_template", "url", "query", "headers", "body"];
 const OTHER_KEYS = ["value", "values", "duration", "reason", "input", "expression", "rubric", "criteria"];
 const TEMPLATE_KEYS = [...MODEL_KEYS, ...COMMAND_KEYS, ...PEOPLE_KEYS, ...OTHER_KEYS];
+/** What a probe is told of the attempt it asks about. */
+const NAMES_OF_PROBES = ["step", "input"];
 /** Texts of a script step that are handed over as they are. */
 const PLAIN_IN_SCRIPT = new Set(["env", "environment"]);
 
@@ -73,6 +80,27 @@ export function checkReferences(
   for (const site of sites) checkNode(site, checking);
   const output = valueAt(raw, ["output"]);
   if (output !== undefined) checkValue(output, { at: ["output"], site: undefined, extra: [], checking });
+  checkHooks(checking);
+}
+
+/** What a hook is told besides. Source: CONDUCTOR-YAML 1.2. */
+const NAMES_OF_HOOKS: Readonly<Record<HookName, readonly string[]>> = {
+  on_start: [],
+  on_complete: ["result"],
+  on_error: ["error"],
+};
+
+/** In Conductor's files a hook that cannot be rendered stops nothing, as it is there: it is a warning. */
+function checkHooks(checking: Checking): void {
+  const { faults, isRouted, raw } = checking;
+  const own: Checking = isRouted ? { ...checking, faults: { add: (note) => faults.warn(note), warn: (note) => faults.warn(note) } } : checking;
+  for (const name of HOOK_NAMES) {
+    const at = ["workflow", "hooks", name];
+    const hook = valueAt(raw, at);
+    const spot: Spot = { at, site: undefined, extra: NAMES_OF_HOOKS[name], checking: own };
+    if (isJsonObject(hook)) checkStep(hook, hook["type"] === "script", spot);
+    else if (hook !== undefined) checkValue(hook, spot);
+  }
 }
 
 function collectSites(scope: ScopeDefinition, trail: readonly ScopeDefinition[], sites: NodeSite[]): void {
@@ -124,7 +152,8 @@ function checkStep(raw: Readonly<Record<string, JsonValue | undefined>>, isScrip
   for (const key of TEMPLATE_KEYS) {
     const value = raw[key];
     const isPlain = (isScript && PLAIN_IN_SCRIPT.has(key)) || (key === "input" && Array.isArray(value));
-    if (value !== undefined && !isPlain) checkValue(value, { ...spot, at: [...spot.at, key] });
+    const extra = key === "probe" ? [...spot.extra, ...NAMES_OF_PROBES] : spot.extra;
+    if (value !== undefined && !isPlain) checkValue(value, { ...spot, at: [...spot.at, key], extra });
   }
 }
 
@@ -222,7 +251,7 @@ function checkInput({ path }: TemplateReference, { at, within, checking }: Spot)
   const [first, name] = path;
   if (first !== undefined && !WORKFLOW_PARTS.includes(first)) {
     const nearest = findNearest(first, WORKFLOW_PARTS);
-    const known = `known: ${WORKFLOW_PARTS.join(", ")}`;
+    const known = FOREIGN_PARTS.get(first) ?? `known: ${WORKFLOW_PARTS.join(", ")}`;
     const suggestion = nearest === undefined ? known : `did you mean workflow.${nearest}?`;
     faults.add({ code: "unknown_name", path: at, within, message: `workflow.${first} does not exist`, suggestion });
   }

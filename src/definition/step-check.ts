@@ -9,7 +9,7 @@ import { listReferences } from "./templates.js";
 import type { ContextRule, ModelStep, StepDefinition, StepReference } from "./workflow.js";
 
 export interface StepChecking {
-  readonly faults: FaultList;
+  readonly faults: Pick<FaultList, "add" | "warn">;
   readonly at: FaultPath;
   /** Names of steps and groups. */
   readonly names: ReadonlyMap<string, unknown>;

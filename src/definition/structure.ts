@@ -39,10 +39,21 @@ const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   script: "write type: script and command",
   run: "write command: [program, argument]",
   cmd: "write command: [program, argument]",
-  context_mode: "write context: {mode: accumulate} in workflow",
   "<<": "merge keys are not part of YAML 1.2; write the keys out or use one alias",
   inputs: "write input, inside workflow",
 };
+
+/** Modes of the context as older documentation has them. Source: CONDUCTOR-YAML 1.11. */
+const FOREIGN_MODES: Readonly<Record<string, string>> = {
+  accumulate: "write context: {mode: accumulate} in workflow: every output so far is seen",
+  snapshot: "write context: {mode: accumulate} in workflow: every output so far is seen",
+  minimal: "write context: {mode: explicit} in workflow, and input: [STEP.output] in each step for what it sees",
+};
+const MODES = "write context: {mode: accumulate, last_only or explicit} in workflow";
+
+function suggestMode(value: JsonValue | undefined): string {
+  return typeof value === "string" && Object.hasOwn(FOREIGN_MODES, value) ? (FOREIGN_MODES[value] ?? MODES) : MODES;
+}
 
 /** The path of a defect as the document knows it: numbers for items of lists. */
 function pathOf(root: JsonValue, pointer: string): (string | number)[] {
@@ -108,6 +119,7 @@ function suggestKey(key: string, above: FaultPath, { schema, root }: Judging): s
   const here = listKeysAt(schema, above);
   const ofOption = suggestForOption(key, above);
   if (ofOption !== undefined) return ofOption;
+  if (key === "context_mode") return suggestMode(valueAt(root, [...above, key]));
   const upper = findUpper(key, above, schema);
   if (upper !== undefined) return upper;
   const value = valueAt(root, above);
@@ -177,7 +189,9 @@ function describeDefect(defect: SchemaDefect, path: FaultPath, { schema, root }:
     case "type":
       return describeType(name, value, { types: listTypesAt(schema, path), keys: listKeysAt(schema, path) });
     case "enum":
-      return describeEnum(name, value, defect.params["allowedValues"]);
+      return formatPath(path) === "workflow.context.mode" && Object.hasOwn(FOREIGN_MODES, String(value))
+        ? { ...describeEnum(name, value, defect.params["allowedValues"]), suggestion: suggestMode(value) }
+        : describeEnum(name, value, defect.params["allowedValues"]);
     case "maximum":
     case "minimum":
     case "exclusiveMinimum":

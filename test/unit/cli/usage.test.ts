@@ -31,6 +31,19 @@ describe("toUsageError", () => {
     expect(error.message).toBe("unknown option '--x'; did you mean --y?");
     expect(toUsageError(given, "").hint).toBe("splashdown --help");
   });
+
+  it.each([
+    ["command", "templates", "splashdown init writes a sample workflow"],
+    ["command", "replay", "write splashdown debug replay"],
+    ["option", "-V", "progress is shown unless --quiet is given"],
+    ["option", "--web-bg", "there is no dashboard"],
+    ["option", "--input.topic=x", "write --input topic=VALUE"],
+  ])("says what is written here instead of Conductor's %s %s", (kind, word, wanted) => {
+    const message = `error: unknown ${kind} '${word}'\n(Did you mean --debug?)`;
+    const error = toUsageError(new CommanderError(1, "commander.unknown", message), "run");
+    expect(error.message.startsWith(`unknown ${kind} '${word}'; ${wanted}`)).toBe(true);
+    expect(error.message).not.toContain("--debug?");
+  });
 });
 
 describe("withVerb", () => {

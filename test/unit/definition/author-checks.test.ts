@@ -96,7 +96,39 @@ const CASES: readonly Case[] = [
     line: 1,
     column: 37,
     message: 'unknown key "context_mode" in workflow',
-    suggestion: "write context: {mode: accumulate} in workflow",
+    suggestion: "write context: {mode: accumulate} in workflow: every output so far is seen",
+  },
+  {
+    title: "context_mode: snapshot",
+    text: "workflow: {name: w, entry_point: a, context_mode: snapshot}\nagents: [{name: a, prompt: x}]\n",
+    line: 1,
+    column: 37,
+    message: 'unknown key "context_mode" in workflow',
+    suggestion: "write context: {mode: accumulate} in workflow: every output so far is seen",
+  },
+  {
+    title: "context_mode: minimal",
+    text: "workflow: {name: w, entry_point: a, context_mode: minimal}\nagents: [{name: a, prompt: x}]\n",
+    line: 1,
+    column: 37,
+    message: 'unknown key "context_mode" in workflow',
+    suggestion: "write context: {mode: explicit} in workflow, and input: [STEP.output] in each step for what it sees",
+  },
+  {
+    title: "context: {mode: minimal}",
+    text: "workflow: {name: w, entry_point: a, context: {mode: minimal}}\nagents: [{name: a, prompt: x}]\n",
+    line: 1,
+    column: 53,
+    message: 'mode must be one of accumulate, last_only, explicit, it is the text "minimal"',
+    suggestion: "write context: {mode: explicit} in workflow, and input: [STEP.output] in each step for what it sees",
+  },
+  {
+    title: "a gate's option with a description",
+    text: `${ROUTED}  - {name: a, type: human_gate, prompt: x, options: [{label: Yes, value: "yes", description: go, route: $end}]}\n`,
+    line: 3,
+    column: 81,
+    message: 'unknown key "description" in agents[0].options[0]',
+    suggestion: "write it into label",
   },
   {
     title: "an input map with from",
@@ -128,7 +160,7 @@ const CASES: readonly Case[] = [
     line: 3,
     column: 1,
     message: 'the key "agents" is there twice',
-    suggestion: "it stands in line 2 already",
+    suggestion: "it stands in line 2 already: write all agents into one list",
   },
   {
     title: "a route to self",
@@ -144,7 +176,7 @@ const CASES: readonly Case[] = [
     line: 3,
     column: 32,
     message: "workflow.execution_time does not exist",
-    suggestion: "known: input, dir, file, name",
+    suggestion: "templates know no times; splashdown show TASK tells how long it took",
   },
 ];
 
@@ -162,6 +194,39 @@ describe("an author is told", () => {
     expect(notes).toEqual([
       "/work/flow.yaml:5:27 agents[2].prompt: b may not have run before c: there is a way past it (write {{ b.output | default('') }} or ask {% if b is defined %})",
     ]);
+  });
+
+  it("in a warning, of a hook in Conductor's files that cannot be rendered: there it stops nothing", async () => {
+    const { notes } = await loadText(
+      'workflow:\n  name: w\n  entry_point: a\n  hooks:\n    on_start: "{{ result }}"\n    on_complete: "took {{ workflow.execution_time }}, {{ result.x }}"\n    on_error: "{{ error.message"\nagents: [{name: a, prompt: x}]\n',
+    );
+    expect(notes).toEqual([
+      "/work/flow.yaml:5:19 workflow.hooks.on_start: a template names result, which is no step",
+      "/work/flow.yaml:6:27 workflow.hooks.on_complete: workflow.execution_time does not exist (templates know no times; splashdown show TASK tells how long it took)",
+      "/work/flow.yaml:7:16 workflow.hooks.on_error: template: a tag has no end }}",
+    ]);
+  });
+
+  it("of a hook of our own files that cannot be rendered, and of what its step names", async () => {
+    const hooks = 'hooks: {on_start: "{{ nobody }}", on_error: {command: [x, "{{ error.message }}", "{{ result }}"]}}';
+    const faults = await faultsOf(`workflow:\n  name: w\n  ${hooks}\nsteps: [{name: a, value: 1}]\n`);
+    expect(faults.map(({ path, message }) => [path, message])).toEqual([
+      ["workflow.hooks.on_start", "a template names nobody, which is no step"],
+      ["workflow.hooks.on_error.command[2]", "a template names result, which is no step"],
+    ]);
+  });
+
+  it("nothing of a for_each agent without a name", async () => {
+    const text = `${ROUTED}  - {name: a, value: [1], routes: [{to: g}]}\nfor_each: [{name: g, type: for_each, source: a.output, as: x, agent: {prompt: "{{ x }}"}}]\n`;
+    const { definition } = await loadText(text);
+    expect(definition.root.children.map((node) => node.name)).toEqual(["a", "g"]);
+  });
+
+  it("of what a probe names: what it is told of the attempt, and no step that there is not", async () => {
+    const probe = (name: string) =>
+      `workflow: {name: w}\nsteps: [{name: a, command: [x], input: {n: 1}, probe: [look, "{{ ${name} }}"]}]\n`;
+    for (const name of ["step.idempotency_key", "input.n"]) await expect(loadText(probe(name))).resolves.toBeDefined();
+    expect(await faultsOf(probe("nobody"))).toMatchObject([{ line: 2, column: 66, path: "steps[0].probe[1]" }]);
   });
 
   it("in a warning, of a system prompt that asks nothing", async () => {
