@@ -66,5 +66,6 @@ function renderProbe(work: StepWork): JsonValue {
     if (Object.hasOwn(known, name)) return known[name];
     return Object.hasOwn(outputs, name) ? { output: outputs[name] } : undefined;
   };
-  return renderValue(work.definition.probe ?? [], scope, { place: `${step.path}.probe` });
+  const placed = Object.assign(scope, { locate: work.locate });
+  return renderValue(work.definition.probe ?? [], placed, { place: `${step.path}.probe` });
 }

@@ -1,7 +1,7 @@
 /** Compares two definitions of a task: which steps' finished work stays valid when a workflow was edited. */
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
 import type { HooksDefinition } from "./hooks.js";
-import type { NodeDefinition, ScopeDefinition, StepDefinition, WorkflowDefinition } from "./workflow.js";
+import type { MachineScope, NodeDefinition, ScopeDefinition, StepDefinition, WorkflowDefinition } from "./workflow.js";
 
 /** Shape: paths in the order of the new definition, those of removed steps in the order of the old one. */
 export interface DefinitionComparison {
@@ -40,6 +40,11 @@ export function compareDefinitions(old: WorkflowDefinition, next: WorkflowDefini
   const fresh = [...after.keys()].filter((path) => !before.has(path));
   const renamed = pairRenamed(pick(before, gone), pick(after, fresh));
   const isRenamed = (path: string): boolean => renamed.some(({ from, to }) => from === path || to === path);
+  const newPaths = new Map(renamed.map(({ from, to }) => [from, to]));
+  const now: PathNow = (path) => newPaths.get(path) ?? path;
+  const scopes = [old, next].map(({ root }) => new Map(listConcurrency(root)));
+  const isShared = (path: string): boolean =>
+    isRenamed(path) || [[before, after], scopes].some((both) => both.every((known) => known.has(path)));
   return {
     equal: false,
     changed: kept.filter((path) => !isSame(path)),
@@ -47,10 +52,16 @@ export function compareDefinitions(old: WorkflowDefinition, next: WorkflowDefini
     removed: gone.filter((path) => !isRenamed(path)),
     renamed,
     unchanged: kept.filter(isSame),
-    structure: canonicalJson(structureOf(old.root)) !== canonicalJson(structureOf(next.root)),
-    policy: canonicalJson(policyOf(old, before)) !== canonicalJson(policyOf(next, after)),
+    structure: canonicalJson(structureOf(old.root, now)) !== canonicalJson(structureOf(next.root, AS_IT_IS)),
+    policy:
+      canonicalJson(policyOf(old, { steps: before, isShared, now })) !==
+      canonicalJson(policyOf(next, { steps: after, isShared, now: AS_IT_IS })),
   };
 }
+
+/** The path that a node of the old definition has in the new one. */
+type PathNow = (path: string) => string;
+const AS_IT_IS: PathNow = (path) => path;
 
 type Steps = ReadonlyMap<string, StepDefinition>;
 
@@ -87,21 +98,27 @@ interface NodeStructure extends JsonObject {
   readonly name: string;
 }
 
-function structureOf(node: NodeDefinition): NodeStructure {
-  const own = {
-    name: node.name,
-    dependsOn: [...node.dependsOn].sort(),
-    routes: node.routes as unknown as JsonValue,
-    onError: node.onError ?? null,
+/** Siblings are named as they are called now, so that a new name alone changes nothing. */
+function structureOf(node: NodeDefinition, now: PathNow): NodeStructure {
+  const above = node.path.slice(0, node.path.lastIndexOf("/") + 1);
+  const rename = (name: string): string => {
+    const path = now(above + name);
+    return path.startsWith(above) ? path.slice(above.length) : path;
   };
-  return node.node === "step" ? own : { ...own, ...scopeStructureOf(node) };
+  const own = {
+    name: rename(node.name),
+    dependsOn: node.dependsOn.map(rename).sort(),
+    routes: node.routes.map((route) => ({ ...route, to: rename(route.to) })) as unknown as JsonValue,
+    onError: node.onError === undefined ? null : rename(node.onError),
+  };
+  return node.node === "step" ? own : { ...own, ...scopeStructureOf(node, now) };
 }
 
-function scopeStructureOf(scope: ScopeDefinition): JsonObject {
-  const children = scope.children.map(structureOf);
+function scopeStructureOf(scope: ScopeDefinition, now: PathNow): JsonObject {
+  const children = scope.children.map((child) => structureOf(child, now));
   switch (scope.scope) {
     case "machine":
-      return { scope: scope.scope, entry: scope.entry, children: byName(children) };
+      return { scope: scope.scope, entry: entryOf(scope, now), children: byName(children) };
     case "phases":
       return { scope: scope.scope, children };
     case "phase": {
@@ -132,6 +149,10 @@ function scopeStructureOf(scope: ScopeDefinition): JsonObject {
   }
 }
 
+function entryOf({ path, entry }: MachineScope, now: PathNow): string {
+  return now(`${path}/${entry}`).slice(path.length + 1);
+}
+
 /** The order in which siblings are written means nothing but among phases. */
 function byName(children: readonly NodeStructure[]): NodeStructure[] {
   return [...children].sort((left, right) => (left.name < right.name ? -1 : 1));
@@ -151,18 +172,27 @@ function listHooks(node: NodeDefinition): Record<string, HooksDefinition> {
   return node.scope === "workflow" && node.hooks !== undefined ? { ...inner, [node.path]: node.hooks } : inner;
 }
 
-function policyOf(definition: WorkflowDefinition, steps: Steps): JsonObject {
+interface Compared {
+  readonly steps: Steps;
+  /** In both definitions, under one name or another; what was added or removed is told as such. */
+  readonly isShared: (path: string) => boolean;
+  readonly now: PathNow;
+}
+
+function policyOf(definition: WorkflowDefinition, { steps, isShared, now }: Compared): JsonObject {
   const { name, limits, output, onFailure, onUnknown, settings, scriptedAnswers, atlas } = definition;
   const inputs = Object.entries(definition.inputs).map(([key, { description: _said, ...input }]) => [key, input]);
-  const patience = [...steps].map(([path, step]) => {
-    const { effects, onUnknown: own, probe, retry, timeoutMs, idleTimeoutMs, criticality, risky } = step;
-    return [path, { effects, onUnknown: own, probe, retry, timeoutMs, idleTimeoutMs, criticality, risky }] as const;
+  const patience = [...steps].flatMap(([path, step]) => {
+    if (!isShared(path)) return [];
+    const { effects, onUnknown: ofStep, probe, retry, timeoutMs, idleTimeoutMs, criticality, risky } = step;
+    const own = { effects, onUnknown: ofStep, probe, retry, timeoutMs, idleTimeoutMs, criticality, risky };
+    return [[now(path), own] as const];
   });
   return {
     name,
     limits,
     inputs: Object.fromEntries(inputs) as JsonObject,
-    concurrency: Object.fromEntries(listConcurrency(definition.root)),
+    concurrency: Object.fromEntries(listConcurrency(definition.root).filter(([path]) => isShared(path))),
     output,
     onFailure,
     onUnknown,

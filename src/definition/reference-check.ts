@@ -12,13 +12,8 @@ import { findNearest } from "./nearest.js";
 import type { CheckContext } from "./order-check.js";
 import { findOrderProblem, isSpawned, type NodeSite, type OrderProblem, pickTarget } from "./reference-order.js";
 import type { TemplateFault } from "./template-fault.js";
-import {
-  findConditionFault,
-  findTemplateFault,
-  isBareCondition,
-  listReferences,
-  type TemplateReference,
-} from "./templates.js";
+import { findConditionFault, findTemplateFault, isBareCondition } from "./template-check.js";
+import { listReferences, type TemplateReference } from "./templates.js";
 import { checkStepMeaning } from "./step-check.js";
 import type { ContextRule, InputDefinition, NodeDefinition, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
 
@@ -93,7 +88,9 @@ const NAMES_OF_HOOKS: Readonly<Record<HookName, readonly string[]>> = {
 /** In Conductor's files a hook that cannot be rendered stops nothing, as it is there: it is a warning. */
 function checkHooks(checking: Checking): void {
   const { faults, isRouted, raw } = checking;
-  const own: Checking = isRouted ? { ...checking, faults: { add: (note) => faults.warn(note), warn: (note) => faults.warn(note) } } : checking;
+  const own: Checking = isRouted
+    ? { ...checking, faults: { add: (note) => faults.warn(note), warn: (note) => faults.warn(note) } }
+    : checking;
   for (const name of HOOK_NAMES) {
     const at = ["workflow", "hooks", name];
     const hook = valueAt(raw, at);

@@ -8,34 +8,19 @@
  *     what a condition of a route is handed for `rand`.
  * Measured on Node 20 after the first time: text with names 1 µs, a filter or a loop 5–15 µs.
  */
+import type { ErrorCode } from "../base/error-table.js";
 import { SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import { formatFaults, type TextPart } from "./fault.js";
 import { formatPython } from "./python-text.js";
-import {
-  type CompiledCondition,
-  type CompiledTemplate,
-  compileCondition,
-  compileTemplate,
-  followPath,
-  variableOf,
-} from "./template-compiler.js";
-import {
-  findSyntaxFault,
-  isKnownWord,
-  initTemplateEngine,
-  runExpression,
-  runTemplate,
-  TemplateRunFault,
-} from "./template-engine.js";
-import { listWords, scanTemplate } from "./template-lexer.js";
-import { markedWidth, placeFault, type TemplateFault, toFault } from "./template-fault.js";
+import { followPath, variableOf } from "./template-compiler.js";
+import { compiledCondition, compiledTemplate } from "./template-cache.js";
+import { initTemplateEngine, runExpression, runTemplate, TemplateRunFault } from "./template-engine.js";
+import { markedWidth, type TemplateFault, toFault } from "./template-fault.js";
 import type { WrittenPlace } from "./template-places.js";
 import type { Chain } from "./template-references.js";
 import { REPEAT_MAX } from "./template-repeats.js";
-import { findNearest } from "./nearest.js";
-import { WORDS_OF_JINJA } from "./template-words.js";
 import type { Condition, Template, TemplateValue } from "./workflow.js";
 
 /** What templates see, by root name: an object, or a look-up that is asked only for names the template uses. */
@@ -70,22 +55,9 @@ export interface TemplateReference {
   readonly width: number;
 }
 
-const CACHE_MAX = 5_000;
-const templates = new Map<string, CompiledTemplate>();
-const conditions = new Map<string, CompiledCondition>();
-
 /** Loads minijinja now instead of at the first template that needs it. */
 export function initTemplates(): Promise<void> {
   return Promise.resolve().then(initTemplateEngine);
-}
-
-function cached<T>(cache: Map<string, T>, text: string, compile: (text: string) => T): T {
-  const known = cache.get(text);
-  if (known !== undefined) return known;
-  if (cache.size >= CACHE_MAX) cache.clear();
-  const compiled = compile(text);
-  cache.set(text, compiled);
-  return compiled;
 }
 
 /**
@@ -112,7 +84,7 @@ export function renderValue(value: TemplateValue, scope: TemplateScope, options:
 /** Renders a template to text, whatever its form. Errors: TEMPLATE_FAILED. */
 export function renderText(template: Template, scope: TemplateScope, options: TemplatePlace = {}): string {
   return guarded(template, { ...options, scope }, () => {
-    const compiled = cached(templates, template, compileTemplate);
+    const compiled = compiledTemplate(template);
     if (compiled.form === "chain")
       return checkSize(
         template.replace(/\{\{[^]*\}\}/, () => textOf(requireChain(compiled.chains[0] as Chain, scope))),
@@ -130,7 +102,7 @@ export function renderText(template: Template, scope: TemplateScope, options: Te
 
 function renderTyped(template: Template, scope: TemplateScope, options: TemplatePlace): JsonValue {
   return guarded(template, { ...options, scope }, () => {
-    const compiled = cached(templates, template, compileTemplate);
+    const compiled = compiledTemplate(template);
     if (compiled.form === "chain") return requireChain(compiled.chains[0] as Chain, scope);
     if (compiled.form !== "expression") return renderText(template, scope, options);
     const value = runWith(compiled, scope, (context) => runExpression(compiled.expression, context));
@@ -148,7 +120,7 @@ function renderTyped(template: Template, scope: TemplateScope, options: Template
  */
 export function evaluateCondition(text: Condition, scope: TemplateScope, options: ConditionOptions = {}): boolean {
   return guarded(text, { ...options, scope }, () => {
-    const compiled = cached(conditions, text, compileCondition);
+    const compiled = compiledCondition(text);
     if (compiled.form === "rendered")
       return !["false", "0", "no", ""].includes(renderText(text, scope, options).trim().toLowerCase());
     const bare: Named = { chains: compiled.chains, rebound: new Set(), isBare: true };
@@ -292,10 +264,27 @@ function createFailure(
   });
 }
 
+/**
+ * A failure over what a template gave, which the template itself does not see.
+ *
+ * Shape: with the line of the file where it is known, else the message alone.
+ */
+export function createValueFailure(
+  template: string,
+  scope: TemplateScope,
+  { message, code = "TEMPLATE_FAILED" }: { readonly message: string; readonly code?: ErrorCode },
+): SplashdownError {
+  const [first = ""] = template.split("\n");
+  const part: TextPart = { text: template, offset: 0, width: Math.max(first.length, 1) };
+  const written = typeof scope === "function" ? scope.locate?.(part) : undefined;
+  return new SplashdownError(code, written === undefined ? message : formatFaults([{ ...written, message }]), {
+    details: { template: template.slice(0, 500), ...(written === undefined ? {} : { written: { ...written } }) },
+  });
+}
+
 /** The names a value's templates use. Errors: TEMPLATE_FAILED on faulty syntax. */
 export function listReferences(value: TemplateValue): readonly TemplateReference[] {
-  if (typeof value === "string")
-    return guarded(value, {}, () => referencesOf(cached(templates, value, compileTemplate).chains));
+  if (typeof value === "string") return guarded(value, {}, () => referencesOf(compiledTemplate(value).chains));
   if (typeof value !== "object" || value === null) return [];
   return Object.values(value).flatMap((item: JsonValue | undefined) =>
     item === undefined ? [] : listReferences(item),
@@ -305,7 +294,7 @@ export function listReferences(value: TemplateValue): readonly TemplateReference
 /** The names a condition uses. Errors: TEMPLATE_FAILED on faulty syntax. */
 export function listConditionReferences(text: Condition): readonly TemplateReference[] {
   return guarded(text, {}, () => {
-    const compiled = cached(conditions, text, compileCondition);
+    const compiled = compiledCondition(text);
     return referencesOf(compiled.form === "rendered" ? compiled.template.chains : compiled.chains);
   });
 }
@@ -320,50 +309,4 @@ function referencesOf(chains: readonly Chain[]): readonly TemplateReference[] {
     offset: start,
     width: end - start,
   }));
-}
-
-/** The syntax fault of a template, found without running it. */
-export function findTemplateFault(template: Template): TemplateFault | undefined {
-  try {
-    const compiled = cached(templates, template, compileTemplate);
-    const source =
-      compiled.form === "expression"
-        ? `{{ ${compiled.expression} }}`
-        : compiled.form === "program"
-          ? compiled.source
-          : undefined;
-    if (source === undefined) return undefined;
-    const fault = findSyntaxFault(source);
-    if (fault !== undefined) return toFault(template, fault);
-    return findUnknownWord(template);
-  } catch (error) {
-    const fault = toFault(template, error);
-    if (fault === undefined) throw error;
-    return fault;
-  }
-}
-
-/** A filter or a test that there is not: minijinja itself finds out only when it runs. */
-function findUnknownWord(template: string): TemplateFault | undefined {
-  for (const { kind, token } of listWords(scanTemplate(template))) {
-    if (isKnownWord(kind, token.text)) continue;
-    const nearest = findNearest(token.text, WORDS_OF_JINJA[kind]);
-    return {
-      ...placeFault(template, `there is no ${kind} ${token.text}`, token.start),
-      ...(nearest === undefined ? {} : { suggestion: `did you mean ${nearest}?` }),
-    };
-  }
-  return undefined;
-}
-
-/** True when the text is a condition of the dialect without braces. */
-export function isBareCondition(text: Condition): boolean {
-  return !(text.includes("{{") && text.includes("}}"));
-}
-
-/** The syntax fault of a condition, found without running it. */
-export function findConditionFault(text: Condition): TemplateFault | undefined {
-  if (!isBareCondition(text)) return findTemplateFault(text);
-  if (text.trim() === "") return { message: "the condition is empty", line: 1, column: 1, offset: 0 };
-  return findTemplateFault(`{{ ${text} }}`);
 }

@@ -7,6 +7,7 @@
 import { SplashdownError, errorCodeOf, messageOf } from "../base/errors.js";
 import { canonicalJson, isJsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
+import { createValueFailure, type TemplateScope } from "../definition/templates.js";
 import type { ForEachScope } from "../definition/workflow.js";
 import type { Choice } from "./choice.js";
 import { describeScope } from "./describe-scope.js";
@@ -17,7 +18,8 @@ type Items = Pick<EventOf<"scope_entered">, "items" | "count" | "keys" | "error"
 /** What a for_each is entered with: its items and their keys, or why there are none. */
 export function chooseItems(choice: Choice, path: string, node: ForEachScope): Items {
   try {
-    const items = readItems(choice.context.templates.renderValue(node.source, describeScope(choice, path)), node);
+    const scope = describeScope(choice, path);
+    const items = readItems(choice.context.templates.renderValue(node.source, scope), node, scope);
     const { keyBy } = node;
     const keys = keyBy === undefined ? {} : { keys: { inline: listKeys(items, keyBy) } };
     return { items: { inline: items }, count: items.length, ...keys };
@@ -30,15 +32,16 @@ export function chooseItems(choice: Choice, path: string, node: ForEachScope): I
 }
 
 /** A text is taken for JSON. Source: CONDUCTOR-YAML 1.6. */
-function readItems(value: JsonValue, { name, source }: ForEachScope): readonly JsonValue[] {
+function readItems(value: JsonValue, { name, source }: ForEachScope, scope: TemplateScope): readonly JsonValue[] {
+  const refuse = (message: string) =>
+    createValueFailure(typeof source === "string" ? source : "", scope, { message, code: "ITEMS_INVALID" });
   const items = typeof value === "string" ? (parseJson(value) ?? value) : value;
   if (!Array.isArray(items)) {
     const from = typeof source === "string" ? ` (${source})` : "";
-    throw new SplashdownError("ITEMS_INVALID", `the source of ${name}${from} is no list but ${describeValue(items)}`);
+    throw refuse(`the source of ${name}${from} is no list but ${describeValue(items)}`);
   }
   const { forEachItemsMax: countMax } = LIMITS;
-  if (items.length > countMax)
-    throw new SplashdownError("ITEMS_INVALID", `${name} has ${items.length} items; at most ${countMax} are done`);
+  if (items.length > countMax) throw refuse(`${name} has ${items.length} items; at most ${countMax} are done`);
   return items as readonly JsonValue[];
 }
 

@@ -9,9 +9,8 @@
  * Gates, questions, routes and the final output see everything.
  * Units: a token is four characters of JSON. Source: CONDUCTOR-YAML 1.2, 1.7.
  */
-import { SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import { listReferences } from "../definition/templates.js";
+import { createValueFailure, listReferences, type TemplateLookup } from "../definition/templates.js";
 import type { ContextRule, StepDefinition, StepReference } from "../definition/workflow.js";
 import { loadValue, type Choice } from "./choice.js";
 import type { ValueRef } from "./events.js";
@@ -133,18 +132,15 @@ function addPath(into: JsonObject, value: JsonValue, path: readonly string[]): J
 }
 
 /** Errors: TEMPLATE_FAILED when something that is not optional is missing. */
-export function requireReferences(node: StepDefinition, see: (name: string) => JsonValue | undefined): void {
+export function requireReferences(node: StepDefinition, see: TemplateLookup): void {
   for (const { root, path, isOptional } of node.references ?? []) {
     if (isOptional || root === "workflow") continue;
     let value: JsonValue | undefined = see(root);
     for (const part of path) value = isJsonObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
     if (value !== undefined) continue;
     const reference = [root, ...path].join(".");
-    throw new SplashdownError(
-      "TEMPLATE_FAILED",
-      `the input ${reference} is not there; write ${reference}? if it may be missing`,
-      { details: { reference } },
-    );
+    const message = `the input ${reference} is not there; write ${reference}? if it may be missing`;
+    throw createValueFailure(reference, see, { message });
   }
 }
 

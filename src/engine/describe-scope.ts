@@ -12,7 +12,7 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { TextPart } from "../definition/fault.js";
-import { locateTemplate } from "../definition/template-places.js";
+import { locateTemplate, type WrittenPlace } from "../definition/template-places.js";
 import type { TemplateLookup, TemplateScope } from "../definition/templates.js";
 import type { ForEachScope, StepDefinition } from "../definition/workflow.js";
 import { computePhaseConfidence } from "./confidence.js";
@@ -32,6 +32,7 @@ import {
   requireTask,
   type PlacedPhase,
 } from "./lookup.js";
+import type { TaskState } from "./state.js";
 import { describeStored } from "./stored.js";
 import { changeChannel } from "./wishes.js";
 
@@ -50,8 +51,12 @@ export function describeScope(choice: Choice, path: string, extra: JsonObject = 
 
 /** A look-up that knows where the templates of its node are written. */
 function placed({ state }: Choice, path: string, look: (name: string) => JsonValue | undefined): TemplateLookup {
-  const locate = (part: TextPart) => locateTemplate(state.task?.definition.sources, definitionPathOf(path), part);
-  return Object.assign(look, { locate });
+  return Object.assign(look, { locate: (part: TextPart) => locateFor(state, path, part) });
+}
+
+/** Where a part of a template of a node is written; `undefined` where nobody knows. */
+export function locateFor(state: TaskState, path: string, part: TextPart): WrittenPlace | undefined {
+  return locateTemplate(state.task?.definition.sources, definitionPathOf(path), part);
 }
 
 /** What a step itself sees, and why something it asked for was hidden. */
@@ -78,10 +83,11 @@ export function describeStepScope(
     const { value, at } = findNamed(choice, path, name);
     return value === undefined ? undefined : view.limit(name, value, at);
   };
+  const scope = placed(choice, path, see);
   return {
-    scope: placed(choice, path, see),
+    scope,
     explain: view.explain,
-    requireReferences: () => (view.isExplicit ? requireReferences(node, see) : undefined),
+    requireReferences: () => (view.isExplicit ? requireReferences(node, scope) : undefined),
   };
 }
 

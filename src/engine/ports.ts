@@ -7,6 +7,8 @@ import type { RandomSource } from "../base/random.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Log } from "../base/log.js";
 import type { QuestionId } from "../base/ids.js";
+import type { TextPart } from "../definition/fault.js";
+import type { WrittenPlace } from "../definition/template-places.js";
 import type { Effects, StepDefinition } from "../definition/workflow.js";
 import type { Approval, ApprovalWish } from "./approval.js";
 import type { BlobRef, ConfidenceParts, EngineEvent, ProcessRef, StepError, Usage } from "./events.js";
@@ -65,6 +67,8 @@ export interface StepWork {
   readonly uncertainties: readonly JsonValue[];
   /** Evaluations, decisions and phase confidences so far, snake_case; put together when asked, as it grows with the task. */
   readonly story: () => JsonObject;
+  /** Where a part of a template of the step is written; `undefined` where nobody knows. */
+  readonly locate: (part: TextPart) => WrittenPlace | undefined;
   readonly milestone?: { readonly name: string; readonly state: JsonValue };
   readonly turns: readonly JsonValue[];
   /** Calls of tools by name of the call; one without a result may be made again. */

@@ -2,8 +2,15 @@
 import { unreachable } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { isToolServer } from "../definition/tool-definition.js";
-import type { TemplateScope } from "../definition/templates.js";
-import type { GateStep, QuestionsStep, ScorerStep, StepDefinition, TerminateStep } from "../definition/workflow.js";
+import { createValueFailure, type TemplateScope } from "../definition/templates.js";
+import type {
+  GateStep,
+  QuestionsStep,
+  ScorerStep,
+  StepDefinition,
+  TerminateStep,
+  WizardItem,
+} from "../definition/workflow.js";
 import { readItems } from "./wizard-items.js";
 import type { Choice } from "./choice.js";
 import { parseDurationMs } from "./duration.js";
@@ -14,17 +21,34 @@ interface Renderer {
   readonly text: (template: string | undefined) => string | undefined;
   readonly texts: (templates: readonly string[]) => readonly string[];
   readonly environment: (templates: Readonly<Record<string, string>>) => JsonObject;
+  /** Units: milliseconds. Errors: TEMPLATE_FAILED when it is none. */
+  readonly duration: (template: JsonValue) => number;
+  /** The items that a step before gave for a wizard. Errors: TEMPLATE_FAILED. */
+  readonly items: (source: string) => readonly WizardItem[];
 }
 
 function createRenderer(choice: Choice, scope: TemplateScope): Renderer {
   const { templates } = choice.context;
   const text = (template: string) => templates.renderText(template, scope);
   return {
+    duration: (template) => renderDuration(templates.renderValue(template, scope), template, scope),
+    items: (source) => {
+      const template = `{{ ${source} }}`;
+      const refuse = (message: string) => createValueFailure(template, scope, { message });
+      return readItems(templates.renderValue(template, scope), { source, refuse });
+    },
     value: (value) => (value === undefined ? undefined : templates.renderValue(value, scope)),
     text: (template) => (template === undefined ? undefined : text(template)),
     texts: (list) => list.map(text),
     environment: (list) => Object.fromEntries(Object.entries(list).map(([name, template]) => [name, text(template)])),
   };
+}
+
+function renderDuration(value: JsonValue, template: JsonValue, scope: TemplateScope): number {
+  const durationMs = parseDurationMs(value);
+  if (durationMs !== undefined) return durationMs;
+  const message = `not a duration: ${JSON.stringify(value).slice(0, 100)}`;
+  throw createValueFailure(typeof template === "string" ? template : "", scope, { message });
 }
 
 /** What a performer needs of a step of its kind. Errors: TEMPLATE_FAILED. */
@@ -68,7 +92,7 @@ export function renderKind(choice: Choice, node: StepDefinition, scope: Template
       return withoutUndefined({ value: render.value(node.value), values: render.value(node.values) });
     case "wait":
       return withoutUndefined({
-        duration_ms: parseDurationMs(render.value(node.duration) ?? 0),
+        duration_ms: render.duration(node.duration),
         reason: render.text(node.reason),
       });
     case "http":
@@ -105,8 +129,7 @@ function renderOwnWay(node: GateStep | QuestionsStep | TerminateStep, render: Re
 
 /** Questions of the file are templates; those that a step before gave are shown as they are. */
 function renderItems(node: QuestionsStep, render: Renderer): JsonValue {
-  if (node.source !== undefined)
-    return readItems(render.value(`{{ ${node.source} }}`) ?? null, node.source) as unknown as JsonValue;
+  if (node.source !== undefined) return render.items(node.source) as unknown as JsonValue;
   return node.items.map((item) =>
     withoutUndefined({
       ...(item as unknown as JsonObject),

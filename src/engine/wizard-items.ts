@@ -1,16 +1,22 @@
 /** Reads the questions that an earlier step gave for a wizard. */
-import { SplashdownError } from "../base/errors.js";
+import type { SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { buildItem } from "../definition/people-builder.js";
 import type { WizardItem } from "../definition/workflow.js";
 
-/** Items that a step before gave: texts, or maps as in a file; they are shown as they are. Errors: TEMPLATE_FAILED. */
-export function readItems(given: JsonValue, source: string): readonly WizardItem[] {
+/** Where the items come from, and how they are refused. */
+export interface ItemSource {
+  readonly source: string;
+  readonly refuse: (message: string) => SplashdownError;
+}
+
+/** Items that a step before gave: texts, or maps as in a file; they are shown as they are. Errors: as refused. */
+export function readItems(given: JsonValue, source: ItemSource): readonly WizardItem[] {
   if (!Array.isArray(given)) throw noItems(source, "it is no list");
   return (given as readonly JsonValue[]).map((item, index) => readItem(item, index, source));
 }
 
-function readItem(item: JsonValue, index: number, source: string): WizardItem {
+function readItem(item: JsonValue, index: number, source: ItemSource): WizardItem {
   const form = typeof item === "string" ? { text: item } : item;
   if (!isJsonObject(form)) throw noItems(source, `item ${index} is neither a text nor a map`);
   const text = form["text"] ?? form["question"];
@@ -21,7 +27,7 @@ function readItem(item: JsonValue, index: number, source: string): WizardItem {
   return built;
 }
 
-function readChoices({ choices }: JsonObject, index: number, source: string): { choices?: string[] } {
+function readChoices({ choices }: JsonObject, index: number, source: ItemSource): { choices?: string[] } {
   if (choices === undefined || choices === null) return {};
   if (!Array.isArray(choices)) throw noItems(source, `the choices of item ${index} are no list`);
   return { choices: choices.map(String) };
@@ -39,6 +45,6 @@ function readDetails(form: JsonObject) {
   };
 }
 
-function noItems(source: string, why: string): SplashdownError {
-  return new SplashdownError("TEMPLATE_FAILED", `the questions of ${source} cannot be asked: ${why}`);
+function noItems({ source, refuse }: ItemSource, why: string): SplashdownError {
+  return refuse(`the questions of ${source} cannot be asked: ${why}`);
 }

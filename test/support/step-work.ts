@@ -86,6 +86,7 @@ export function createStepWork(kind: StepKind, parts: WorkParts = {}): StepWork 
     feedback: [],
     uncertainties: [],
     story: () => ({}),
+    locate: () => undefined,
     turns: [],
     tools: new Map(),
     substeps: new Map(),

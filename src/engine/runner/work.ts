@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.j
 import type { StepDefinition } from "../../definition/workflow.js";
 import type { StepWork, TaskFacts } from "../ports.js";
 import { findApproval } from "../approval.js";
+import { locateFor } from "../describe-scope.js";
 import { findReference } from "../deliverables.js";
 import { findPhase, findWorkflow, requireTask } from "../lookup.js";
 import type { StepEntry, TaskState } from "../state.js";
@@ -43,6 +44,7 @@ export async function assembleWork(
     feedback: phase?.feedback ?? [],
     uncertainties: listOf(rendered["uncertainties"]),
     story: () => describeStory(state),
+    locate: (part) => locateFor(state, step.path, part),
     approvalOf: (wish) => findApproval(state, step.id, wish),
     ...(step.milestone === undefined
       ? {}

@@ -36,4 +36,36 @@ describe("a template that fails", () => {
     expect(code).toBe(4);
     expect(stdout + stderr).toContain("flow.yaml:3:57 agents[0].routes[0].when: y is not defined");
   });
+
+  it("is shown by what it gave that cannot be used: a duration, items", async () => {
+    const place = openPlace();
+    const cases = [
+      ["    - {name: s, type: wait, duration: \"{{ 'x' }}\"}", 40, 'not a duration: "x"'],
+      ['    - {name: s, for_each: "{{ workflow.name }}", step: {value: 1}}', 28, "the source of s ("],
+    ] as const;
+    for (const [index, [line, column, message]] of cases.entries()) {
+      const file = place.write(`flow-${index}.yaml`, `workflow: {name: flow-${index}}\nsteps:\n${line}\n`);
+      const { stdout, stderr, code } = await place.run(["run", file]);
+      expect(code).toBe(4);
+      expect(stdout + stderr).toContain(`flow-${index}.yaml:3:${column} `);
+      expect(stdout + stderr).toContain(`: ${message}`);
+    }
+  });
+
+  it("in a probe is told with its place, and the probe does not know", async () => {
+    const place = openPlace();
+    const text = `workflow: {name: asked}
+steps:
+  - name: act
+    command: [sh, -c, 'kill -9 $PPID']
+    effects: external
+    probe: [sh, -c, "test {{ input.n.nothing }}"]
+    input: {n: {x: 1}}
+`;
+    const file = place.write("flow.yaml", text);
+    await place.run(["run", file]);
+    const { stderr, code } = await place.run(["run", file]);
+    expect(code).toBe(22);
+    expect(stderr).toContain("flow.yaml:6:30 steps[0].probe[2]: input.n.nothing is not defined");
+  });
 });

@@ -259,6 +259,29 @@ describe("the place of a fault inside a text", () => {
     expect(fault?.message).toMatch(/^template: .*line 2 of the text/);
   });
 
+  it.each([
+    ['"{{ workflow.name }} and {{ 1 + }}"', 37, 9, "syntax error: unexpected end of variable block"],
+    [
+      '"{{ workflow.name }} and {{ workflow.name | }}"',
+      37,
+      21,
+      "syntax error: unexpected end of variable block, expected identifier",
+    ],
+    ['"{% if 1 %}x{% endif %} and {% frob %}"', 40, 10, "syntax error: unknown statement frob"],
+  ])("is that of the faulty tag among others in %s", async (value, column, width, message) => {
+    const [fault] = await faultsOf(within(value));
+    expect(fault).toMatchObject({ line: 4, column, message: `template: ${message}` });
+    expect(fault?.width).toBeGreaterThanOrEqual(width);
+  });
+
+  it.each([
+    ["x === 1", 43, "template: write == instead of ==="],
+    ["x |frob", 44, "template: there is no filter frob"],
+  ])("is that of the condition without braces %s", async (when, column, message) => {
+    const [fault] = await faultsOf(`${ROUTED}  - {name: a, prompt: x, routes: [{when: "${when}", to: $end}]}\n`);
+    expect(fault).toMatchObject({ line: 3, column: column + 2, message });
+  });
+
   it("is that of the file a text comes from", async () => {
     const [fault] = await faultsOf(within("!file ask.md"), {
       files: { "/work/ask.md": "# Ask\n\nSay {{ nobody }}.\n" },

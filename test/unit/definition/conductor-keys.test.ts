@@ -86,6 +86,7 @@ const TABLE: readonly Row[] = [
   ["dialog: {trigger_prompt: ?}", agent, ["x"], ["5"]],
   ["validator: {criteria: x, max_retries: ?}", agent, ["0", "1"], ["2", "-1"]],
   ["on_error: ?", agent, ["a"], ["nowhere", "5"]],
+  ["on_failure: ?", header, ["pause", "continue", "rollback"], ["retry", "5"]],
   ["on_unknown: ?", agent, ["ask", "rerun", "skip", "fail"], ["guess"]],
   ["routes: [{to: ?}]", agent, ["a", '"$end"'], ["nowhere", "self", "5"]],
   ["routes: [{to: $end, when: ?}]", agent, ['"{{ output.x }}"', '"x == 1"', "true"], ['"{{ 1 + }}"', '""', "[x]"]],

@@ -119,6 +119,24 @@ steps:
     expect(found).toMatchObject({ renamed: [{ from: "main/d", to: "main/e" }], added: [], removed: [], changed: [] });
   });
 
+  it("tells a new name alone: what waits for it, routes to it and begins with it follows", async () => {
+    const ways = "workflow: {name: t, entry_point: a}\nagents:\n  - {name: a, value: 1, routes: [{to: d}]}\n";
+    for (const text of [
+      "workflow: {name: t}\nsteps:\n  - {name: d, value: 1, timeout: 5}\n  - {name: b, value: 2, depends_on: [d]}\n",
+      `${ways}  - {name: d, value: 2, on_error: d, routes: [{to: a, when: "x == 1"}, {to: $end}]}\n`,
+      `${ways.replace("entry_point: a", "entry_point: d")}  - {name: d, value: 2, routes: [{to: a, when: "x == 1"}, {to: $end}]}\n`,
+    ]) {
+      const found = compareDefinitions(await load(text), await load(text.replace(/\bd\b(?!:)/g, "e")));
+      expect(found).toMatchObject({ renamed: [{ from: "main/d", to: "main/e" }], structure: false, policy: false });
+    }
+  });
+
+  it("tells a step that was added as that, and no other rule that changed", async () => {
+    const text = "workflow: {name: t}\nsteps:\n  - {name: a, value: 1}\n";
+    const found = compareDefinitions(await load(text), await load(`${text}  - {name: b, value: 2, timeout: 9}\n`));
+    expect(found).toMatchObject({ added: ["main/b"], policy: false });
+  });
+
   it("finds changed code of a function, and a changed included file", async () => {
     const changed = await edit((text) => text, { "/work/d.mjs": "export function run() { return 2; }" });
     expect(changed).toMatchObject({ changed: ["main/d"], structure: false });

@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/base/limits.js";
-import { findTemplateFault, renderText } from "../../../src/definition/templates.js";
+import { findTemplateFault } from "../../../src/definition/template-check.js";
+import { renderText } from "../../../src/definition/templates.js";
 import type { MachineScope } from "../../../src/definition/workflow.js";
 import { faultsOf, loadText } from "../../support/workflow-files.js";
 

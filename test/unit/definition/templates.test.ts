@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { isErrorCode } from "../../../src/base/errors.js";
 import type { JsonValue } from "../../../src/base/json.js";
+import { findConditionFault, findTemplateFault } from "../../../src/definition/template-check.js";
 import {
   evaluateCondition,
-  findConditionFault,
-  findTemplateFault,
   initTemplates,
   listConditionReferences,
   listReferences,
