@@ -51,6 +51,12 @@ const FOREIGN_MODES: Readonly<Record<string, string>> = {
 };
 const MODES = "write context: {mode: accumulate, last_only or explicit} in workflow";
 
+function isForeignMode(path: FaultPath, value: JsonValue | undefined): boolean {
+  return (
+    formatPath(path) === "workflow.context.mode" && typeof value === "string" && Object.hasOwn(FOREIGN_MODES, value)
+  );
+}
+
 function suggestMode(value: JsonValue | undefined): string {
   return typeof value === "string" && Object.hasOwn(FOREIGN_MODES, value) ? (FOREIGN_MODES[value] ?? MODES) : MODES;
 }
@@ -189,9 +195,10 @@ function describeDefect(defect: SchemaDefect, path: FaultPath, { schema, root }:
     case "type":
       return describeType(name, value, { types: listTypesAt(schema, path), keys: listKeysAt(schema, path) });
     case "enum":
-      return formatPath(path) === "workflow.context.mode" && Object.hasOwn(FOREIGN_MODES, String(value))
-        ? { ...describeEnum(name, value, defect.params["allowedValues"]), suggestion: suggestMode(value) }
-        : describeEnum(name, value, defect.params["allowedValues"]);
+      return {
+        ...describeEnum(name, value, defect.params["allowedValues"]),
+        ...(isForeignMode(path, value) ? { suggestion: suggestMode(value) } : {}),
+      };
     case "maximum":
     case "minimum":
     case "exclusiveMinimum":
