@@ -14,6 +14,7 @@ import type { Condition, Effects, Template, TemplateValue, WorkflowDefinition } 
 import type { TrackRecords } from "./confidence.js";
 import type { BlobRef, EngineEvent, ProcessRef, TaskEnd, Usage, ValueRef } from "./events.js";
 import type { QuestionKind, QuestionOption } from "./question.js";
+import type { OrphanCompletion } from "./orphan-completions.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
 import type { CheckpointEntry } from "./state.js";
 import type { Wishes } from "./wishes.js";
@@ -82,8 +83,8 @@ export type EngineInput =
       /** What was recorded last, but for owners that only began: its checkpoint may be missing, and is caught up on. */
       readonly last?: EngineEvent | undefined;
       readonly definition?: WorkflowDefinition;
-      /** Completions found off the chain, by step: offered as answers. */
-      readonly orphans: ReadonlyMap<StepId, JsonValue>;
+      /** Completions found off the chain, oldest first: told, and offered as answers where they can be. */
+      readonly orphans: readonly OrphanCompletion[];
       /** Every step that may have begun at or after unrecovered damage is unknown. */
       readonly uncertain: boolean;
       /** Flag `--on-unknown`; beats step, workflow and settings. */

@@ -1,5 +1,6 @@
 /**
- * What a new owner chooses first: `task_resumed`, then one choice per step that was left open, failed or unknown.
+ * What a new owner chooses first: `task_resumed`, then one choice per step that was left open, failed or unknown, then a
+ * word about every completion that came too late.
  *
  * A failed step is the first to run again, with fresh retries, and a rejected phase iterates once more, unless nobody asked
  * for it (a crash before the failure was closed). A machine that found no route tries its routes again. Finished steps stay
@@ -16,6 +17,7 @@ import { findEvaluation } from "./evolve-evaluation.js";
 import { definitionPathOf } from "./identity.js";
 import type { EngineInput } from "./input.js";
 import { childPath, findScopeDefinition, indexDefinition } from "./lookup.js";
+import { findOffered, tellOrphans } from "./orphan-completions.js";
 import { offerLater } from "./outcome-question.js";
 import { chooseRoute } from "./routes.js";
 import type { QuestionEntry, ScopeEntry, StepEntry } from "./state.js";
@@ -53,7 +55,7 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
     const step = state.steps.get(id);
     if (step !== undefined && isKept(step, input)) events.push(...judgeBlocked(choice, step, input));
   }
-  return [...events, ...reopenScopes(choice, input)];
+  return [...events, ...tellOrphans(choice, input.orphans, events), ...reopenScopes(choice, input)];
 }
 
 /** A crash before the end of a phase was closed asks for nothing. */
@@ -92,7 +94,7 @@ function judgeBlocked(choice: Choice, step: StepEntry, input: ResumedInput): rea
   const asked = choice.state.questions.get(question);
   const given = asked?.status === "open" ? answerOfResume(step, input) : undefined;
   if (asked !== undefined && given !== undefined) return answerAtResume(choice, asked, given);
-  return offerOrphan(choice, asked, input.orphans.get(step.id));
+  return offerOrphan(choice, asked, findOffered(input.orphans, step.id));
 }
 
 /** A superseded owner may write the step's result after a person was asked about it. */

@@ -24,6 +24,7 @@ import { findEarlierRound } from "./intent.js";
 import { CANCELLED_TO_RERUN } from "./evolve-steps.js";
 import { findOpenTool, findStepDefinition, isHalted, isPerformed, requirePlace, type OpenTool } from "./lookup.js";
 import { completeWith, failAttempt } from "./outcome.js";
+import { findOffered } from "./orphan-completions.js";
 import { startStep, type StartBudget } from "./start.js";
 import { askOutcome, askParked, OUTCOME_OPTIONS } from "./outcome-question.js";
 import type { QuestionEntry, StepEntry } from "./state.js";
@@ -63,7 +64,7 @@ export function judgeOpenStep(choice: Choice, left: LeftStep, input: ResumedInpu
   const isParked = crashes >= input.maxRecoveryAttempts && (isHarmless || policy === "rerun");
   if (isParked) return [askParked(choice, step, crashes)];
   if (isHarmless) return [again(choice, step, hasNotActed ? "never_started" : `effects_${step.effects}`)];
-  return followPolicy(choice, step, { policy, offered: input.orphans.get(step.id), tool });
+  return followPolicy(choice, step, { policy, offered: findOffered(input.orphans, step.id), tool });
 }
 
 /** What the flags say about a step; the more specific one counts. */

@@ -57,6 +57,13 @@ export interface RestoreOptions {
   readonly afterClaim?: (epoch: number) => Promise<void>;
 }
 
+/** A completion off the chain. */
+export interface FoundOrphan extends Pick<JournalPosition, "epoch" | "n"> {
+  readonly event: EventOf<"step_completed">;
+  /** Its step is open at this very attempt: it may be the answer. */
+  readonly isOfOpenStep: boolean;
+}
+
 export interface Restored {
   readonly state: TaskState;
   /** Claimed by this call; nobody else has it. */
@@ -74,8 +81,8 @@ export interface Restored {
   readonly crashed: boolean;
   /** Some step that began is perhaps not known. */
   readonly uncertain: boolean;
-  /** Completions of open steps that a superseded owner wrote too late. */
-  readonly orphans: ReadonlyMap<StepId, EventOf<"step_completed">>;
+  /** Completions that superseded owners wrote too late, oldest first. */
+  readonly orphans: readonly FoundOrphan[];
   /** For the `task_resumed` event, in snake_case. */
   readonly report: JsonObject;
   readonly history: History;
@@ -113,6 +120,7 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
   deadline.check();
   const quarantined = await setAside(folded, options);
   await task.sweep();
+  const orphans = findOrphans(folded);
   return {
     state: folded.state,
     epoch,
@@ -123,9 +131,10 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
     journalBytes: folded.history.sizeBytes,
     crashed: folded.state.task?.status === "running",
     uncertain: folded.lost.length > 0 || wasRolledBack,
-    orphans: findOrphans(folded),
+    orphans,
     report: {
       ...createReport(folded),
+      ...reportOrphans(orphans),
       ...(wasRolledBack ? { loss_accepted: true, rolled_back: true } : {}),
       epoch,
       ended_processes: ended,
@@ -222,7 +231,8 @@ async function endProcesses(folded: FoldedTask, { processes, log }: RestoreOptio
       suspects.set(`${process.pid}/${process.startTicks}/${process.bootId}`, { step, process });
   };
   for (const step of folded.state.open) add(step, folded.state.steps.get(step)?.process);
-  for (const event of decodeOrphans(folded.history)) if (event.type === "step_spawned") add(event.step, event.process);
+  for (const { event } of decodeOrphans(folded.history))
+    if (event.type === "step_spawned") add(event.step, event.process);
   const ended: JsonObject[] = [];
   for (const { step, process } of suspects.values()) {
     if (!(await processes.isGroupAlive(process))) continue;
@@ -254,7 +264,8 @@ function describeBase({ base }: FoldedTask): string {
 function decodeOrphans(history: History) {
   return history.orphans.flatMap((record) => {
     try {
-      return [record.decode()];
+      const { n, position } = record;
+      return [{ n, epoch: position.epoch, event: record.decode() }];
     } catch {
       // Off the chain nothing is relied upon, so nothing there can stop a recovery.
       return [];
@@ -262,13 +273,20 @@ function decodeOrphans(history: History) {
   });
 }
 
-function findOrphans({ state, history }: FoldedTask): ReadonlyMap<StepId, EventOf<"step_completed">> {
-  const found = new Map<StepId, EventOf<"step_completed">>();
-  for (const event of decodeOrphans(history)) {
-    if (event.type !== "step_completed" || !(state.open.has(event.step) || state.blocked.has(event.step))) continue;
-    if (state.steps.get(event.step)?.attempt === event.attempt) found.set(event.step, event);
-  }
-  return found;
+function findOrphans({ state, history }: FoldedTask): FoundOrphan[] {
+  const found = decodeOrphans(history).flatMap(({ event, n, epoch }) => {
+    if (event.type !== "step_completed") return [];
+    const isOpen = state.open.has(event.step) || state.blocked.has(event.step);
+    return [{ event, n, epoch, isOfOpenStep: isOpen && state.steps.get(event.step)?.attempt === event.attempt }];
+  });
+  return found.sort((first, second) => first.epoch - second.epoch || first.n - second.n);
+}
+
+/** By name; how many records there are off the chain says `orphans`. */
+function reportOrphans(orphans: readonly FoundOrphan[]): JsonObject {
+  if (orphans.length === 0) return {};
+  const named = orphans.map(({ epoch, n, event: { step, attempt } }) => ({ step, attempt, epoch, n }));
+  return { orphan_completions: named };
 }
 
 /** What was found and used, for the event, the audit and people. */

@@ -4,9 +4,9 @@
  * Owns: the order of claiming. A new task: place → keyring → epoch → journal. One that goes on: owner gone → restored
  * (keys, roll-back, damage judged; then claimed) → journal.
  */
-import type { JsonObject, JsonValue } from "../base/json.js";
+import type { JsonObject } from "../base/json.js";
 import { SplashdownError } from "../base/errors.js";
-import { createUuid, type StepId, type TaskId } from "../base/ids.js";
+import { createUuid, type TaskId } from "../base/ids.js";
 import { LIMITS } from "../base/limits.js";
 import type { EffectiveSettings } from "../definition/settings.js";
 import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
@@ -23,9 +23,10 @@ import { loadTrackRecords } from "./calibration.js";
 import type { RunView } from "./contract.js";
 import { policiesOf, type UnknownAnswer } from "./given-answers.js";
 import { notStarted } from "./key-access.js";
+import { readOrphans } from "./orphan-results.js";
 import type { Presets } from "./presets.js";
 import { whileOwning, type Presence, type PresenceDeps } from "./presence.js";
-import { openWith, readAnchor, resolveValue, type OpenedTask } from "./reading.js";
+import { openWith, readAnchor, type OpenedTask } from "./reading.js";
 import { breakpointsOf } from "./breakpoints.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "./services.js";
@@ -192,9 +193,13 @@ export function presenceDeps({ clock, environment, processes }: Services, task: 
 function describeTaking({ crashed, epoch, report }: Restored, options: GoOn): AuditNote[] {
   const { by, acceptLoss, acceptedDefinition, takeOver: isTakenOver, workflow, goBack } = options;
   const verb = by === "library" ? "resume" : by;
-  const { quarantined } = report;
+  const { quarantined, orphan_completions: orphans } = report;
   return [
-    { event: crashed ? "recovered" : "resumed", verb, details: { epoch } },
+    {
+      event: crashed ? "recovered" : "resumed",
+      verb,
+      details: { epoch, ...(orphans === undefined ? {} : { orphan_completions: orphans }) },
+    },
     ...(acceptLoss ? [{ event: "loss_accepted" as const, verb, details: { report } }] : []),
     ...(acceptedDefinition
       ? [{ event: "changes_accepted" as const, verb, details: { fingerprint: workflow.definition.fingerprint } }]
@@ -233,7 +238,7 @@ async function resumedInput(
     report: restored.report,
     last: restored.last,
     ...(options.acceptedDefinition ? { definition: workflow.definition } : {}),
-    orphans: await readOrphans(opened, restored),
+    orphans: await readOrphans(opened, restored.orphans),
     uncertain: restored.uncertain,
     ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
     onUnknownOf: policiesOf(options.unknown),
@@ -298,13 +303,4 @@ async function lowerAnchor(services: Services, taskId: string, { prev }: Restore
   const { fileSystem, random, environment } = services;
   const position = { epoch: prev.epoch, n: prev.n, hash: prev.h };
   await replaceAnchor({ fileSystem, random, stateFolder: environment.stateFolder, taskId, position });
-}
-
-async function readOrphans(
-  opened: OpenedTask,
-  { orphans }: Restored,
-): Promise<Extract<EngineInput, { kind: "resumed" }>["orphans"]> {
-  const values = new Map<StepId, JsonValue>();
-  for (const [step, event] of orphans) values.set(step, await resolveValue(opened, event.output));
-  return values;
 }

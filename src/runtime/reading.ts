@@ -66,7 +66,10 @@ export async function readState(services: Services, task: TaskStore, until?: num
 }
 
 /** The value of a reference, read from its blob where it is large. */
-export async function resolveValue({ task, vault }: OpenedTask, ref: ValueRef): Promise<JsonValue> {
+export async function resolveValue(
+  { task, vault }: Pick<OpenedTask, "task" | "vault">,
+  ref: ValueRef,
+): Promise<JsonValue> {
   return "inline" in ref ? ref.inline : createBlobShelf({ store: task, vault }).get(ref.blob);
 }
 

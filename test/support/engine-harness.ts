@@ -267,7 +267,7 @@ export class EngineHarness {
       crashed,
       report: {},
       last: this.events.findLast(({ type }) => type !== "task_resumed"),
-      orphans: new Map(),
+      orphans: [],
       uncertain: false,
       byPerson: !crashed,
       maxRecoveryAttempts: 3,

@@ -107,7 +107,7 @@ export class RunnerRoom {
       crashed,
       report: {},
       last: this.log.durableEvents.findLast(({ type }) => type !== "task_resumed"),
-      orphans: new Map(),
+      orphans: [],
       uncertain: false,
       byPerson: !crashed,
       maxRecoveryAttempts: 3,

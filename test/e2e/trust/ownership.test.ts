@@ -163,7 +163,21 @@ describe("a superseded owner", () => {
     expect(offered.code).toBe(22);
     const shown = (await place.run(["show", TASK, "--json"])).json<{
       questions: { status: string; offered: unknown }[];
+      decisions: { type: string; description: string }[];
     }>();
+    const told =
+      "main/write/delta was completed too late by the owner of epoch 1 (attempt 1); it is kept, and offered as";
+    expect(shown.decisions.filter(({ type }) => type === "orphan_completion")).toMatchObject([
+      { description: expect.stringContaining(told) as unknown },
+    ]);
+    expect((await place.run(["events", TASK])).stdout).toContain(told);
+    const audit = (await place.run(["audit", "show", TASK, "--json"])).json<{
+      entries: { event: string; details: object }[];
+    }>();
+    expect(audit.entries.findLast(({ event }) => event === "resumed")?.details).toMatchObject({
+      epoch: 3,
+      orphan_completions: [{ step: "main/write/delta@1.1", attempt: 1, epoch: 1 }],
+    });
     expect(shown.questions.filter(({ status }) => status === "open").map(({ offered: value }) => value)).toEqual([
       { name: "delta", text: "output-canary-delta" },
     ]);

@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { parseStepId } from "../../../src/engine/identity.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { command, dag, machine, model, parallel, undeclared, workflow } from "../../support/workflow-builder.js";
+import type { EngineInput } from "../../../src/engine/input.js";
+import type { OrphanCompletion } from "../../../src/engine/orphan-completions.js";
 import type { OnUnknown } from "../../../src/definition/workflow.js";
+
+type ResumeOptions = Partial<Extract<EngineInput, { kind: "resumed" }>>;
 
 const chargeThenNotify = (onUnknown?: OnUnknown) =>
   workflow(
@@ -112,13 +116,54 @@ describe("a step that a crash left open", () => {
 
   it("done takes the output as JSON, and an orphaned completion is offered as the answer", () => {
     const next = killAt("spawned");
-    next.resume({ orphans: new Map([[next.step("main/charge").id, { paid: 3 }]]) });
+    const orphan = { step: next.step("main/charge").id, attempt: 1, epoch: 1, n: 9, output: { paid: 3 } };
+    next.resume({ orphans: [orphan] });
     const [question] = next.openQuestions;
     expect(question?.offered).toEqual({ paid: 3 });
     next.answer(question!, "done");
     expect(next.finish().end).toBe("done");
     expect(next.step("main/charge").output).toEqual({ inline: { paid: 3 } });
     expect(next.performed).toEqual(["notify#1"]);
+  });
+
+  it("tells an orphaned completion by name, once: who wrote it, about which step, and what became of it", () => {
+    const orphan = { step: killAt("spawned").step("main/charge").id, attempt: 1, epoch: 1, n: 9 };
+    const told = (harness: EngineHarness) =>
+      harness.of("decision_made").flatMap(({ decision }) => (decision.type === "orphan_completion" ? [decision] : []));
+    const late = (epoch: number, attempt = 1) =>
+      `main/charge was completed too late by the owner of epoch ${epoch} (attempt ${attempt})`;
+
+    const asked = killAt("spawned");
+    asked.resume({ orphans: [{ ...orphan, output: { paid: 3 } }] });
+    expect(told(asked)).toMatchObject([
+      {
+        description: `${late(1)}; it is kept, and offered as the answer to the question about it`,
+        subject: orphan.step,
+        facts: { completions: [{ epoch: 1, n: 9, attempt: 1 }] },
+      },
+    ]);
+    const again = asked.crash();
+    again.resume({ orphans: [{ ...orphan, output: { paid: 3 } }] });
+    expect(told(again)).toHaveLength(1);
+    again.resume({ orphans: [orphan, { ...orphan, epoch: 2, n: 12 }] });
+    expect(told(again).at(-1)?.description).toContain("epoch 1 (attempt 1) and the owner of epoch 2 (attempt 1)");
+
+    const fates = (harness: EngineHarness, change: Partial<OrphanCompletion> = {}, options: ResumeOptions = {}) => {
+      harness.resume({ orphans: [{ ...orphan, ...change }], ...options });
+      return told(harness).map(({ description }) => description);
+    };
+    expect(fates(killAt("done"))).toEqual([`${late(1)}; it is not used: the history has the step done`]);
+    expect(fates(killAt("intent"))).toEqual([`${late(1)}; it is not used: the step runs again`]);
+    expect(fates(killAt("spawned"), { attempt: 2 })).toEqual([
+      `${late(1, 2)}; it is not used: the history knows no attempt 2`,
+    ]);
+    expect(fates(killAt("spawned"), {}, { onUnknown: "skip" })).toEqual([
+      `${late(1)}; it is not used: the step was settled otherwise`,
+    ]);
+    expect(fates(killAt("before_intent"))).toEqual([`${late(1)}; it is not used: the history knows no such step`]);
+    const second = killAt("intent");
+    second.resume();
+    expect(fates(second.crash())).toEqual([`${late(1)}; it is not used: attempt 2 began after it`]);
   });
 
   it("done without a value is refused when nothing is offered; so is an answer that is no option", () => {

@@ -348,7 +348,17 @@ describe("restoreTask", () => {
     room.processes.alive.add(78);
     const restored = await room.restore();
     expect(restored.state.open.has(step)).toBe(true);
-    expect([...restored.orphans].map(([id, event]) => [id, event.output])).toEqual([[step, { inline: "late" }]]);
+    expect(restored.orphans.map(({ event, epoch, isOfOpenStep }) => [event.output, epoch, isOfOpenStep])).toEqual([
+      [{ inline: "late" }, 2, true],
+      [{ inline: "of another attempt" }, 2, false],
+    ]);
+    const first = restored.orphans[0]?.n ?? 0;
+    expect(restored.report).toMatchObject({
+      orphan_completions: [
+        { step, attempt: 1, epoch: 2, n: first },
+        { step, attempt: 7, epoch: 2, n: first + 1 },
+      ],
+    });
     expect(room.processes.ended).toEqual([78]);
   });
 
