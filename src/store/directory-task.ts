@@ -124,10 +124,7 @@ export class DirectoryTask implements TaskStore {
   watch(prefix: string, hint: () => void): () => void {
     assertObjectPrefix(prefix);
     const { checkpoints } = this.#parts.paths;
-    const stopWatching = this.#parts.store.watchFolder?.(checkpoints, (path) => {
-      const key = path.slice(checkpoints.length + 1).replaceAll("\\", "/");
-      if (key.startsWith(prefix)) hint();
-    });
+    const stopWatching = this.#parts.store.watchFolder?.({ folder: checkpoints, prefix }, hint);
     const stop = () => {
       this.#watchers.delete(stop);
       stopWatching?.();

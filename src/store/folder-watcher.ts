@@ -1,26 +1,40 @@
-/** Watches a task's folder with chokidar, loaded on use. A watcher that fails is only a hint less. */
-import type { FolderWatcher } from "./store-parts.js";
+/**
+ * Watches the part of a task's folder that somebody waits for, with chokidar, loaded on use.
+ *
+ * What nobody waits for (the log, snapshots, large values) is not looked at, so that a busy task costs no watches. A folder
+ * that is not there yet is seen when it comes. A watcher that fails is only a hint less.
+ */
+import { sep } from "node:path";
+import type { FolderWatcher, Watched } from "./store-parts.js";
 
-/** The log and large values change all the time and nobody waits for them. */
-const IGNORED = /[\\/](?:journal|blobs)(?:[\\/]|$)|[\\/]\.[^\\/]*$/;
+/** Files that are on their way to their names. */
+const TEMPORARY = /(?:^|\/)\.[^/]*$/;
 
-export const watchFolder: FolderWatcher = (folder, onChange) => {
+export const watchFolder: FolderWatcher = (watched, onChange) => {
   const controller = new AbortController();
-  void startWatching(folder, onChange, controller.signal).catch(() => undefined);
+  void startWatching(watched, onChange, controller.signal).catch(() => undefined);
   return () => controller.abort();
 };
 
-async function startWatching(folder: string, onChange: (path: string) => void, signal: AbortSignal): Promise<void> {
+async function startWatching({ folder, prefix }: Watched, onChange: () => void, signal: AbortSignal): Promise<void> {
   const { watch } = await import("chokidar");
   if (signal.aborted) return;
+  const keyOf = (path: string): string => path.slice(folder.length + 1).replaceAll(sep, "/");
   const watcher = watch(folder, {
     persistent: false,
     ignoreInitial: true,
     followSymlinks: false,
     depth: 1,
-    ignored: (path) => path.startsWith(folder) && IGNORED.test(path.slice(folder.length)),
+    ignored: (path) => path.length > folder.length && !isUnder(prefix, keyOf(path)),
   });
-  watcher.on("all", (_event, path) => onChange(path));
+  watcher.on("all", (_event, path) => {
+    if (path !== folder) onChange();
+  });
   watcher.on("error", () => undefined);
   signal.addEventListener("abort", () => void watcher.close(), { once: true });
+}
+
+/** An object below the prefix, or a folder on the way to it. */
+function isUnder(prefix: string, key: string): boolean {
+  return (key.startsWith(prefix) || prefix.startsWith(`${key}/`)) && !TEMPORARY.test(key);
 }

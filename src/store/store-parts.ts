@@ -4,8 +4,15 @@ import type { FileSystem } from "../base/file-system.js";
 import type { RandomSource } from "../base/random.js";
 import type { PresencePort } from "./presence-port.js";
 
-/** Calls back when something below the folder changed; the answer stops it. A hint, never relied upon. */
-export type FolderWatcher = (folder: string, onChange: (path: string) => void) => () => void;
+export interface Watched {
+  /** A task's checkpoints folder. */
+  readonly folder: string;
+  /** Beginning of the object keys that are waited for. */
+  readonly prefix: string;
+}
+
+/** Calls back when something under the prefix may have changed; the answer stops it. A hint, never relied upon. */
+export type FolderWatcher = (watched: Watched, onChange: () => void) => () => void;
 
 export interface StoreParts {
   readonly fileSystem: FileSystem;

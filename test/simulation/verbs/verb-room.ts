@@ -143,8 +143,7 @@ export async function openVerbRoom(options: VerbRoomOptions): Promise<Splashdown
 function partsOf({ presence, hints }: Machine): Pick<StoreParts, "presence" | "watchFolder"> {
   return {
     presence,
-    watchFolder: (folder, onChange) => {
-      const hint = (): void => onChange(`${folder}/control/any`);
+    watchFolder: (_watched, hint) => {
       hints.add(hint);
       return () => void hints.delete(hint);
     },

@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createNodeFileSystem } from "../../../src/base/node-file-system.js";
 import { MemorySpace } from "../../../src/store/memory-store.js";
@@ -15,6 +17,22 @@ function partsIn(workingFolder: string): OpenStoreParts {
     userId: process.getuid?.(),
     workingFolder,
   };
+}
+
+/** Things that this process watches, as the kernel counts them. */
+function countWatches(): number {
+  const texts = readdirSync("/proc/self/fdinfo").map((name) => {
+    try {
+      return readFileSync(`/proc/self/fdinfo/${name}`, "utf8");
+    } catch {
+      // Closed meanwhile, as the descriptor of this very look.
+      return "";
+    }
+  });
+  return texts
+    .join("\n")
+    .split("\n")
+    .filter((line) => line.startsWith("inotify wd:")).length;
 }
 
 describe("openStore", () => {
@@ -73,6 +91,58 @@ describe("openStore", () => {
       await task?.close();
     });
   });
+
+  it("hints at what is put into a folder that comes late, that goes, and that comes again", async () => {
+    await withFolder(async (folder) => {
+      const task = await openStore("file:outputs", partsIn(folder)).createTask("task");
+      const control = join(folder, "outputs/task/checkpoints/control");
+      let hints = 0;
+      let at = 0;
+      task?.watch("control/", () => (hints += 1));
+      const put = () => task?.putOnce(`control/answer-${(at += 1)}`, Buffer.from("x"));
+      const hintsAgain = async (what: string) => {
+        const before = hints;
+        await until(what, async () => {
+          await put();
+          return hints > before;
+        });
+      };
+      expect(existsSync(control)).toBe(false);
+      await hintsAgain("a hint comes from a folder that was not there");
+      const before = hints;
+      rmSync(control, { recursive: true });
+      await until("a hint comes at its end", () => hints > before);
+      await hintsAgain("a hint comes from the folder that came again");
+      await task?.close();
+    });
+  });
+
+  // Linux alone says how many watches a process has.
+  it.runIf(process.platform === "linux")(
+    "watches only the folder that is waited for, however full the task is",
+    async () => {
+      await withFolder(async (folder) => {
+        const task = await openStore("file:outputs", partsIn(folder)).createTask("task");
+        const names = Array.from({ length: 30 }, (_none, at) => String(at).padStart(8, "0"));
+        for (const name of names) {
+          await task?.putOnce(`checkpoint_phase1_${name}.json`, Buffer.from("x"));
+          await task?.putOnce(`audit/${name}.jsonl`, Buffer.from("x"));
+        }
+        const before = countWatches();
+        let hints = 0;
+        let at = 0;
+        task?.watch("control/", () => (hints += 1));
+        await until("a hint comes", async () => {
+          await task?.putOnce(`control/answer-${(at += 1)}`, Buffer.from("x"));
+          return hints > 0;
+        });
+        expect(countWatches() - before).toBeGreaterThan(0);
+        // The task's folder, the folder that is waited for, and what came into it.
+        expect(countWatches() - before).toBeLessThanOrEqual(2 + at);
+        await task?.close();
+      });
+    },
+  );
 
   it("never begins to watch when it is stopped at once, and survives a folder that vanishes", async () => {
     await withFolder(async (folder) => {
