@@ -5,6 +5,8 @@
  * its hash is used when the rest proves it: ids from the file's name, the key's commitment, and a `prev` that names a
  * record which is there with that very hash. A link that cannot be followed is a gap, and the walk goes on at the next
  * lower segment as a guess: what it holds may be replayed only once somebody accepted the loss.
+ * A whole segment ends the walk (J14): those below it are neither links nor orphans. One that looks torn although nothing
+ * else is left, or although a later segment continues it, has lost its end.
  */
 import { encodeBase64Url } from "../base/digest.js";
 import { SplashdownError } from "../base/errors.js";
@@ -62,32 +64,60 @@ export function walkChain(scans: readonly SegmentScan[], vault: TaskVault): Chai
     const records = opened[at]?.records;
     if (records === undefined) break;
     links.push({ segment: records, cut });
-    cut = records.header.prev;
+    cut = records.header.isWhole === true ? undefined : records.header.prev;
     if (cut === undefined) break;
     const next = findLink({ opened, breaks }, at, cut);
     if (next.isGuess) cut = undefined;
     at = next.at;
   }
+  return { links, breaks, adrift, offChain: listOffChain(opened, links) };
+}
+
+function listOffChain(opened: readonly Opened[], links: readonly ChainLink[]): SegmentRecords[] {
   const linked = new Set(links.map((link) => link.segment));
-  const offChain = opened.flatMap(({ records }) => (records === undefined || linked.has(records) ? [] : [records]));
-  return { links, breaks, adrift, offChain };
+  const oldest = links.at(-1)?.segment;
+  const begin = oldest?.header.isWhole === true ? oldest.id : undefined;
+  return opened.flatMap(({ scan, records }) => {
+    if (records === undefined || linked.has(records)) return [];
+    return begin !== undefined && compareSegments(scan.id, begin) < 0 ? [] : [records];
+  });
 }
 
 /** Newest first; what was only claimed is left out. */
 function openAll(scans: readonly SegmentScan[], vault: TaskVault): Opened[] {
-  const durable = scans.filter((scan) => scan.header.state === "good" || scan.header.state === "damaged");
-  durable.sort((first, second) => first.id.epoch - second.id.epoch || first.id.index - second.id.index);
+  const sound = scans.filter((scan) => scan.header.state === "good" || scan.header.state === "damaged");
+  const durable = [...sound, ...findNeeded(scans, sound)];
+  durable.sort((first, second) => compareSegments(first.id, second.id));
   const lower: Opened[] = [];
   for (const scan of durable) lower.push({ scan, records: openOne(scan, vault, lower) });
   return lower.reverse();
+}
+
+function compareSegments(first: SegmentId, second: SegmentId): number {
+  return first.epoch - second.epoch || first.index - second.index;
+}
+
+/** Whole segments that look torn and were not: nothing lies below them, or a later one continues them. */
+function findNeeded(scans: readonly SegmentScan[], sound: readonly SegmentScan[]): SegmentScan[] {
+  return scans.flatMap(({ id, opening }) => {
+    if (opening === undefined) return [];
+    const isNeeded =
+      !sound.some((other) => compareSegments(other.id, id) < 0) || sound.some((other) => isContinuing(other, id));
+    return isNeeded ? [opening] : [];
+  });
+}
+
+function isContinuing({ header }: SegmentScan, id: SegmentId): boolean {
+  const prev = "header" in header ? header.header?.prev : undefined;
+  return prev !== undefined && isAt(id, prev);
 }
 
 function openOne(scan: SegmentScan, vault: TaskVault, lower: readonly Opened[]): SegmentRecords | undefined {
   const { header } = scan;
   if (header.state === "good") return openSegmentRecords(scan, header.header, vault);
   if (header.state !== "damaged" || header.header === undefined) return undefined;
-  const { prev } = header.header;
-  if (!isProvenPrev(prev, lower)) return undefined;
+  const { prev, isWhole } = header.header;
+  if (!isProvenPrev(prev, lower) && !(isWhole === true && lower.length === 0)) return undefined;
   try {
     return openSegmentRecords(scan, header.header, vault);
   } catch {

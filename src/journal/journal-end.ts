@@ -47,7 +47,7 @@ export async function readJournalEnd({ task, vault, isEnough }: JournalEndOption
     if (segment === undefined) continue;
     const last = search.cut?.n ?? Infinity;
     records = [...segment.records.filter((record) => record.n <= last), ...records];
-    search.cut = segment.header.prev;
+    search.cut = segment.header.isWhole === true ? undefined : segment.header.prev;
     if (search.cut === undefined || (records.length > 0 && isEnough?.(records) !== false)) break;
   }
   return { ...search, records, sizeBytes };

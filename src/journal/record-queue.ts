@@ -37,15 +37,25 @@ export function sealBatch(state: SealingState, records: readonly QueuedRecord[],
   const lines: Buffer[] = [];
   const hashes = new Map<number, Buffer>();
   let sizeBytes = 0;
-  for (const [at, { n, kind, body }] of records.entries()) {
-    markBatchStart(body, at === 0);
-    const sealed = state.sealer.seal(state.part, computeAad(state.h, n, kind), body);
-    const { line, h } = encodeRecordLine(state.h, { n, kind, sealed, isRepeated });
-    state.part += 1;
-    state.h = h;
+  for (const [at, record] of records.entries()) {
+    const line = sealRecord(state, record, { isBatchStart: at === 0, isRepeated });
     lines.push(line);
-    hashes.set(n, h);
+    hashes.set(record.n, state.h);
     sizeBytes += line.length + 1;
   }
   return { lines, hashes, sizeBytes };
+}
+
+/** Seals one record as the next line of a segment; moves its chain on. */
+export function sealRecord(
+  state: SealingState,
+  { n, kind, body }: QueuedRecord,
+  { isBatchStart, isRepeated }: { readonly isBatchStart: boolean; readonly isRepeated: boolean },
+): Buffer {
+  markBatchStart(body, isBatchStart);
+  const sealed = state.sealer.seal(state.part, computeAad(state.h, n, kind), body);
+  const { line, h } = encodeRecordLine(state.h, { n, kind, sealed, isRepeated });
+  state.part += 1;
+  state.h = h;
+  return line;
 }

@@ -5,6 +5,8 @@
  *     that counts in the segment before, and whatever stands there after it is off the chain.
  * J13: a segment that continues another writer's begins with that writer's last batch once more: its sync may have failed
  *     though its bytes can be read, and what is built upon must not vanish. The copy counts only where the first is lost.
+ * J14: a *whole* segment (whole-segment.ts) repeats every record that is left of the history and continues nothing: the
+ *     chain ends with it. It counts from its first own record on; until that is there the epoch was only claimed.
  * The first record's seal binds this line's hash, so no field of it can be changed under records.
  * Source: STORAGE section 1.4.
  */
@@ -25,6 +27,8 @@ export interface SegmentHeader {
   readonly prev: JournalPosition | undefined;
   /** How many records up to `prev` this segment holds once more, before its own (J13). */
   readonly repeats: number;
+  /** It repeats the whole history up to `prev`, and what stood before it counts no more (J14). */
+  readonly isWhole?: boolean;
   /** The checkpoint its writer restarted from. */
   readonly base: string | undefined;
   readonly timestamp: string;
@@ -53,6 +57,8 @@ const FIELDS = [
   "timestamp",
   "workflow_id",
 ];
+/** Only where it is so. */
+const WHOLE_FIELD = "whole";
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const BASE64URL = /^[A-Za-z0-9_-]{0,64}$/;
 const KEY = /^[0-9a-f]{1,64}$/;
@@ -79,6 +85,7 @@ function headerToJson(header: SegmentHeader): JsonObject {
     repeats: header.repeats,
     base: header.base ?? null,
     timestamp: header.timestamp,
+    ...(header.isWhole === true ? { [WHOLE_FIELD]: true } : {}),
   };
 }
 
@@ -161,7 +168,8 @@ function decodeHeader(text: string, isCanonical: boolean): SegmentHeader | undef
   if (open < 0) return undefined;
   const value = parseJson(text.slice(open));
   if (!isJsonObject(value) || (isCanonical && `${START}${canonicalJson(value)}` !== text)) return undefined;
-  if (Object.keys(value).sort().join() !== FIELDS.join()) return undefined;
+  const names = Object.keys(value).filter((name) => name !== WHOLE_FIELD);
+  if (names.sort().join() !== FIELDS.join()) return undefined;
   return fieldsToHeader(value);
 }
 
@@ -174,10 +182,13 @@ function fieldsToHeader(value: JsonObject): SegmentHeader | undefined {
   return { taskId, id: { epoch, index }, seal, ...continued, base: base ?? undefined, timestamp };
 }
 
-function decodeContinued({ prev: value, repeats }: JsonObject): Pick<SegmentHeader, "prev" | "repeats"> | undefined {
+function decodeContinued(fields: JsonObject): Pick<SegmentHeader, "prev" | "repeats" | "isWhole"> | undefined {
+  const { prev: value, repeats, [WHOLE_FIELD]: whole } = fields;
   const prev = decodePosition(value);
   if (prev === undefined && value !== null) return undefined;
-  return isCount(repeats, 0) && repeats <= (prev?.n ?? 0) ? { prev, repeats } : undefined;
+  if (!isCount(repeats, 0) || repeats > (prev?.n ?? 0)) return undefined;
+  if (whole === undefined) return { prev, repeats };
+  return whole === true && repeats > 0 ? { prev, repeats, isWhole: true } : undefined;
 }
 
 function isUuidText(value: JsonValue | undefined): value is string {

@@ -34,9 +34,9 @@ export interface SegmentRecords {
   readonly id: SegmentId;
   readonly scan: SegmentScan;
   readonly header: SegmentHeader;
-  /** Number of its first own record, whether it is there or not. */
+  /** Number of its first own record, of a whole segment of its first one; whether it is there or not. */
   readonly firstN: number;
-  /** The copies it begins with, of records that the segment before holds (J13). */
+  /** The copies it begins with, of records that the segment before holds (J13); none in a whole segment. */
   readonly repeated: readonly HistoryRecord[];
   /** Those that count, in order; numbers grow, gaps are what is lost. */
   readonly records: readonly HistoryRecord[];
@@ -124,15 +124,15 @@ export function openSegmentRecords(scan: SegmentScan, header: SegmentHeader, vau
   const tail = scan.tail === "torn" && wasAcknowledged(reading, rest) ? "damaged" : scan.tail;
   const all = tail === "damaged" ? [...good, ...salvage(reading, rest, good.length)] : good;
   const firstOwn = all.findIndex(({ n }) => n >= ownN);
-  const ownCount = firstOwn < 0 ? all.length : firstOwn;
+  const repeatedCount = header.isWhole === true ? 0 : firstOwn < 0 ? all.length : firstOwn;
   const defects = tail === "damaged" && scan.tail === "torn" ? [...scan.defects, ...scan.tornDefects] : scan.defects;
   return {
     id: scan.id,
     scan,
     header,
-    firstN: ownN,
-    repeated: all.slice(0, ownCount),
-    records: ownCount === 0 ? all : all.slice(ownCount),
+    firstN: header.isWhole === true ? reading.firstN : ownN,
+    repeated: all.slice(0, repeatedCount),
+    records: repeatedCount === 0 ? all : all.slice(repeatedCount),
     tail,
     defects,
     hasLostTail: tail === "damaged" && hasLostTail(defects, scan, all.at(-1)?.line),

@@ -6,7 +6,8 @@
  *     after it make the tail damaged.
  * J5: a header without its newline and with nothing after it is torn, as if the epoch had only been claimed. The records it
  *     repeats (J13) come with it in one write, so it is torn too where they are not all there, and where NULs stand in that
- *     write and no own record follows. Any other header that does not fit is damage, never an empty epoch.
+ *     write and no own record follows. A whole segment (J14) is torn until an own record follows its repeated ones. Any
+ *     other header that does not fit is damage, never an empty epoch.
  * A line is tried against the stated hash of the line before and against the computed one, so that damage to a stated
  * hash costs nothing. Where a newline inside was damaged, records are found again by how they begin.
  * Source: STORAGE section 1.7.
@@ -65,6 +66,8 @@ export interface SegmentScan {
   readonly defects: readonly Defect[];
   /** What `defects` would be if the torn tail were damage: its records were acknowledged after all. */
   readonly tornDefects: readonly Defect[];
+  /** Of a whole segment that is torn: what it would be if nothing else were left. */
+  readonly opening?: SegmentScan;
 }
 
 interface Walk {
@@ -97,16 +100,27 @@ export function scanSegment(id: SegmentId, content: Uint8Array): SegmentScan {
   if (header.state === "damaged") walk.defects.push({ line: 1, what: "header" });
   walkLines(walk, header.state === "good" ? walkIntact(walk, headerEnd) : { start: bodyStart, line: 2 });
   const scan = concludeScan(id, header, walk);
-  return isTornOpening(scan)
-    ? { ...nothing, header: { state: "torn" }, tail: "torn", droppedBytes: bytes.length }
-    : scan;
+  if (!isTornOpening(scan)) return scan;
+  const torn: SegmentScan = { ...nothing, header: { state: "torn" }, tail: "torn", droppedBytes: bytes.length };
+  return isWhole(scan) ? { ...torn, opening: scan } : torn;
 }
 
 /** The records repeated after the header come with it in one write: without all of them the epoch was only claimed. */
-function isTornOpening({ header, lines, goodCount, tail }: SegmentScan): boolean {
-  if (header.state !== "good" || tail === "damaged") return false;
+function isTornOpening(scan: SegmentScan): boolean {
+  const { header, lines, goodCount, tail, bytes } = scan;
+  if (header.state !== "good") return false;
   const { repeats, prev } = header.header;
-  return goodCount < repeats && lines.every(({ n }) => n <= (prev?.n ?? 0));
+  const lastRepeated = prev?.n ?? 0;
+  if (isWhole(scan)) return !lines.some(({ n, start }) => n > lastRepeated && startsAt(bytes, start, OWN_START));
+  return tail !== "damaged" && goodCount < repeats && lines.every(({ n }) => n <= lastRepeated);
+}
+
+function isWhole({ header }: SegmentScan): boolean {
+  return header.state === "good" && header.header.isWhole === true;
+}
+
+function startsAt(bytes: Buffer, at: number, start: Buffer): boolean {
+  return bytes.subarray(at, at + start.length).equals(start);
 }
 
 /** An only line that is not whole, or NULs in what can be but one write. */
