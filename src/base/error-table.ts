@@ -142,6 +142,11 @@ export const ERROR_TABLE = {
     "the change would lock somebody out; nothing was changed",
     "splashdown keys show {task?}",
   ),
+  REENCRYPT_REFUSED: entry(
+    S.usage,
+    "the task cannot be sealed again as it stands; nothing was changed",
+    "splashdown show {task}",
+  ),
   KEYRING_FULL: entry(
     S.usage,
     "the task has as many generations of its key as a keyring holds",

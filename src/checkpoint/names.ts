@@ -1,5 +1,6 @@
 /**
- * Names of snapshot files: `checkpoint_phase{N}_{timestamp}_{seq}.json`.
+ * Names of snapshot files: `checkpoint_phase{N}_{timestamp}_{seq}.json`; of one that was sealed again under a later key
+ * `…_{seq}~{epoch}.json`, because no file is ever replaced.
  *
  * The timestamp is UTC in ISO basic form with milliseconds and no colon, which is a legal name everywhere; the sequence
  * has eight digits and orders files, the clock never does.
@@ -10,25 +11,28 @@ export interface SnapshotName {
   readonly phase: number;
   readonly atMs: number;
   readonly seq: number;
+  /** The epoch in which it was sealed again. */
+  readonly resealedIn?: number;
 }
 
 /** What every snapshot file's key begins with. */
 export const SNAPSHOT_PREFIX = "checkpoint_phase";
 
 const NAME =
-  /^checkpoint_phase(0|[1-9]\d{0,8})_(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3})Z_(\d{8}|[1-9]\d{8,14})\.json$/;
+  /^checkpoint_phase(0|[1-9]\d{0,8})_(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3})Z_(\d{8}|[1-9]\d{8,14})(?:~([1-9]\d{0,14}))?\.json$/;
 
 /** The file name of a checkpoint's snapshot. Shape: equal inputs give equal names; `parseSnapshotName` reverses it. */
 export function formatSnapshotName(name: SnapshotName): string {
   const timestamp = new Date(name.atMs).toISOString().replaceAll(/[-:.]/g, "");
-  return `${SNAPSHOT_PREFIX}${name.phase}_${timestamp}_${String(name.seq).padStart(8, "0")}.json`;
+  const again = name.resealedIn === undefined ? "" : `~${name.resealedIn}`;
+  return `${SNAPSHOT_PREFIX}${name.phase}_${timestamp}_${String(name.seq).padStart(8, "0")}${again}.json`;
 }
 
 /** What a file name tells; `undefined` when it is not a snapshot's name. */
 export function parseSnapshotName(file: string): SnapshotName | undefined {
   const match = NAME.exec(file);
   if (match === null) return undefined;
-  const numbers = match.slice(1).map(Number) as [
+  const numbers = match.slice(1, 10).map(Number) as [
     number,
     number,
     number,
@@ -40,6 +44,7 @@ export function parseSnapshotName(file: string): SnapshotName | undefined {
     number,
   ];
   const [phase, year, month, day, hour, minute, second, ms, seq] = numbers;
-  const name = { phase, atMs: Date.UTC(year, month - 1, day, hour, minute, second, ms), seq };
+  const again = match[10] === undefined ? {} : { resealedIn: Number(match[10]) };
+  const name = { phase, atMs: Date.UTC(year, month - 1, day, hour, minute, second, ms), seq, ...again };
   return formatSnapshotName(name) === file ? name : undefined;
 }

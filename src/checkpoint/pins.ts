@@ -3,12 +3,12 @@
  *
  * A pin is an object of its own, `control/pin-<checkpoint id>`, created and removed by whoever has the key: no claim is
  * needed, and a running owner sees it at its next removal. Its presence is what counts; the sealed content tells who
- * pinned it and why.
+ * pinned it and why. While it is sealed again it stands under its name with a `~` as well, so that it is there throughout.
  */
 import { isUuid, type CheckpointId } from "../base/ids.js";
 import type { TaskStore } from "../store/contract.js";
 
-const PIN_PREFIX = "control/pin-";
+export const PIN_PREFIX = "control/pin-";
 
 export function pinKeyOf(id: CheckpointId): string {
   return `${PIN_PREFIX}${id}`;
@@ -16,6 +16,6 @@ export function pinKeyOf(id: CheckpointId): string {
 
 /** Ids of the pinned checkpoints, whether the history has them or not. */
 export async function listPinned(store: Pick<TaskStore, "list">): Promise<ReadonlySet<CheckpointId>> {
-  const ids = (await store.list(PIN_PREFIX)).map(({ key }) => key.slice(PIN_PREFIX.length));
+  const ids = (await store.list(PIN_PREFIX)).map(({ key }) => key.slice(PIN_PREFIX.length).replace(/~$/, ""));
   return new Set(ids.filter(isUuid) as CheckpointId[]);
 }

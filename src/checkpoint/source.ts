@@ -183,7 +183,8 @@ export function requireName(file: string, header: CheckpointHeader): void {
     name !== undefined &&
     name.seq === header.seq &&
     name.phase === header.phase &&
-    name.atMs === Date.parse(header.timestamp)
+    name.atMs === Date.parse(header.timestamp) &&
+    (name.resealedIn === undefined || name.resealedIn === header.journal.epoch)
   )
     return;
   throw new SplashdownError(

@@ -39,6 +39,8 @@ export interface SnapshotWriterOptions {
 export interface SnapshotPlace {
   readonly position: JournalPosition;
   readonly prev: { readonly checkpointId: CheckpointId; readonly sha256: string } | undefined;
+  /** The epoch in which it is sealed again, under a name of its own. */
+  readonly resealedIn?: number;
 }
 
 export interface WrittenSnapshot {
@@ -104,7 +106,9 @@ export async function encodeSnapshot(
   const { bytes, sha256 } = await encodeLayout(head, sealed, pace);
   await requireReadable(bytes, { taken, text, options, pace });
   const { event } = taken;
-  const file = formatSnapshotName({ phase: event.phase, atMs: event.atMs, seq: event.seq });
+  const { resealedIn } = place;
+  const name = { phase: event.phase, atMs: event.atMs, seq: event.seq };
+  const file = formatSnapshotName(resealedIn === undefined ? name : { ...name, resealedIn });
   return { file, bytes, sha256, rawBytes: text.rawBytes };
 }
 

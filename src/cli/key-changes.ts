@@ -1,7 +1,7 @@
 /** `splashdown keys add|remove|rotate`: who can open a task, or all tasks. */
 import type { Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
-import type { KeyChangeView, KeyTarget, Splashdown, TaskKeyChange } from "../runtime/contract.js";
+import type { KeyChangeView, KeyTarget, ReencryptedTask, Splashdown, TaskKeyChange } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
 import { addSourceFlags, requireOneSource, type SourceFlags } from "./key-sources.js";
 import { cleanForTerminal } from "./output.js";
@@ -12,6 +12,7 @@ const STATUSES = describeStatuses([
   [2, "a flag is not valid, or it would lock somebody out"],
   [3, "with --all: one task or more was left as it is"],
   [10, "no such task, or nothing of that name opens it"],
+  [11, "with --reencrypt: owned by a living process"],
   [12, "key missing or wrong"],
   [13, "a keyring is damaged"],
   [15, "a keyring was tampered with"],
@@ -24,6 +25,7 @@ interface TargetFlags {
 interface RotateFlags extends TargetFlags {
   readonly taskKey?: boolean;
   readonly dropAbsent?: boolean;
+  readonly reencrypt?: boolean;
 }
 
 type Keys = Splashdown["keys"];
@@ -57,6 +59,10 @@ export function registerKeyChanges(group: Command, deps: CliDeps): void {
       "--task-key",
       "make a new key for the task as well; new files are sealed with it, older ones stay as they are",
     )
+    .option(
+      "--reencrypt",
+      "with --task-key: seal everything of the task again with the new key, so that the old one opens nothing that stays",
+    )
     .option("--drop-absent", "also where a source that is not at hand can then not open it any more")
     .addHelpText("after", STATUSES)
     .action((task: string | undefined, flags: RotateFlags, command: Command) =>
@@ -81,11 +87,25 @@ function formatChange(view: KeyChangeView): string {
 }
 
 function formatTask(change: TaskKeyChange): string {
-  const { task, changed, revision, added = [], removed = [], note, error, key, generation } = change;
+  const { task, changed, revision, added = [], removed = [], note, error, key, generation, reencrypted } = change;
   if (error !== undefined) return cleanForTerminal(`FAIL ${task}: ${error.message}`);
   if (!changed) return cleanForTerminal(`ok   ${task}: ${note ?? "nothing to change"}`);
   const head = `ok   ${task}: keyring revision ${revision ?? "?"}, key ${key ?? "?"}, generation ${generation ?? "?"}`;
   return cleanForTerminal(
-    [head, ...added.map((slot) => `     + ${slot}`), ...removed.map((slot) => `     - ${slot}`)].join("\n"),
+    [
+      head,
+      ...added.map((slot) => `     + ${slot}`),
+      ...removed.map((slot) => `     - ${slot}`),
+      ...(reencrypted === undefined ? [] : formatReencrypted(reencrypted)),
+    ].join("\n"),
   );
+}
+
+function formatReencrypted({ records, snapshots, blobs, removed, left }: ReencryptedTask): string[] {
+  return [
+    `     sealed again: ${records} records, ${snapshots} snapshot files, ${blobs} large values`,
+    `     removed: ${removed.segments} journal segments, ${removed.snapshots} snapshot files, ${removed.blobs} large values` +
+      (removed.quarantined > 0 ? `, ${removed.quarantined} files in quarantine` : ""),
+    ...left.map((file) => `     not taken along, its checkpoint is in the journal: ${file}`),
+  ];
 }

@@ -11,7 +11,8 @@
  *     the SHA-256 of the whole file before, so a changed, removed or reordered one breaks the chain. A3: the seal is an
  *     AES-GCM under HKDF(task key, "audit") whose associated data are the object key and every clear line; it proves who
  *     could write the file, and survives key rotation because the header names its key. A file without a seal may say
- *     one thing only: that an unlocking failed.
+ *     one thing only: that an unlocking failed. A7: when the task is sealed again under another key, new files carry every
+ *     entry with its origin (`carries`), and the files before them go; a set of them counts when all its parts are there.
  * Source: DESIGN section 7, STORAGE section 1.13.
  */
 import { decodeBase64, sha256Hex } from "../base/digest.js";
@@ -63,6 +64,17 @@ export interface AuditEntry {
   readonly verb: string;
   /** What it was about; sealed where the task is. */
   readonly details: JsonObject;
+  /** Of a carried entry: the file it stood in, and who wrote that. */
+  readonly origin?: AuditOrigin;
+}
+
+export type AuditOrigin = Pick<AuditHeader, "n" | "session" | "pid" | "host" | "by" | "app">;
+
+/** A file that says again what files up to `to` said; one of several parts, from 1. */
+export interface AuditCarry {
+  readonly to: number;
+  readonly part: number;
+  readonly parts: number;
 }
 
 export interface AuditHeader {
@@ -76,6 +88,7 @@ export interface AuditHeader {
   readonly host: string;
   readonly by: string;
   readonly app: string;
+  readonly carries?: AuditCarry;
 }
 
 /** `vault` is absent where the task could not be unlocked: then the details stay in the clear. */
@@ -85,13 +98,24 @@ export function encodeAuditFile(
   vault: TaskVault | undefined,
 ): Uint8Array {
   const sealer = vault?.createSealer("audit");
+  const { carries, ...fields } = header;
   const first = canonicalJson({
     format: FORMAT,
     version: VERSION,
-    header: { ...header, seal: sealer === undefined ? null : { ...sealer.header } },
+    header: {
+      ...fields,
+      ...(carries === undefined ? {} : { carries: { ...carries } }),
+      seal: sealer === undefined ? null : { ...sealer.header },
+    },
   });
-  const lines = entries.map(({ at, event, verb, details }) =>
-    canonicalJson({ at, event, verb, ...(sealer === undefined ? { details } : {}) }),
+  const lines = entries.map(({ at, event, verb, details, origin }) =>
+    canonicalJson({
+      at,
+      event,
+      verb,
+      ...(origin === undefined ? {} : { origin: { ...origin } }),
+      ...(sealer === undefined ? { details } : {}),
+    }),
   );
   const clear = `${[first, ...lines].join("\n")}\n`;
   const end = `{"sealed":${sealer === undefined ? "null" : JSON.stringify(sealDetails(sealer, entries, { header, clear }))}`;
@@ -181,14 +205,14 @@ function parseLine(key: string, line: string): JsonObject {
 
 function parseHeader(key: string, value: unknown): { header: AuditHeader; seal: SealHeader | undefined } {
   if (!isJsonObject(value)) throw notOurs(key, "it has no header");
-  const { workflow_id: taskId, n, prev, session, pid, host, by, app, seal } = value;
+  const { workflow_id: taskId, n, prev, session, pid, host, by, app, carries, seal } = value;
   const isWhole =
     (taskId === null || typeof taskId === "string") &&
     (prev === null || typeof prev === "string") &&
     typeof n === "number" &&
     typeof pid === "number";
-  if (!isWhole) throw notOurs(key, "its header is incomplete");
-  const text = (part: unknown): string => (typeof part === "string" ? part : "");
+  const carried = parseCarry(carries);
+  if (!isWhole || (carries !== undefined && carried === undefined)) throw notOurs(key, "its header is incomplete");
   const header = {
     workflow_id: taskId,
     n,
@@ -198,8 +222,29 @@ function parseHeader(key: string, value: unknown): { header: AuditHeader; seal: 
     host: text(host),
     by: text(by),
     app: text(app),
+    ...(carried === undefined ? {} : { carries: carried }),
   };
   return { header, seal: parseSeal(seal) };
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function count(value: unknown): number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}
+
+function parseCarry(value: unknown): AuditCarry | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const [to, part, parts] = [count(value["to"]), count(value["part"]), count(value["parts"])];
+  return to > 0 && part > 0 && part <= parts ? { to, part, parts } : undefined;
+}
+
+function parseOrigin(value: unknown): AuditOrigin | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { n, session, pid, host, by, app } = value;
+  return { n: count(n), session: text(session), pid: count(pid), host: text(host), by: text(by), app: text(app) };
 }
 
 function parseSeal(value: unknown): SealHeader | undefined {
@@ -213,7 +258,9 @@ function parseEntry(key: string, value: JsonObject): AuditEntry {
   const { at, event, verb, details } = value;
   if (typeof at !== "string" || typeof event !== "string" || typeof verb !== "string")
     throw notOurs(key, "one of its entries is incomplete");
-  return { at, event: event as AuditEvent, verb, details: isJsonObject(details) ? details : {} };
+  const origin = parseOrigin(value["origin"]);
+  const own = { at, event: event as AuditEvent, verb, details: isJsonObject(details) ? details : {} };
+  return origin === undefined ? own : { ...own, origin };
 }
 
 function notOurs(key: string, why: string): SplashdownError {

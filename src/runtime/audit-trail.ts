@@ -25,6 +25,7 @@ import {
   auditNumber,
   AUDIT_PREFIX,
   encodeAuditFile,
+  type AuditCarry,
   type AuditEntry,
   type AuditEvent,
 } from "./audit-file.js";
@@ -99,6 +100,12 @@ export class AuditTrail {
     }
   }
 
+  /** Writes what files up to `to` said once more, under the vault's key (A7). Errors: the STORE_* codes. */
+  async carry(opened: AuditedTask, to: number, parts: readonly (readonly AuditEntry[])[]): Promise<void> {
+    for (const [at, entries] of parts.entries())
+      await this.#append(opened, entries, { to, part: at + 1, parts: parts.length });
+  }
+
   #isNew(task: TaskStore, { event, verb, details }: AuditNote): boolean {
     const text = JSON.stringify([task.name, event, verb, details ?? {}]);
     if (this.#said.has(text)) return false;
@@ -144,11 +151,17 @@ export class AuditTrail {
   async #append(
     { task, vault }: { task: TaskStore; vault: TaskVault | undefined },
     entries: readonly AuditEntry[],
+    carries?: AuditCarry,
   ): Promise<void> {
     const taskId = vault?.taskId ?? (await readClaimedId(task));
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const last = await readLast(task);
-      const header = { ...this.#origin(taskId), n: last.n + 1, prev: last.hash };
+      const header = {
+        ...this.#origin(taskId),
+        n: last.n + 1,
+        prev: last.hash,
+        ...(carries === undefined ? {} : { carries }),
+      };
       const bytes = encodeAuditFile(header, entries, vault);
       if ((await task.putOnce(auditKey(header.n), bytes)) !== "created") continue;
       if (taskId !== undefined) await this.#remember(taskId, header.n, sha256Hex(bytes));

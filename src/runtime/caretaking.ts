@@ -65,7 +65,11 @@ export async function withJournal<T>(
 }
 
 /** Remembers outside the folder how far the task came. */
-async function raise(services: Services, { vault }: OpenedTask, { position }: JournalWriter): Promise<void> {
+export async function raise(
+  services: Services,
+  { vault }: Pick<OpenedTask, "vault">,
+  { position }: Pick<JournalWriter, "position">,
+): Promise<void> {
   if (position === undefined || !services.store.manifest.durable) return;
   const { fileSystem, random, environment } = services;
   await raiseAnchor({

@@ -11,7 +11,7 @@ import type { KeySourceSetting } from "../vault/key-source.js";
 import type * as Faces from "./face-views.js";
 import type { ProgramCheckpoints } from "./program-checkpoints.js";
 import type { ExportOptions, ExportView, ImportOptions, ImportView, ShredOptions, ShredView } from "./bundle-views.js";
-import type { KeyChangeView, KeyTarget } from "./key-views.js";
+import type { KeyChangeView, KeyTarget, RotateOptions } from "./key-views.js";
 import type { StoreCopyOptions, StoreCopyView } from "./store-views.js";
 import type {
   ClearOptions,
@@ -268,11 +268,8 @@ export interface Splashdown {
     add(target: KeyTarget, source: KeySourceSetting): Promise<KeyChangeView>;
     /** Takes a source away, by fingerprint, label or type. */
     remove(target: KeyTarget, name: string): Promise<KeyChangeView>;
-    /** Fresh wraps; with `taskKey` the next generation of the task's own key. */
-    rotate(
-      target: KeyTarget,
-      options?: { readonly taskKey?: boolean; readonly dropAbsent?: boolean },
-    ): Promise<KeyChangeView>;
+    /** Fresh wraps; with `taskKey` the next generation of the task's own key, with `reencrypt` everything sealed by it. */
+    rotate(target: KeyTarget, options?: RotateOptions): Promise<KeyChangeView>;
     /** Destroys every copy of a task's key in the store; the plan goes to `confirm` first. Nothing brings it back. */
     shred(task: string, options?: ShredOptions): Promise<ShredView>;
   };

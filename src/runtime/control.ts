@@ -13,7 +13,9 @@ import { createUuid } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
+import { PIN_PREFIX } from "../checkpoint/pins.js";
 import type { ControlInbox, ControlMessage } from "../engine/ports.js";
+import type { TaskState } from "../engine/state.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { AuditTrail } from "./audit-trail.js";
@@ -92,6 +94,21 @@ export async function loadAnswer(
   const key = answerKey(question, move);
   const bytes = await deps.task.get(key);
   return bytes === undefined ? undefined : parseAnswer(decodeControlFile(deps.vault, key, bytes));
+}
+
+/** What is in `control/` and no pin: what an owner has yet to take, and what is done with. */
+export interface ControlKeys {
+  readonly untaken: readonly string[];
+  readonly taken: readonly string[];
+}
+
+/** An answer is done with when its question is not open any more, a request when its owner removed it. */
+export async function listControl(task: Pick<TaskStore, "list">, state: TaskState): Promise<ControlKeys> {
+  const open = [...state.questions.values()].filter(({ status }) => status === "open").map(({ id }) => answerKey(id));
+  const keys = (await task.list(PREFIX)).map(({ key }) => key).filter((key) => !key.startsWith(PIN_PREFIX));
+  const isUntaken = (key: string): boolean =>
+    key.startsWith(REQUEST_PREFIX) || open.some((answer) => key.startsWith(answer));
+  return { untaken: keys.filter(isUntaken), taken: keys.filter((key) => !isUntaken(key)) };
 }
 
 /** Leaves a request for the owner, who removes its key when what it asks is durable. */

@@ -23,7 +23,7 @@ import { withJournal } from "./caretaking.js";
 import { presenceDeps } from "./conduct.js";
 import type { ForkOptions, ForkView } from "./contract.js";
 import { findTask } from "./finding.js";
-import { copyLargeValues } from "./fork-values.js";
+import { copyLargeValues } from "./value-copies.js";
 import { readEarlier, type EarlierState } from "./going-back.js";
 import { whileOwning } from "./presence.js";
 import { openWith, readState, whileOpen, type OpenedTask } from "./reading.js";

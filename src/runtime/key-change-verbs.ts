@@ -3,6 +3,7 @@
  * keep the others from being changed, and is told.
  *
  * None of these owns the task: a keyring revision is created exclusively, and a living owner goes on with the key it has.
+ * Only sealing everything again does (reencrypt-verb.ts).
  */
 import { EXIT_STATUS } from "../base/error-table.js";
 import { SplashdownError } from "../base/errors.js";
@@ -17,9 +18,10 @@ import {
   rewrapKeys,
   rotateTaskKey,
 } from "../vault/keyring-changes.js";
-import type { KeyChangeView, KeyTarget, TaskKeyChange } from "./key-views.js";
+import type { KeyChangeView, KeyTarget, RotateOptions, TaskKeyChange } from "./key-views.js";
 import { findTask } from "./finding.js";
 import { openReadable } from "./readable-tasks.js";
+import { reencryptTask } from "./reencrypt-verb.js";
 import type { Services } from "./services.js";
 
 interface Change {
@@ -40,21 +42,34 @@ export function removeKeys(services: Services, target: KeyTarget, name: string):
   return changeKeys(services, target, { verb: "keys remove", make: (options) => removeKeySlots(options, name) });
 }
 
-/** Errors: TASK_NOT_FOUND; of one named task those of `rewrapKeys` and `rotateTaskKey`. */
-export function rotateKeys(
+/** Errors: TASK_NOT_FOUND; of one named task those of `rewrapKeys`, `rotateTaskKey` and `reencryptTask`. */
+export async function rotateKeys(
   services: Services,
   target: KeyTarget,
-  options: { readonly taskKey?: boolean; readonly dropAbsent?: boolean },
+  options: RotateOptions,
 ): Promise<KeyChangeView> {
+  if (options.reencrypt === true) {
+    if (options.taskKey !== true)
+      throw new SplashdownError("USAGE_INVALID", "--reencrypt is for a new key of the task: add --task-key");
+    return changeEach(services, target, (task) => reencryptTask(services, task, options));
+  }
   const rotate = options.taskKey === true ? rotateTaskKey : rewrapKeys;
   return changeKeys(services, target, { verb: "keys rotate", make: (change) => rotate(change, options) });
 }
 
-async function changeKeys(services: Services, target: KeyTarget, change: Change): Promise<KeyChangeView> {
+function changeKeys(services: Services, target: KeyTarget, change: Change): Promise<KeyChangeView> {
+  return changeEach(services, target, (task) => changeTask(services, task, change));
+}
+
+async function changeEach(
+  services: Services,
+  target: KeyTarget,
+  change: (task: TaskStore) => Promise<TaskKeyChange>,
+): Promise<KeyChangeView> {
   if (target !== "all") {
     const task = await findTask(services, target.task, "act");
     try {
-      return { tasks: [await changeTask(services, task, change)], exit_status: EXIT_STATUS.done };
+      return { tasks: [await change(task)], exit_status: EXIT_STATUS.done };
     } finally {
       await task.close();
     }
@@ -62,7 +77,7 @@ async function changeKeys(services: Services, target: KeyTarget, change: Change)
   const tasks: TaskKeyChange[] = [];
   for await (const task of openReadable(services)) {
     try {
-      tasks.push(await changeTask(services, task, change));
+      tasks.push(await change(task));
     } catch (error) {
       if (!(error instanceof SplashdownError)) throw error;
       tasks.push({ task: task.name, changed: false, error: { code: error.code, message: error.message } });

@@ -2,6 +2,13 @@
 
 export type KeyTarget = "all" | { readonly task: string };
 
+export interface RotateOptions {
+  readonly taskKey?: boolean;
+  readonly dropAbsent?: boolean;
+  /** With `taskKey`: everything is sealed again, and the older keys leave the keyring. */
+  readonly reencrypt?: boolean;
+}
+
 export interface TaskKeyChange {
   readonly task: string;
   readonly changed: boolean;
@@ -13,8 +20,26 @@ export interface TaskKeyChange {
   readonly added?: readonly string[];
   readonly removed?: readonly string[];
   readonly note?: string;
+  /** What was sealed again, and what of the older keys was removed. */
+  readonly reencrypted?: ReencryptedTask;
   /** Of several tasks: why this one was left as it is. */
   readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Counts; `left`: snapshot files that could not be taken along, and why. Their checkpoints are in the journal. */
+export interface ReencryptedTask {
+  readonly records: number;
+  readonly snapshots: number;
+  readonly blobs: number;
+  readonly removed: {
+    readonly segments: number;
+    readonly snapshots: number;
+    readonly blobs: number;
+    readonly quarantined: number;
+    /** Answers that were taken long ago. */
+    readonly control: number;
+  };
+  readonly left: readonly string[];
 }
 
 export interface KeyChangeView {

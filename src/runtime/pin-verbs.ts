@@ -38,8 +38,9 @@ export async function pinCheckpoint(
 export async function unpinCheckpoint(services: Services, reference: string): Promise<PinView> {
   return withCheckpoint(services, reference, async (found) => {
     const key = pinKeyOf(found.checkpoint.checkpointId);
-    const changed = (await found.task.list(key)).length > 0;
-    await found.task.remove(key);
+    const pins = await found.task.list(key);
+    for (const pin of pins) await found.task.remove(pin.key);
+    const changed = pins.length > 0;
     if (changed) await notePin(services, found, "unpinned");
     return { ...(await describe(found, false)), changed };
   });
