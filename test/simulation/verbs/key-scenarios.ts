@@ -2,7 +2,7 @@
 import type { ExploredPlace } from "./explored-place.js";
 import { pictureOfTasks } from "./picture.js";
 import type { Looking, Scenario } from "./scenario.js";
-import { limited, requireStatus } from "./scenario-parts.js";
+import { limited, requireStatus, withBlobs } from "./scenario-parts.js";
 import { KEY } from "./verb-room.js";
 
 const OTHER = "OTHER_KEY";
@@ -28,6 +28,16 @@ async function findLostChange(place: ExploredPlace, { told }: Looking): Promise<
   return undefined;
 }
 
+/** The first key is gone where the caller was told so; a second time makes one more before it ends. */
+async function findOldKey(place: ExploredPlace, { told }: Looking): Promise<string | undefined> {
+  if (!told.has("sealed again")) return undefined;
+  const shown = JSON.stringify(await place.verbs.keys.show("t"));
+  const generations = [...shown.matchAll(/"generation":(\d+)/g)].map((match) => Number(match[1]));
+  return generations.includes(1) ? `the first key is there: generations ${generations.join()}` : undefined;
+}
+
+const ALL_AGAIN = { taskKey: true, reencrypt: true };
+
 export const KEY_SCENARIOS: readonly Scenario[] = [
   {
     name: "keys add, rotate the task's key, remove",
@@ -49,6 +59,28 @@ export const KEY_SCENARIOS: readonly Scenario[] = [
       await answerAndGoOn(place);
     },
     missing: findLostChange,
+    picture: pictureOfTasks,
+  },
+  {
+    name: "keys rotate --reencrypt",
+    workflow: limited,
+    bodies: { a: withBlobs["b"] ?? (() => ({})) },
+    prepare: async (place) => {
+      await requireStatus(place.run("t"), "waiting");
+      await place.verbs.checkpoints.pin("t:1", { note: "good" });
+    },
+    act: async (place, tell) => {
+      await place.verbs.keys.rotate(TARGET, ALL_AGAIN);
+      tell("sealed again");
+      await answerAndGoOn(place);
+    },
+    redo: async (place) => {
+      // A person's answer that nobody took comes first.
+      await place.repeat(() => place.verbs.keys.rotate(TARGET, ALL_AGAIN), "REENCRYPT_REFUSED");
+      await answerAndGoOn(place);
+    },
+    missing: findOldKey,
+    reseals: true,
     picture: pictureOfTasks,
   },
   {

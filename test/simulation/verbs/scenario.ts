@@ -50,6 +50,8 @@ export interface Scenario {
   readonly untouched?: readonly string[];
   /** Bytes rotted: damage may be named before the verb has mended it. */
   readonly hasRot?: boolean;
+  /** Everything is sealed again: files have other names and digests, and the records that name them say so. */
+  readonly reseals?: boolean;
   /** Tasks that the verb may remove. */
   readonly mayVanish?: readonly string[];
 }
