@@ -13,6 +13,7 @@ import { SplashdownError } from "../base/errors.js";
 import type { SegmentId } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { JournalPosition } from "./position.js";
+import { continuedBy } from "./segment-header.js";
 import { nameOf, openSegmentRecords, type SegmentRecords } from "./segment-records.js";
 import type { ScannedLine, SegmentScan } from "./segment-scan.js";
 
@@ -64,7 +65,7 @@ export function walkChain(scans: readonly SegmentScan[], vault: TaskVault): Chai
     const records = opened[at]?.records;
     if (records === undefined) break;
     links.push({ segment: records, cut });
-    cut = records.header.isWhole === true ? undefined : records.header.prev;
+    cut = continuedBy(records.header);
     if (cut === undefined) break;
     const next = findLink({ opened, breaks }, at, cut);
     if (next.isGuess) cut = undefined;

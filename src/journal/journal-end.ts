@@ -8,6 +8,7 @@ import type { SegmentId, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { JournalPosition } from "./position.js";
 import { openSegmentRecords, type HistoryRecord, type SegmentRecords } from "./segment-records.js";
+import { continuedBy } from "./segment-header.js";
 import { scanSegment, type SegmentScan } from "./segment-scan.js";
 
 export interface JournalEnd {
@@ -47,7 +48,7 @@ export async function readJournalEnd({ task, vault, isEnough }: JournalEndOption
     if (segment === undefined) continue;
     const last = search.cut?.n ?? Infinity;
     records = [...segment.records.filter((record) => record.n <= last), ...records];
-    search.cut = segment.header.isWhole === true ? undefined : segment.header.prev;
+    search.cut = continuedBy(segment.header);
     if (search.cut === undefined || (records.length > 0 && isEnough?.(records) !== false)) break;
   }
   return { ...search, records, sizeBytes };

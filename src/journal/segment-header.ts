@@ -63,6 +63,11 @@ const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const BASE64URL = /^[A-Za-z0-9_-]{0,64}$/;
 const KEY = /^[0-9a-f]{1,64}$/;
 
+/** The record that the history before this segment ends with; none where it begins, or begins anew (J14). */
+export function continuedBy({ isWhole, prev }: SegmentHeader): JournalPosition | undefined {
+  return isWhole === true ? undefined : prev;
+}
+
 /** Builds a header line. Shape: `h` is the first record's prior hash. */
 export function encodeSegmentHeader(header: SegmentHeader): { line: Buffer; h: Buffer } {
   const fields = headerToJson(header);

@@ -123,20 +123,26 @@ export function openSegmentRecords(scan: SegmentScan, header: SegmentHeader, vau
   const rest = scan.lines.slice(scan.goodCount);
   const tail = scan.tail === "torn" && wasAcknowledged(reading, rest) ? "damaged" : scan.tail;
   const all = tail === "damaged" ? [...good, ...salvage(reading, rest, good.length)] : good;
-  const firstOwn = all.findIndex(({ n }) => n >= ownN);
-  const repeatedCount = header.isWhole === true ? 0 : firstOwn < 0 ? all.length : firstOwn;
   const defects = tail === "damaged" && scan.tail === "torn" ? [...scan.defects, ...scan.tornDefects] : scan.defects;
   return {
     id: scan.id,
     scan,
     header,
-    firstN: header.isWhole === true ? reading.firstN : ownN,
-    repeated: all.slice(0, repeatedCount),
-    records: repeatedCount === 0 ? all : all.slice(repeatedCount),
+    ...divide(all, header.isWhole === true ? reading.firstN : ownN),
     tail,
     defects,
     hasLostTail: tail === "damaged" && hasLostTail(defects, scan, all.at(-1)?.line),
   };
+}
+
+/** What counts begins with `firstN`; what stands before it is repeated. */
+function divide(
+  all: readonly JournalRecord[],
+  firstN: number,
+): Pick<SegmentRecords, "firstN" | "repeated" | "records"> {
+  const first = all.findIndex(({ n }) => n >= firstN);
+  const count = first < 0 ? all.length : first;
+  return { firstN, repeated: all.slice(0, count), records: count === 0 ? all : all.slice(count) };
 }
 
 function requireOwnPlace(scan: SegmentScan, header: SegmentHeader, vault: TaskVault): void {

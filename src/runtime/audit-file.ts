@@ -217,17 +217,17 @@ function parseHeader(key: string, value: unknown): { header: AuditHeader; seal: 
     workflow_id: taskId,
     n,
     prev,
-    session: text(session),
+    session: textOf(session),
     pid,
-    host: text(host),
-    by: text(by),
-    app: text(app),
+    host: textOf(host),
+    by: textOf(by),
+    app: textOf(app),
     ...(carried === undefined ? {} : { carries: carried }),
   };
   return { header, seal: parseSeal(seal) };
 }
 
-function text(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
@@ -244,7 +244,14 @@ function parseCarry(value: unknown): AuditCarry | undefined {
 function parseOrigin(value: unknown): AuditOrigin | undefined {
   if (!isJsonObject(value)) return undefined;
   const { n, session, pid, host, by, app } = value;
-  return { n: count(n), session: text(session), pid: count(pid), host: text(host), by: text(by), app: text(app) };
+  return {
+    n: count(n),
+    session: textOf(session),
+    pid: count(pid),
+    host: textOf(host),
+    by: textOf(by),
+    app: textOf(app),
+  };
 }
 
 function parseSeal(value: unknown): SealHeader | undefined {

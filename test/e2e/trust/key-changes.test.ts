@@ -32,7 +32,7 @@ interface Listed {
   readonly size?: number;
 }
 
-async function list(place: Place): Promise<Listed[]> {
+async function listAll(place: Place): Promise<Listed[]> {
   return (await place.run(["checkpoints", "list", TASK, "--json"])).json<Listed[]>();
 }
 
@@ -97,7 +97,7 @@ describe("a key's life", () => {
     const place = await startFailing();
     await place.run(["checkpoints", "pin", `${TASK}:1`, "--note", "good"]);
     const replay = ["debug", "replay", "--checkpoint", `${TASK}:latest`, "--json"];
-    const [before, story] = [await list(place), (await place.run(replay)).stdout];
+    const [before, story] = [await listAll(place), (await place.run(replay)).stdout];
     const old = (await change(place, "rotate", TASK)).tasks[0]?.key ?? "none";
     const changed = await change(place, "rotate", TASK, "--task-key", "--reencrypt");
     const snapshots = before.filter(({ file }) => file !== undefined).length;
@@ -107,7 +107,7 @@ describe("a key's life", () => {
     });
     // One revision of the keyring before the last is kept, and it is the only file that names the old key.
     expect(filesNaming(place, old)).toEqual([expect.stringContaining("/keyring-")]);
-    const listed = await list(place);
+    const listed = await listAll(place);
     const withoutFiles = ({ file: _file, size: _size, ...rest }: Listed): object => rest;
     expect(listed.map(withoutFiles)).toEqual(before.map(withoutFiles));
     const file = listed.findLast((one) => one.file !== undefined)?.file ?? "";
