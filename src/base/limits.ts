@@ -115,6 +115,15 @@ export const LIMITS = {
   /** A statement of a database that takes longer is given up; its outcome is then unknown. */
   databaseStatementMs: 60_000,
   databaseConnectMs: 10_000,
+  /** A cache before a store: how long it is waited for, left alone after a failure, and keeps what it was given. */
+  cacheWaitMs: 500,
+  cacheRestMs: 10_000,
+  cacheKeepMs: 24 * 60 * 60_000,
+  /** What is put into it: smaller ones are read as fast from the store, larger ones would crowd out the rest. */
+  cacheValueBytesMin: 4 * 1024,
+  cacheValueBytesMax: 8 * 1024 * 1024,
+  /** Writes to it that may be under way; further ones are left out. */
+  cacheWritesMax: 8,
   killGraceMs: 5_000,
   auditFileBytesMax: 1024 * 1024,
   controlFileBytesMax: 64 * 1024 * 1024,

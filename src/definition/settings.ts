@@ -33,6 +33,7 @@ type Unset = "retention_days" | "interval_seconds" | "automatic_triggers" | "man
 /** Settings in force: every default filled in; what may be unset is optional. */
 export interface EffectiveSettings {
   readonly store: string;
+  readonly cache?: string;
   readonly deliverables: DeliverablesSetting;
   /** Claims of confidence are measured over tasks. */
   readonly calibration: boolean;

@@ -22,7 +22,7 @@ export interface Environment {
 /** Variables that hold keys of ours; children never see them. */
 const OWN_KEY_VARIABLES = ["SPLASHDOWN_KEY", "SPLASHDOWN_PASSPHRASE"];
 /** Variables that may hold an address of a database with a password in it. */
-const STORE_VARIABLES = ["SPLASHDOWN_STORE", "WORKFLOW_CHECKPOINT_DSN"];
+const STORE_VARIABLES = ["SPLASHDOWN_STORE", "SPLASHDOWN_CACHE", "WORKFLOW_CHECKPOINT_DSN"];
 const HAS_PASSWORD = /:\/\/[^/@]*:[^/@]*@|[?&]password=/;
 
 /** Reads the real environment. */

@@ -8,9 +8,11 @@ import type { Clock } from "../base/clock.js";
 import type { FileSystem } from "../base/file-system.js";
 import { silentLog, type Log } from "../base/log.js";
 import { createNodeFileSystem } from "../base/node-file-system.js";
+import { hidePassword } from "../base/store-address.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateEngine } from "../engine/input.js";
 import { openProcessHost, type SystemProcessHost } from "../process/host.js";
+import { openCachedStore } from "../store/cached-store.js";
 import type { Store } from "../store/contract.js";
 import { openStore, type OpenStoreParts } from "../store/open-store.js";
 import type { AskPerson } from "./person.js";
@@ -53,7 +55,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const version = readVersion();
   const openOther = (address: string): Store =>
     openStore(address, createStoreParts({ environment, fileSystem, clock, random }));
-  const store = openOther(loaded.store);
+  const store = openInFront(openOther(loaded.store), loaded.settings.cache, { clock, log });
   const processes = new LazyProcesses(clock);
   const emitter = new Emitter(log);
   const storeFolder = folderOf(loaded.store, environment.workingFolder);
@@ -104,6 +106,17 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
       await store.close();
     },
   });
+}
+
+/** The store, with the cache of the settings before it where there is one; that it does not answer is told once. */
+function openInFront(store: Store, cache: string | undefined, { clock, log }: Pick<Services, "clock" | "log">): Store {
+  if (cache === undefined) return store;
+  let isTold = false;
+  const onTrouble = (reason: string): void => {
+    if (!isTold) log.warn(`the cache ${hidePassword(cache)} is left out, and reading is slower: ${reason}`);
+    isTold = true;
+  };
+  return openCachedStore(cache, { store, clock, onTrouble });
 }
 
 /** What every store of this process is built from. */

@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { SplashdownError } from "../base/errors.js";
+import type { JsonValue } from "../base/json.js";
 import { hidePassword } from "../base/store-address.js";
 import { explainSettings, listSettings } from "../definition/settings-notes.js";
 import {
@@ -131,10 +132,16 @@ function keySourceOf(source: ConfiguredSource): KeySourceSetting {
   }
 }
 
+/** Addresses have no password where people see them. */
+function shownOf({ key, value }: ReturnType<typeof listSettings>[number], store: string): JsonValue {
+  if (key === "store") return hidePassword(store);
+  return key === "cache" && typeof value === "string" ? hidePassword(value) : value;
+}
+
 export function viewConfig(loaded: LoadedSettings): ConfigView {
   const settings = listSettings(loaded.merged).map((row) => ({
     key: row.key,
-    value: row.key === "store" ? hidePassword(loaded.store) : row.value,
+    value: shownOf(row, loaded.store),
     origin: row.origin,
     ...(row.note === undefined ? {} : { note: row.note }),
   }));

@@ -6,6 +6,16 @@ const HEADER = '"header":';
 const HEADER_BYTES_MAX = 16 * 1024;
 const NEWLINE = 0x0a;
 
+const SUITE = /"suite":"([^"]{1,64})"/;
+const PLAIN_SUITE = "none";
+
+/** True for bytes that say in their first lines with what they are sealed. */
+export function isSealedText(bytes: Uint8Array): boolean {
+  const start = Buffer.from(bytes.subarray(0, HEADER_BYTES_MAX)).toString("latin1");
+  const suite = SUITE.exec(start)?.[1];
+  return suite !== undefined && suite !== PLAIN_SUITE;
+}
+
 /** The header in the second of the lines of a file that begins as ours do, as JSON text; `undefined` for all else. */
 export function readClearHeader(bytes: Uint8Array): string | undefined {
   const start = bytes.subarray(0, HEADER_BYTES_MAX);

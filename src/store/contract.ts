@@ -93,10 +93,20 @@ export interface PresenceHandle {
   close(): Promise<void>;
 }
 
+/** What a task holds, by digest: from where the truth is, and cheaper than the bytes. SHA-256 as hex digits. */
+export interface Digests {
+  /** `undefined` when there is no such object. */
+  ofObject(key: string): Promise<{ readonly digest: string; readonly sizeBytes: number } | undefined>;
+  /** Of `KEY SIZE` for each entry of `list(prefix)` in its order, lines joined by newlines. */
+  readonly ofList?: (prefix: string) => Promise<string>;
+}
+
 export interface TaskStore {
   readonly name: string;
   /** Where deliverables of the task go: an absolute folder path. Deliverables are always files. */
   readonly deliverablesFolder: string;
+  /** Absent where reading the bytes costs no more. */
+  readonly digests?: Digests | undefined;
 
   // Log
   /**

@@ -5,10 +5,12 @@
  * The data lives in a `MemorySpace`, so that a store can be closed and opened again over the same data.
  */
 import { join } from "node:path";
+import { sha256Hex } from "../base/digest.js";
 import { SplashdownError, assert } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
 import type {
   ByteRange,
+  Digests,
   ObjectEntry,
   OwnerFacts,
   OwnerState,
@@ -20,7 +22,7 @@ import type {
   TaskStore,
 } from "./contract.js";
 import { OBJECT_BYTES_MAX, requireObjectSize } from "./directory-objects.js";
-import { assertObjectKey, assertObjectPrefix, isTaskName } from "./object-key.js";
+import { assertObjectKey, assertObjectPrefix, encodeEntries, isTaskName } from "./object-key.js";
 import { deadSegment, joinLines } from "./segment-file.js";
 import { formatSegmentName } from "./segment-name.js";
 
@@ -121,6 +123,13 @@ interface MemoryTaskParts {
 class MemoryTask implements TaskStore {
   readonly name: string;
   readonly deliverablesFolder: string;
+  readonly digests: Digests = {
+    ofObject: async (key) => {
+      const bytes = await this.get(key);
+      return bytes && { digest: sha256Hex(bytes), sizeBytes: bytes.byteLength };
+    },
+    ofList: async (prefix) => sha256Hex(encodeEntries(await this.list(prefix))),
+  };
   readonly #data: MemoryTaskData;
   /** Epochs claimed through this handle, each with the index of its next segment. */
   readonly #nextIndex = new Map<number, number>();

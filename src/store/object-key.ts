@@ -5,6 +5,7 @@
  */
 import { assert } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
+import type { ObjectEntry } from "./contract.js";
 
 const OBJECT_KEY_BYTES_MAX = 255;
 
@@ -46,6 +47,11 @@ export function assertObjectPrefix(prefix: string): void {
     probe.length <= OBJECT_KEY_BYTES_MAX && probe.split("/").every((part) => PART.test(part)) && !RESERVED.test(probe),
     `not an object prefix: ${JSON.stringify(prefix.slice(0, 300))}`,
   );
+}
+
+/** A list of entries as the text that its digest is of. */
+export function encodeEntries(entries: readonly ObjectEntry[]): string {
+  return entries.map(({ key, sizeBytes }) => `${key} ${sizeBytes}`).join("\n");
 }
 
 /** The folder part of a key or prefix without its slash; empty for the top. */

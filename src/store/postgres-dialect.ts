@@ -20,6 +20,7 @@ export const POSTGRES: SqlDialect = {
   // Old versions of a row and the server's log are its administrator's affair.
   forget: "",
   member: (column, name) => `(${column}::json ->> '${name}')`,
+  sha256: (text) => `encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`,
   extras: (prefix) => [
     ...["lines", "objects"].map((table) => `ALTER TABLE ${prefix}${table} ALTER COLUMN bytes SET STORAGE EXTERNAL`),
     `CREATE TABLE ${prefix}owners (task BIGINT NOT NULL REFERENCES ${prefix}tasks (id) ON DELETE CASCADE, epoch INTEGER NOT NULL,

@@ -24,6 +24,8 @@ export interface SqlDialect {
   readonly forget: string;
   /** Member of a JSON object that is kept as text, as text. */
   readonly member: (column: string, name: string) => string;
+  /** SHA-256 of a text as hex digits; absent where the database knows none. */
+  readonly sha256?: (text: string) => string;
   /** Statements that go with the tables, for this dialect alone. */
   readonly extras: (prefix: string) => readonly string[];
 }

@@ -2,7 +2,8 @@
  * The tables and views of a SQL store, as migrations by number; those already made are never changed.
  *
  * `tasks` has a row per task with its highest epoch; everything else hangs on it and goes with it. `lines` has a row per
- * append. `objects.header` is what a checkpoint file says in the clear, for the views; the sealed bytes stand beside it.
+ * append. `objects.header` is what a checkpoint file says in the clear, for the views; the sealed bytes stand beside it,
+ * and their SHA-256 as `digest`.
  * The views are for people: `checkpoints` and `workflow_checkpoints` (as in the seeds), and `task_list`.
  * Source: seeds 000 and 001, their tables; what those have inside their JSON columns is sealed in `sealed`.
  */
@@ -53,7 +54,7 @@ function makeTables(prefix: string, dialect: SqlDialect): readonly string[] {
     `CREATE TABLE ${prefix}tasks (id ${serial}, name ${text} NOT NULL UNIQUE, epoch INTEGER NOT NULL)`,
     `CREATE TABLE ${prefix}segments (${segment}, PRIMARY KEY (task, epoch, idx))`,
     `CREATE TABLE ${prefix}lines (${segment}, n INTEGER NOT NULL, bytes ${bytes} NOT NULL, PRIMARY KEY (task, epoch, idx, n))`,
-    `CREATE TABLE ${prefix}objects (${task}, key ${text} NOT NULL, size INTEGER NOT NULL, header TEXT, bytes ${bytes} NOT NULL, PRIMARY KEY (task, key))`,
+    `CREATE TABLE ${prefix}objects (${task}, key ${text} NOT NULL, size INTEGER NOT NULL, digest TEXT NOT NULL, header TEXT, bytes ${bytes} NOT NULL, PRIMARY KEY (task, key))`,
     `CREATE TABLE ${prefix}probes (id ${serial}, at BIGINT NOT NULL)`,
     ...dialect.extras(prefix),
   ];

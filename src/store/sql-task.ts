@@ -6,9 +6,10 @@
  */
 import { isAnyArrayBuffer } from "node:util/types";
 import type { Clock } from "../base/clock.js";
+import { sha256Hex } from "../base/digest.js";
 import { SplashdownError, assert } from "../base/errors.js";
 import { readClearHeader } from "./clear-header.js";
-import type { ByteRange, ObjectEntry, OwnerFacts, OwnerState, PresenceHandle } from "./contract.js";
+import type { ByteRange, Digests, ObjectEntry, OwnerFacts, OwnerState, PresenceHandle } from "./contract.js";
 import type { SegmentId, SegmentWriter, TaskStore } from "./contract.js";
 import { requireObjectSize } from "./directory-objects.js";
 import { assertObjectKey, assertObjectPrefix } from "./object-key.js";
@@ -35,6 +36,7 @@ export interface SqlTaskParts {
 export class SqlTask implements TaskStore {
   readonly name: string;
   readonly deliverablesFolder: string;
+  readonly digests: Digests;
   readonly #parts: SqlTaskParts;
   readonly #id: number;
   readonly #query: SqlQuery;
@@ -48,6 +50,11 @@ export class SqlTask implements TaskStore {
     this.#query = parts.database.query;
     this.name = parts.row.name;
     this.deliverablesFolder = parts.deliverablesFolder;
+    const { sha256 } = parts.database.dialect;
+    this.digests = {
+      ofObject: (key) => this.#digestOf(key),
+      ...(sha256 === undefined ? {} : { ofList: (prefix: string) => this.#digestOfList(prefix, sha256) }),
+    };
   }
 
   async claim(after?: number): Promise<number> {
@@ -129,9 +136,10 @@ export class SqlTask implements TaskStore {
     const { prefix } = this.#parts;
     const header = readClearHeader(bytes);
     const [column, mark] = header === undefined ? ["", ""] : [", header", ", ?"];
-    const sql = `INSERT INTO ${prefix}objects (task, key, size, bytes${column}) SELECT id, ?, ?, ?${mark} FROM ${prefix}tasks
+    const sql = `INSERT INTO ${prefix}objects (task, key, size, digest, bytes${column}) SELECT id, ?, ?, ?, ?${mark} FROM ${prefix}tasks
       WHERE id = ? ON CONFLICT DO NOTHING RETURNING key`;
-    const values = [key, bytes.byteLength, Buffer.from(bytes), ...(header === undefined ? [] : [header])];
+    const kept = Buffer.from(bytes);
+    const values = [key, kept.length, sha256Hex(kept), kept, ...(header === undefined ? [] : [header])];
     const rows = await this.#query(sql, [...values, this.#id]);
     if (rows.length > 0) return "created";
     await this.#readEpoch(this.#query);
@@ -153,6 +161,21 @@ export class SqlTask implements TaskStore {
     const sql = `SELECT key, size FROM ${this.#parts.prefix}objects WHERE task = ? AND key >= ? AND key < ? ORDER BY key`;
     const rows = await this.#query(sql, [this.#id, prefix, prefix + AFTER_KEYS]);
     return rows.map((row) => ({ key: String(row["key"]), sizeBytes: Number(row["size"]) }));
+  }
+
+  async #digestOf(key: string): Promise<{ digest: string; sizeBytes: number } | undefined> {
+    assertObjectKey(key);
+    const sql = `SELECT digest, size FROM ${this.#parts.prefix}objects WHERE task = ? AND key = ?`;
+    const [row] = await this.#query(sql, [this.#id, key]);
+    return row && { digest: String(row["digest"]), sizeBytes: Number(row["size"]) };
+  }
+
+  async #digestOfList(prefix: string, sha256: (text: string) => string): Promise<string> {
+    assertObjectPrefix(prefix);
+    const text = "COALESCE(string_agg(key || ' ' || size, chr(10) ORDER BY key), '')";
+    const sql = `SELECT ${sha256(text)} AS digest FROM ${this.#parts.prefix}objects WHERE task = ? AND key >= ? AND key < ?`;
+    const [row] = await this.#query(sql, [this.#id, prefix, prefix + AFTER_KEYS]);
+    return String(row?.["digest"]);
   }
 
   async remove(key: string): Promise<void> {

@@ -20,7 +20,7 @@ export const STORE_SUITE: Readonly<Record<StoreGroup, readonly StoreCase[]>> = {
   presence: PRESENCE_CASES,
 };
 
-type MethodOf<T> = { [Key in keyof T]: T[Key] extends (...args: never[]) => unknown ? Key : never }[keyof T];
+type MethodOf<T> = { [Key in keyof T]-?: T[Key] extends (...args: never[]) => unknown ? Key : never }[keyof T];
 
 /** Every method of the contract, or this does not compile; a run of the suite that calls each of them has no hole. */
 export const STORE_METHODS = Object.keys({

@@ -2,8 +2,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CachePort } from "../../src/store/cache-port.js";
+import type { Store } from "../../src/store/contract.js";
 import { createNodeFileSystem } from "../../src/base/node-file-system.js";
+import { CachedStore, type CacheRules } from "../../src/store/cached-store.js";
 import { openStore, type OpenStoreParts } from "../../src/store/open-store.js";
+import { openRedis } from "../../src/store/redis-cache.js";
 import { createOwnerFolder } from "../../src/store/owner-place.js";
 import { openPglite } from "../../src/store/pglite-database.js";
 import { formatChannel } from "../../src/store/postgres-dialect.js";
@@ -12,6 +16,7 @@ import type { SqlDatabase } from "../../src/store/sql-database.js";
 import { SqlStore } from "../../src/store/sql-store.js";
 import { PostgresServer } from "./postgres-server.js";
 import { realClock } from "./real-clock.js";
+import { RedisServer } from "./redis-server.js";
 import { createSeededRandom } from "./seeded-random.js";
 import type { Instance, Opener } from "./store-suite-run.js";
 
@@ -29,10 +34,19 @@ export function createStoreParts(workingFolder: string, seed = workingFolder): O
   };
 }
 
+/** Everything goes into it. */
+const ALL_HOT: CacheRules = { isHot: () => true, isSealed: () => true, sizeBytesMin: 0 };
+
+/** The store behind a cache that every case meets. */
+export function openBehind(store: Store, open: () => Promise<CachePort>): Store {
+  return new CachedStore({ store, open, clock: realClock, rules: ALL_HOT, onTrouble: () => undefined });
+}
+
 /** Folders, servers and databases of a test file; `close` when it ends. */
 export class SqlPlaces {
   readonly #folders: string[] = [];
   #server: Promise<PostgresServer> | undefined;
+  #redis: Promise<RedisServer> | undefined;
   #pglite: Promise<SqlDatabase> | undefined;
   #count = 0;
 
@@ -69,6 +83,13 @@ export class SqlPlaces {
       });
   }
 
+  async postgresBehindRedis(instance: Instance): Promise<Opener> {
+    const open = await this.postgres(instance);
+    this.#redis ??= RedisServer.start();
+    const { url } = await this.#redis;
+    return async () => openBehind(await open(), () => openRedis(url));
+  }
+
   server(): Promise<PostgresServer> {
     this.#server ??= PostgresServer.start();
     return this.#server;
@@ -83,6 +104,7 @@ export class SqlPlaces {
   async close(): Promise<void> {
     await (await this.#pglite)?.close();
     await (await this.#server)?.remove();
+    await (await this.#redis)?.remove();
     for (const folder of this.#folders) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 

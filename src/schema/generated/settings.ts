@@ -7,6 +7,8 @@ import { countCodePoints } from "../runtime.js";
 export interface SettingsFile {
   /** Where tasks are kept: file:FOLDER, memory:, sqlite:PATH, pglite:PATH or postgres://…. */
   readonly store?: string;
+  /** A Redis server before a postgres:// store, for snapshots, blobs and lists of them: redis://HOST:PORT. */
+  readonly cache?: string;
   readonly deliverables?: DeliverablesSetting;
   /** Whether specialists' claims of confidence are kept with what was measured, and later claims lowered where earlier ones were too high. */
   readonly calibration?: boolean;
@@ -185,16 +187,18 @@ export interface CliAgent {
   readonly variables?: readonly string[];
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"calibration":{"type":"boolean","default":true},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"scripted_answers":{"type":"object","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}},"cli_agents":{"$ref":"#/$defs/cli_agents","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}},"cli_agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/cli_agent"}},"cli_agent":{"type":"object","additionalProperties":false,"properties":{"like":{"enum":["claude","codex","gemini","copilot"]},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"arguments":{"type":"array","items":{"type":"string"}},"variables":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"cache":{"type":"string","pattern":"^rediss?://"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"calibration":{"type":"boolean","default":true},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"scripted_answers":{"type":"object","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}},"cli_agents":{"$ref":"#/$defs/cli_agents","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}},"cli_agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/cli_agent"}},"cli_agent":{"type":"object","additionalProperties":false,"properties":{"like":{"enum":["claude","codex","gemini","copilot"]},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"arguments":{"type":"array","items":{"type":"string"}},"variables":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
 const schema32 = {"enum":["plain","sealed"]};
 const schema39 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
 const schema40 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
 const schema45 = {"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = countCodePoints;
+const pattern4 = new RegExp("^rediss?://", "u");
+const pattern6 = new RegExp("^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$", "u");
 const schema33 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
 const schema34 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
-const pattern4 = new RegExp("^[A-Za-z_][A-Za-z0-9_]*$", "u");
+const pattern5 = new RegExp("^[A-Za-z_][A-Za-z0-9_]*$", "u");
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -355,7 +359,7 @@ errors++;
 if(data0.variable !== undefined){
 let data8 = data0.variable;
 if(typeof data8 === "string"){
-if(!pattern4.test(data8)){
+if(!pattern5.test(data8)){
 const err12 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -1053,7 +1057,7 @@ validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema43 = {"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}};
 const schema44 = {"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}};
-const pattern6 = new RegExp("^https?://", "u");
+const pattern7 = new RegExp("^https?://", "u");
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1109,7 +1113,7 @@ errors++;
 if(data0.base_url !== undefined){
 let data2 = data0.base_url;
 if(typeof data2 === "string"){
-if(!pattern6.test(data2)){
+if(!pattern7.test(data2)){
 const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/base_url",schemaPath:"#/$defs/provider/properties/base_url/pattern",keyword:"pattern",params:{pattern: "^https?://"},message:"must match pattern \""+"^https?://"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -1414,7 +1418,7 @@ const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
 let data7 = data6[i2];
 if(typeof data7 === "string"){
-if(!pattern4.test(data7)){
+if(!pattern5.test(data7)){
 const err7 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/variables/" + i2,schemaPath:"#/$defs/cli_agent/properties/variables/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -1476,7 +1480,6 @@ return errors === 0;
 }
 validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const pattern5 = new RegExp("^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://splashdown.invalid/schemas/settings.schema.json" */;
@@ -1561,9 +1564,11 @@ vErrors.push(err2);
 }
 errors++;
 }
-let data1 = data.deliverables;
-if(!((data1 === "plain") || (data1 === "sealed"))){
-const err3 = {instancePath:instancePath+"/deliverables",schemaPath:"#/$defs/deliverables/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"};
+if(data.cache !== undefined){
+let data1 = data.cache;
+if(typeof data1 === "string"){
+if(!pattern4.test(data1)){
+const err3 = {instancePath:instancePath+"/cache",schemaPath:"#/properties/cache/pattern",keyword:"pattern",params:{pattern: "^rediss?://"},message:"must match pattern \""+"^rediss?://"+"\""};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1572,13 +1577,36 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(typeof data.calibration !== "boolean"){
-const err4 = {instancePath:instancePath+"/calibration",schemaPath:"#/properties/calibration/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err4 = {instancePath:instancePath+"/cache",schemaPath:"#/properties/cache/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err4];
 }
 else {
 vErrors.push(err4);
+}
+errors++;
+}
+}
+let data2 = data.deliverables;
+if(!((data2 === "plain") || (data2 === "sealed"))){
+const err5 = {instancePath:instancePath+"/deliverables",schemaPath:"#/$defs/deliverables/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(typeof data.calibration !== "boolean"){
+const err6 = {instancePath:instancePath+"/calibration",schemaPath:"#/properties/calibration/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
 }
 errors++;
 }
@@ -1590,51 +1618,29 @@ if(!(validate23(data.checkpoint_config, {instancePath:instancePath+"/checkpoint_
 vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
 errors = vErrors.length;
 }
-let data5 = data.recovery_config;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-if(data5.auto_recovery === undefined){
-data5.auto_recovery = true;
+let data6 = data.recovery_config;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.auto_recovery === undefined){
+data6.auto_recovery = true;
 }
-if(data5.max_recovery_attempts === undefined){
-data5.max_recovery_attempts = 3;
+if(data6.max_recovery_attempts === undefined){
+data6.max_recovery_attempts = 3;
 }
-if(data5.recovery_timeout_seconds === undefined){
-data5.recovery_timeout_seconds = 300;
+if(data6.recovery_timeout_seconds === undefined){
+data6.recovery_timeout_seconds = 300;
 }
-if(data5.fallback_to_previous === undefined){
-data5.fallback_to_previous = true;
+if(data6.fallback_to_previous === undefined){
+data6.fallback_to_previous = true;
 }
-if(data5.on_unknown === undefined){
-data5.on_unknown = "ask";
+if(data6.on_unknown === undefined){
+data6.on_unknown = "ask";
 }
-if(data5.take_up_within === undefined){
-data5.take_up_within = "12h";
+if(data6.take_up_within === undefined){
+data6.take_up_within = "12h";
 }
-for(const key1 in data5){
+for(const key1 in data6){
 if(!((((((key1 === "auto_recovery") || (key1 === "max_recovery_attempts")) || (key1 === "recovery_timeout_seconds")) || (key1 === "fallback_to_previous")) || (key1 === "on_unknown")) || (key1 === "take_up_within"))){
-const err5 = {instancePath:instancePath+"/recovery_config",schemaPath:"#/$defs/recovery_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(typeof data5.auto_recovery !== "boolean"){
-const err6 = {instancePath:instancePath+"/recovery_config/auto_recovery",schemaPath:"#/$defs/recovery_config/properties/auto_recovery/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-let data7 = data5.max_recovery_attempts;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err7 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err7 = {instancePath:instancePath+"/recovery_config",schemaPath:"#/$defs/recovery_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1643,9 +1649,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 > 100 || isNaN(data7)){
-const err8 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+if(typeof data6.auto_recovery !== "boolean"){
+const err8 = {instancePath:instancePath+"/recovery_config/auto_recovery",schemaPath:"#/$defs/recovery_config/properties/auto_recovery/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1654,8 +1660,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(data7 < 1 || isNaN(data7)){
-const err9 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+let data8 = data6.max_recovery_attempts;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+const err9 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1664,11 +1671,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-let data8 = data5.recovery_timeout_seconds;
 if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 <= 0 || isNaN(data8)){
-const err10 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"#/$defs/recovery_config/properties/recovery_timeout_seconds/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data8 > 100 || isNaN(data8)){
+const err10 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1677,9 +1682,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-else {
-const err11 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"#/$defs/recovery_config/properties/recovery_timeout_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data8 < 1 || isNaN(data8)){
+const err11 = {instancePath:instancePath+"/recovery_config/max_recovery_attempts",schemaPath:"#/$defs/recovery_config/properties/max_recovery_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1688,8 +1692,11 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(typeof data5.fallback_to_previous !== "boolean"){
-const err12 = {instancePath:instancePath+"/recovery_config/fallback_to_previous",schemaPath:"#/$defs/recovery_config/properties/fallback_to_previous/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+let data9 = data6.recovery_timeout_seconds;
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 <= 0 || isNaN(data9)){
+const err12 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"#/$defs/recovery_config/properties/recovery_timeout_seconds/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1698,9 +1705,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-let data10 = data5.on_unknown;
-if(!((((data10 === "ask") || (data10 === "rerun")) || (data10 === "skip")) || (data10 === "fail"))){
-const err13 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema39.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err13 = {instancePath:instancePath+"/recovery_config/recovery_timeout_seconds",schemaPath:"#/$defs/recovery_config/properties/recovery_timeout_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1709,9 +1716,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-let data11 = data5.take_up_within;
-if((typeof data11 !== "string") && (!((typeof data11 == "number") && (isFinite(data11))))){
-const err14 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema39.properties.take_up_within.type},message:"must be string,number"};
+if(typeof data6.fallback_to_previous !== "boolean"){
+const err14 = {instancePath:instancePath+"/recovery_config/fallback_to_previous",schemaPath:"#/$defs/recovery_config/properties/fallback_to_previous/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1720,9 +1726,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 0 || isNaN(data11)){
-const err15 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+let data11 = data6.on_unknown;
+if(!((((data11 === "ask") || (data11 === "rerun")) || (data11 === "skip")) || (data11 === "fail"))){
+const err15 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema39.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1731,10 +1737,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-if(typeof data11 === "string"){
-if(!pattern5.test(data11)){
-const err16 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
+let data12 = data6.take_up_within;
+if((typeof data12 !== "string") && (!((typeof data12 == "number") && (isFinite(data12))))){
+const err16 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema39.properties.take_up_within.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1743,10 +1748,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-}
-}
-else {
-const err17 = {instancePath:instancePath+"/recovery_config",schemaPath:"#/$defs/recovery_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 0 || isNaN(data12)){
+const err17 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1755,23 +1759,10 @@ vErrors.push(err17);
 }
 errors++;
 }
-let data12 = data.performance_config;
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-if(data12.async_writes === undefined){
-data12.async_writes = true;
 }
-if(data12.batch_decisions === undefined){
-data12.batch_decisions = true;
-}
-if(data12.compression_level === undefined){
-data12.compression_level = 6;
-}
-if(data12.memory_mapped_threshold_mb === undefined){
-data12.memory_mapped_threshold_mb = 10;
-}
-for(const key2 in data12){
-if(!((((key2 === "async_writes") || (key2 === "batch_decisions")) || (key2 === "compression_level")) || (key2 === "memory_mapped_threshold_mb"))){
-const err18 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(typeof data12 === "string"){
+if(!pattern6.test(data12)){
+const err18 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1781,8 +1772,9 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(typeof data12.async_writes !== "boolean"){
-const err19 = {instancePath:instancePath+"/performance_config/async_writes",schemaPath:"#/$defs/performance_config/properties/async_writes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err19 = {instancePath:instancePath+"/recovery_config",schemaPath:"#/$defs/recovery_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1791,8 +1783,23 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(typeof data12.batch_decisions !== "boolean"){
-const err20 = {instancePath:instancePath+"/performance_config/batch_decisions",schemaPath:"#/$defs/performance_config/properties/batch_decisions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+let data13 = data.performance_config;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+if(data13.async_writes === undefined){
+data13.async_writes = true;
+}
+if(data13.batch_decisions === undefined){
+data13.batch_decisions = true;
+}
+if(data13.compression_level === undefined){
+data13.compression_level = 6;
+}
+if(data13.memory_mapped_threshold_mb === undefined){
+data13.memory_mapped_threshold_mb = 10;
+}
+for(const key2 in data13){
+if(!((((key2 === "async_writes") || (key2 === "batch_decisions")) || (key2 === "compression_level")) || (key2 === "memory_mapped_threshold_mb"))){
+const err20 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1801,9 +1808,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-let data15 = data12.compression_level;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err21 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(typeof data13.async_writes !== "boolean"){
+const err21 = {instancePath:instancePath+"/performance_config/async_writes",schemaPath:"#/$defs/performance_config/properties/async_writes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1812,9 +1819,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 > 9 || isNaN(data15)){
-const err22 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9},message:"must be <= 9"};
+if(typeof data13.batch_decisions !== "boolean"){
+const err22 = {instancePath:instancePath+"/performance_config/batch_decisions",schemaPath:"#/$defs/performance_config/properties/batch_decisions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -1823,8 +1829,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(data15 < 0 || isNaN(data15)){
-const err23 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+let data16 = data13.compression_level;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
+const err23 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -1833,11 +1840,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-let data16 = data12.memory_mapped_threshold_mb;
 if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 <= 0 || isNaN(data16)){
-const err24 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data16 > 9 || isNaN(data16)){
+const err24 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9},message:"must be <= 9"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -1846,9 +1851,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-else {
-const err25 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data16 < 0 || isNaN(data16)){
+const err25 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -1858,8 +1862,10 @@ vErrors.push(err25);
 errors++;
 }
 }
-else {
-const err26 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data17 = data13.memory_mapped_threshold_mb;
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 <= 0 || isNaN(data17)){
+const err26 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -1868,14 +1874,36 @@ vErrors.push(err26);
 }
 errors++;
 }
-let data17 = data.scripted_answers;
-if(!(data17 && typeof data17 == "object" && !Array.isArray(data17))){
-const err27 = {instancePath:instancePath+"/scripted_answers",schemaPath:"#/properties/scripted_answers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+else {
+const err27 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err27];
 }
 else {
 vErrors.push(err27);
+}
+errors++;
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+let data18 = data.scripted_answers;
+if(!(data18 && typeof data18 == "object" && !Array.isArray(data18))){
+const err29 = {instancePath:instancePath+"/scripted_answers",schemaPath:"#/properties/scripted_answers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
 }
 errors++;
 }
@@ -1887,34 +1915,13 @@ if(!(validate27(data.providers, {instancePath:instancePath+"/providers",parentDa
 vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
 errors = vErrors.length;
 }
-let data20 = data.pricing;
-if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-for(const key3 in data20){
-let data21 = data20[key3];
+let data21 = data.pricing;
 if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-if(data21.input_per_mtok === undefined){
-const err28 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "input_per_mtok"},message:"must have required property '"+"input_per_mtok"+"'"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-if(data21.output_per_mtok === undefined){
-const err29 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "output_per_mtok"},message:"must have required property '"+"output_per_mtok"+"'"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-for(const key4 in data21){
-if(!((((key4 === "input_per_mtok") || (key4 === "output_per_mtok")) || (key4 === "cache_read_per_mtok")) || (key4 === "cache_write_per_mtok"))){
-const err30 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+for(const key3 in data21){
+let data22 = data21[key3];
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+if(data22.input_per_mtok === undefined){
+const err30 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "input_per_mtok"},message:"must have required property '"+"input_per_mtok"+"'"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1923,12 +1930,8 @@ vErrors.push(err30);
 }
 errors++;
 }
-}
-if(data21.input_per_mtok !== undefined){
-let data22 = data21.input_per_mtok;
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 < 0 || isNaN(data22)){
-const err31 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data22.output_per_mtok === undefined){
+const err31 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "output_per_mtok"},message:"must have required property '"+"output_per_mtok"+"'"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1937,9 +1940,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-}
-else {
-const err32 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+for(const key4 in data22){
+if(!((((key4 === "input_per_mtok") || (key4 === "output_per_mtok")) || (key4 === "cache_read_per_mtok")) || (key4 === "cache_write_per_mtok"))){
+const err32 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1949,11 +1952,11 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data21.output_per_mtok !== undefined){
-let data23 = data21.output_per_mtok;
+if(data22.input_per_mtok !== undefined){
+let data23 = data22.input_per_mtok;
 if((typeof data23 == "number") && (isFinite(data23))){
 if(data23 < 0 || isNaN(data23)){
-const err33 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const err33 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1964,7 +1967,7 @@ errors++;
 }
 }
 else {
-const err34 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err34 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1974,11 +1977,11 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data21.cache_read_per_mtok !== undefined){
-let data24 = data21.cache_read_per_mtok;
+if(data22.output_per_mtok !== undefined){
+let data24 = data22.output_per_mtok;
 if((typeof data24 == "number") && (isFinite(data24))){
 if(data24 < 0 || isNaN(data24)){
-const err35 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const err35 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -1989,7 +1992,7 @@ errors++;
 }
 }
 else {
-const err36 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err36 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -1999,11 +2002,11 @@ vErrors.push(err36);
 errors++;
 }
 }
-if(data21.cache_write_per_mtok !== undefined){
-let data25 = data21.cache_write_per_mtok;
+if(data22.cache_read_per_mtok !== undefined){
+let data25 = data22.cache_read_per_mtok;
 if((typeof data25 == "number") && (isFinite(data25))){
 if(data25 < 0 || isNaN(data25)){
-const err37 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const err37 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -2014,7 +2017,7 @@ errors++;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err38 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -2024,9 +2027,11 @@ vErrors.push(err38);
 errors++;
 }
 }
-}
-else {
-const err39 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data22.cache_write_per_mtok !== undefined){
+let data26 = data22.cache_write_per_mtok;
+if((typeof data26 == "number") && (isFinite(data26))){
+if(data26 < 0 || isNaN(data26)){
+const err39 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -2036,14 +2041,37 @@ vErrors.push(err39);
 errors++;
 }
 }
-}
 else {
-const err40 = {instancePath:instancePath+"/pricing",schemaPath:"#/$defs/pricing/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err40 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err40];
 }
 else {
 vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+}
+else {
+const err42 = {instancePath:instancePath+"/pricing",schemaPath:"#/$defs/pricing/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
 }
 errors++;
 }
@@ -2053,12 +2081,12 @@ errors = vErrors.length;
 }
 }
 else {
-const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err43 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err41];
+vErrors = [err43];
 }
 else {
-vErrors.push(err41);
+vErrors.push(err43);
 }
 errors++;
 }

@@ -5,9 +5,11 @@ import { afterAll } from "vitest";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
 import { createSocketPresence } from "../../../src/store/socket-presence.js";
 import { DiskModel } from "../../support/disk-model.js";
+import { HandCache } from "../../support/hand-cache.js";
 import { ModelFileSystem } from "../../support/model-file-system.js";
 import { realClock } from "../../support/real-clock.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
+import { openBehind } from "../../support/sql-places.js";
 import { createModelStore, createRealStore } from "../../support/store-places.js";
 import { describeStores, type StorePlaces } from "../../support/store-suite-run.js";
 
@@ -17,6 +19,12 @@ const PLACES: StorePlaces = {
   memory: async () => {
     const space = new MemorySpace();
     return async () => new MemoryStore({ space, deliverablesRoot: "/outputs" });
+  },
+  // It says the truth, lies and forgets in turn.
+  "memory behind a cache": async () => {
+    const space = new MemorySpace();
+    const cache = new HandCache(["true", "other", "flipped", "absent"]);
+    return async () => openBehind(new MemoryStore({ space, deliverablesRoot: "/outputs" }), async () => cache);
   },
   "directory on a disk model": async (instance) => {
     const fileSystem = new ModelFileSystem(new DiskModel());

@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { createServer, connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { CachedStore } from "../../../src/store/cached-store.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { openPostgres } from "../../../src/store/postgres-database.js";
 import { openPglite } from "../../../src/store/pglite-database.js";
 import type { Store, TaskStore } from "../../../src/store/contract.js";
 import { FACTS } from "../../conformance/store-case.js";
+import { HandCache } from "../../support/hand-cache.js";
 import { findPostgres, PostgresServer } from "../../support/postgres-server.js";
 import { realClock, until } from "../../support/real-clock.js";
 import { createStoreParts } from "../../support/sql-places.js";
@@ -280,6 +282,28 @@ describe.skipIf(findPostgres() === undefined)("the Postgres store", () => {
     expect(server.query(clear)).toBe("c-1|task|4|1|completed|2024-01-02T14:35:22.123Z");
     expect(server.query(`SELECT layer_index, length(state) > 0 FROM ${prefix}workflow_checkpoints`)).toBe("1|t");
     expect(server.query(`SELECT task, checkpoints FROM ${prefix}task_list`)).toBe("task|1");
+  });
+
+  it("lists from a cache what the server says is the list, and from the server when the cache lies", async () => {
+    const { store } = open();
+    const cache = new HandCache();
+    const cached = new CachedStore({ store, open: async () => cache, clock: realClock, onTrouble: () => undefined });
+    const task = await create(cached);
+    for (const at of [1, 2, 10]) await task.putOnce(`checkpoint_${at}.json`, Buffer.alloc(at));
+    await task.putOnce("pins/a", Buffer.from("x"));
+    const expected = [1, 10, 2].map((at) => ({ key: `checkpoint_${at}.json`, sizeBytes: at }));
+    expect(await task.list("checkpoint")).toEqual(expected);
+    await until("the list is in the cache", () => cache.held.size === 1);
+    expect(Buffer.from([...cache.held.values()][0] ?? []).toString()).toBe(
+      "checkpoint_1.json 1\ncheckpoint_10.json 10\ncheckpoint_2.json 2",
+    );
+    for (const mood of ["true", "other", "flipped", "absent", "failing"] as const) {
+      cache.moods = [mood];
+      expect(await task.list("checkpoint")).toEqual(expected);
+    }
+    await task.remove("checkpoint_10.json");
+    expect((await task.list("checkpoint")).map(({ key }) => key)).toEqual(["checkpoint_1.json", "checkpoint_2.json"]);
+    expect(await task.list("checkpoint_x")).toEqual([]);
   });
 
   it("names the command to type when the package is not there", async () => {
