@@ -41,6 +41,7 @@ export function buildPlan(file: WorkflowFile, context: BuildContext): PlanRule |
     header: headerOf(file),
     provider: context.provider,
     ...optional("model", context.model),
+    ...optional("atlas", context.atlas === undefined ? undefined : { mode: "model", ...pickModel(context.atlas) }),
   };
   const input = { done: "{{ done }}", phases: "{{ phases }}", feedback: "{{ feedback }}" };
   return {
@@ -76,7 +77,8 @@ function pickModel({ provider, model }: Pick<Plan, "provider" | "model">): { pro
   return { ...optional("provider", provider), ...optional("model", model) };
 }
 
-const CHOICES = ["proceed", "proceed_flagged", "spawn_specialist", "spawn_specialists", "halt"];
+const ON_CONFIDENCE = ["proceed", "proceed_flagged", "spawn_specialist", "spawn_specialists", "halt"];
+const ON_FAILURE = ["go_on_without", "roll_back", "give_up"];
 
 /** The step of a phase in which a model chooses for the orchestrator; the engine says what there is to choose from. */
 export function buildOrchestrator(phase: string, context: BuildContext): ModelStep | undefined {
@@ -85,7 +87,7 @@ export function buildOrchestrator(phase: string, context: BuildContext): ModelSt
   const outputSchema = {
     type: "object",
     required: ["choice", "rationale"],
-    properties: { choice: { enum: CHOICES }, rationale: { type: "string" } },
+    properties: { choice: { enum: [...ON_CONFIDENCE, ...ON_FAILURE] }, rationale: { type: "string" } },
   };
   const own = { name: ATLAS_NAME, prompt: "{{ situation }}", input: {}, outputSchema, parent: phase, isBriefed: false };
   return buildOwnStep({ ...own, ...pickModel(atlas) }, context);

@@ -20,6 +20,8 @@ export interface PlannerRule {
   /** What planned specialists are carried out by. */
   readonly provider: string;
   readonly model?: string;
+  /** A model that chooses what follows from a planned phase; absent: rules do. */
+  readonly atlas?: JsonObject;
 }
 
 export interface ConsolidationRule {

@@ -55,14 +55,14 @@ function describe({ faults }: FaultList): readonly string[] {
 }
 
 function fileOf(phases: readonly JsonValue[], { rule }: PlanFrame): JsonObject {
-  const { header, provider, model } = rule;
+  const { header, provider, model, atlas } = rule;
   const { runtime } = header;
   const asked = {
     ...(isJsonObject(runtime) ? runtime : {}),
     provider,
     ...(model === undefined ? {} : { default_model: model }),
   };
-  return { workflow: { ...header, runtime: asked }, phases };
+  return { workflow: { ...header, runtime: asked }, phases, ...(atlas === undefined ? {} : { atlas }) };
 }
 
 function checkBounds(planned: readonly JsonValue[], { rule, done }: PlanFrame, faults: FaultList): void {

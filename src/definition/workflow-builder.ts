@@ -150,6 +150,30 @@ function checkForm(file: WorkflowFile, faults: FaultList): void {
       });
   }
   if (file.agents === undefined) noteRoutedOnly(file, faults);
+  checkAtlas(file, faults);
+}
+
+/** A model chooses what follows from a phase, and nothing else. */
+function checkAtlas({ atlas, phases, goal }: WorkflowFile, faults: FaultList): void {
+  if (atlas === undefined) return;
+  const isModel = atlas.mode === "model";
+  if (isModel && phases === undefined && goal === undefined)
+    faults.add({
+      code: "misplaced_key",
+      path: ["atlas"],
+      message: "atlas chooses what follows from a phase, and there are no phases",
+      suggestion: "remove it, or write phases or a goal",
+      atKey: true,
+    });
+  for (const key of ["provider", "model"] as const)
+    if (!isModel && atlas[key] !== undefined)
+      faults.add({
+        code: "misplaced_key",
+        path: ["atlas", key],
+        message: `atlas.${key} has no meaning where rules choose`,
+        suggestion: "add mode: model",
+        atKey: true,
+      });
 }
 
 function noteRoutedOnly(file: WorkflowFile, faults: FaultList): void {

@@ -17,7 +17,7 @@ import type { EngineEvent } from "./events.js";
 import { describeGroup, leave, leaveFailed } from "./leaving.js";
 import { countedStep, type OpenPhase, type PhaseData } from "./open-phase.js";
 import type { OpenScope } from "./open-scope.js";
-import { failPhase, goOnWithout } from "./partial-failure.js";
+import { settleFailures } from "./partial-failure.js";
 import { describeConfidence, settleConfidence } from "./phase-confidence.js";
 
 export function advancePhase(choice: Choice, open: OpenScope<PhaseScope>): readonly EngineEvent[] {
@@ -34,23 +34,13 @@ export function advancePhase(choice: Choice, open: OpenScope<PhaseScope>): reado
 /** Everybody has ended: what that means for the phase. */
 function concludePhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[] {
   const { data, node } = phase;
-  if (hasFatalFailure(choice, phase)) return failPhase(choice, phase, () => outputOf(choice, phase));
-  const without = goOnWithout(choice, phase);
-  if (without.length > 0) return without;
+  const failures = settleFailures(choice, phase, () => outputOf(choice, phase));
+  if (failures !== undefined) return failures;
   if (node.evaluate !== undefined && data.judged === undefined) return evaluatePhase(choice, phase, node.evaluate);
   if (data.judged === "rejected" || data.settled === "fail")
     return leaveFailed(choice, phase, () => outputOf(choice, phase));
   if (data.settled === "proceed" || data.settled === "below") return [leavePhase(choice, phase)];
   return settleConfidence(choice, phase);
-}
-
-/** Failures that `otherwise: continue` tolerates are none, unless nothing at all was done. */
-function hasFatalFailure(choice: Choice, phase: OpenPhase): boolean {
-  const { data, node } = phase;
-  if (data.failed === 0) return false;
-  if (node.restart.otherwise !== "continue") return true;
-  const ended = choice.state.frontier.get(phase.scope.path)?.ended.size ?? 0;
-  return data.failed === ended;
 }
 
 function leavePhase(choice: Choice, phase: OpenPhase): EngineEvent {

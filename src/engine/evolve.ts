@@ -9,6 +9,7 @@
  *
  * A task is `running` from `task_started` or `task_resumed` to `task_closed`; a crash leaves it running without an owner.
  */
+import type { StepId } from "../base/ids.js";
 import type { JsonValue } from "../base/json.js";
 import type { Decision } from "./decision.js";
 import type { EngineEvent, EngineEventType, EventOf } from "./events.js";
@@ -213,12 +214,22 @@ function foldPhaseDecision(state: TaskState, path: string, facts: NonNullable<De
     ...(isOpenAgain ? {} : { settled: before }),
     ...(SETTLED.has(settled) ? { settled: settled as PhaseData["settled"] } : {}),
     ...(JUDGED.has(judged) ? { judged: judged as PhaseData["judged"] } : {}),
-    ...(Array.isArray(without) ? { without: Object.freeze([...(rest.without ?? []), ...(without as string[])]) } : {}),
+    ...(Array.isArray(without) ? { without: goWithout(state, rest.without, without as StepId[]) } : {}),
   });
   if (JUDGED.has(judged)) keepBest(state, path);
   const phase = state.phases.get(path);
   if (phase !== undefined && typeof confidence === "number")
     state.phases.set(path, Object.freeze({ ...phase, confidence }));
+}
+
+/** They stand in nobody's way any more. */
+function goWithout(
+  state: TaskState,
+  before: readonly string[] | undefined,
+  failed: readonly StepId[],
+): readonly string[] {
+  for (const id of failed) state.blocked.delete(id);
+  return Object.freeze([...(before ?? []), ...failed]);
 }
 
 function addSpecialists(state: TaskState, path: string, definitions: readonly JsonValue[]): void {

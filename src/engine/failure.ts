@@ -7,7 +7,7 @@
  */
 import type { JsonValue } from "../base/json.js";
 import { PLAN_NAME } from "../definition/defaults.js";
-import type { RetryPolicy, StepDefinition } from "../definition/workflow.js";
+import type { RetryPolicy, ScopeDefinition, StepDefinition } from "../definition/workflow.js";
 import { decideOnce, drawFraction, type Choice } from "./choice.js";
 import type { EngineEvent, FailureDisposition, StepError } from "./events.js";
 import { nameOfPath, parentPathOf } from "./identity.js";
@@ -96,7 +96,7 @@ export function decideRestart(choice: Choice, step: StepEntry | undefined): read
   });
 }
 
-/** After the last attempt. */
+/** After the last attempt. Where a model chooses what a phase makes of it, it stands in the way until that is chosen. */
 export function disposeOfLast(choice: Choice, path: string): FailureDisposition {
   const { node, parent } = requirePlace(choice.state, path);
   const scope = parent === undefined ? undefined : findScopeDefinition(choice.state, parent);
@@ -104,10 +104,12 @@ export function disposeOfLast(choice: Choice, path: string): FailureDisposition 
     const to = failureTarget(choice, path);
     return to === undefined ? { action: "fail" } : { action: "route", to };
   }
-  const isTolerated =
-    (scope?.scope === "phase" && scope.restart.otherwise === "continue") ||
-    (scope !== undefined && "failureMode" in scope && scope.failureMode === "continue_on_error");
-  return node.node === "step" && isTolerated ? { action: "continue" } : { action: "fail" };
+  return node.node === "step" && isTolerated(scope) ? { action: "continue" } : { action: "fail" };
+}
+
+function isTolerated(scope: ScopeDefinition | undefined): boolean {
+  if (scope?.scope === "phase") return scope.orchestrator === undefined && scope.restart.otherwise === "continue";
+  return scope !== undefined && "failureMode" in scope && scope.failureMode === "continue_on_error";
 }
 
 /** Where a machine goes on after its failed child: `on_error`, or the next valid route with `on_failure: continue`. */

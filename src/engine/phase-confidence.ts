@@ -7,6 +7,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { StepDefinition } from "../definition/workflow.js";
+import { createSpecialists } from "./added-specialists.js";
 import { decideThat, type Choice, type DecisionText } from "./choice.js";
 import {
   checkClaim,
@@ -23,12 +24,23 @@ import {
 } from "./confidence.js";
 import { specialistNames } from "./describe-scope.js";
 import type { EngineEvent } from "./events.js";
-import { childPath, definitionToJson, findPlace } from "./lookup.js";
+import { childPath, findPlace } from "./lookup.js";
 import { countedStep, type OpenPhase } from "./open-phase.js";
 import { askOrchestrator, type Chosen } from "./orchestrator.js";
 import { openQuestion } from "./questions.js";
 
 const SEVERAL = 2;
+
+/** As decisions and models call them. */
+const BAND_OF = {
+  proceed: "proceed",
+  proceed_flagged: "flag",
+  spawn_specialist: "spawn_one",
+  spawn_specialists: "spawn_several",
+  halt: "halt",
+} as const satisfies Readonly<Record<string, Band>>;
+type BandName = keyof typeof BAND_OF;
+const BAND_NAMES = Object.keys(BAND_OF) as readonly BandName[];
 
 /** A claim that was checked against the measured score and did not hold. Units: 0..1. */
 interface Calibration {
@@ -146,9 +158,10 @@ export function settleConfidence(choice: Choice, phase: OpenPhase): readonly Eng
   const band = selectBand(confidence.value, phase.node.confidence);
   const at = { band, confidence, value: confidence.value };
   const room = roomFor(choice, phase);
-  const asked = askOrchestrator(choice, phase, { situation: describeSituation(phase, at, room), room });
+  const allowed = BAND_NAMES.filter((name) => room > 0 || !name.startsWith("spawn"));
+  const asked = askOrchestrator(choice, phase, { text: describeSituation(phase, at, room), allowed });
   if ("events" in asked) return asked.events;
-  return [decideBand(choice, phase, { ...at, band: asked.band ?? band, asked })];
+  return [decideBand(choice, phase, { ...at, band: asked.choice === undefined ? band : BAND_OF[asked.choice], asked })];
 }
 
 /** How many more specialists may be added. */
@@ -184,7 +197,7 @@ interface BandChoice {
   readonly confidence: CheckedConfidence;
   readonly value: number;
   /** What a model said that was asked. */
-  readonly asked?: Chosen;
+  readonly asked?: Chosen<BandName>;
 }
 
 /** Whoever goes on below the minimum says so, and the task is partial. */
@@ -208,9 +221,7 @@ function decideBand(choice: Choice, phase: OpenPhase, at: BandChoice): EngineEve
     type: plan.type,
     description: `phase ${node.name}: ${plan.description}`,
     rationale: [...(said === undefined ? [] : [said]), explain(phase, at, room)].join("; "),
-    alternatives: ["proceed", "proceed_flagged", "spawn_specialist", "spawn_specialists", "halt"].filter(
-      (type) => type !== plan.type,
-    ),
+    alternatives: BAND_NAMES.filter((type) => type !== plan.type),
     confidence: value,
     subject: phase.scope.path,
     facts: {
@@ -339,53 +350,4 @@ export function consumeConfidenceAnswer(
       ...(spawn.length === 0 ? {} : { spawn }),
     },
   });
-}
-
-/**
- * Definitions of added specialists: the phase's `spawn`, else the weakest specialist's own definition again, each on one
- * share of the open uncertainties. Names are unique in the phase.
- */
-function createSpecialists(phase: OpenPhase, confidence: CheckedConfidence, count: number): readonly JsonObject[] {
-  const taken = new Set([...phase.node.children.map((child) => child.name), ...Object.keys(phase.data.spawned)]);
-  const definitions: JsonObject[] = [];
-  for (let at = 0; at < count; at += 1) {
-    const target = targetOf(confidence, at);
-    const base =
-      phase.node.spawn ?? phase.node.children.find((child) => child.name === target) ?? phase.node.children[0];
-    if (base === undefined) break;
-    const name = uniqueName(phase.node.spawn === undefined ? `${base.name}-more` : base.name, taken);
-    const uncertainties = confidence.uncertainties
-      .filter((item) => item.specialist === target)
-      .map((item) => item.uncertainty);
-    const definition: StepDefinition = {
-      ...base,
-      name,
-      path: childPath(phase.scope.path, name),
-      dependsOn: [],
-      routes: [],
-      saveAs: {},
-    };
-    definitions.push({
-      ...definitionToJson(definition),
-      uncertainties,
-      ...(target === undefined ? {} : { addresses: target }),
-    });
-  }
-  return definitions;
-}
-
-/** Whom the n-th added specialist helps: those with uncertainties in order, else the weakest. */
-function targetOf(confidence: CheckedConfidence, at: number): string | undefined {
-  const uncertain = [...new Set(confidence.uncertainties.map((item) => item.specialist))];
-  if (uncertain.length === 0) return confidence.weakest;
-  const first = confidence.weakest !== undefined && uncertain.includes(confidence.weakest) ? [confidence.weakest] : [];
-  const order = [...first, ...uncertain.filter((name) => !first.includes(name))];
-  return order[at % order.length];
-}
-
-function uniqueName(base: string, taken: Set<string>): string {
-  let name = base;
-  for (let at = 2; taken.has(name); at += 1) name = `${base}-${at}`;
-  taken.add(name);
-  return name;
 }

@@ -29,7 +29,7 @@ export interface WorkflowFile {
   readonly atlas?: {
     readonly provider?: string;
     readonly model?: string;
-    /** Who chooses what follows from the confidence of a phase: the rules, or a model among the same alternatives, with the rules where it says nothing of use. */
+    /** Who chooses what follows from the confidence of a phase and from its failed specialists: the rules, or a model among the same alternatives, with the rules where it says nothing of use. */
     readonly mode?: "rules" | "model";
   };
   /** Where tasks are kept, such as file:outputs. */

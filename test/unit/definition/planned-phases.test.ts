@@ -43,6 +43,14 @@ describe("a plan", () => {
     });
   });
 
+  it("has a model choose for the orchestrator where the goal has one", () => {
+    const rule = { ...RULE, atlas: { mode: "model", model: "chooser" } };
+    expect(buildPlannedPhases([GOOD], { rule, done: [] })).toMatchObject({
+      phases: [{ orchestrator: { path: "main/one/$atlas", provider: "local", model: "chooser" } }],
+    });
+    expect(check([GOOD])).not.toHaveProperty("phases.0.orchestrator");
+  });
+
   it("keeps the phases that are done before those that follow", () => {
     expect(check([{ ...GOOD, name: "two" }], [GOOD])).toMatchObject({
       phases: [

@@ -50,6 +50,22 @@ const CASES: readonly {
     suggestion: "did you mean timeout_seconds?",
   },
   {
+    title: "a model that chooses where there are no phases",
+    text: "workflow: {name: t}\nsteps: [{name: a, value: 1}]\natlas: {mode: model}\n",
+    line: 3,
+    column: 1,
+    message: "atlas chooses what follows from a phase, and there are no phases",
+    suggestion: "remove it, or write phases or a goal",
+  },
+  {
+    title: "a model for the rules",
+    text: "workflow: {name: t}\nphases: [{name: p, specialists: [{name: a, value: 1}]}]\natlas: {model: m}\n",
+    line: 3,
+    column: 9,
+    message: "atlas.model has no meaning where rules choose",
+    suggestion: "add mode: model",
+  },
+  {
     title: "a number where a map belongs",
     text: "workflow: {name: t}\nsteps: [{name: a, value: 1, retry: 3}]\n",
     line: 2,
