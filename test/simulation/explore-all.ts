@@ -19,12 +19,12 @@ import { VERB_MUTANTS } from "./verbs/verb-mutants.js";
 
 /** Below the verbs a crash is cheap to judge, so there are many of them in every form. */
 const IMAGES: Readonly<Record<Form, ExplorerSettings>> = {
-  quick: { lossesPerCrash: 6, goOnEvery: 16, stopsAtViolation: false },
-  commit: { lossesPerCrash: 192, goOnEvery: 16, stopsAtViolation: false },
-  long: { lossesPerCrash: 2400, goOnEvery: 16, stopsAtViolation: false },
+  quick: { lossesPerCrash: 6, goOnEvery: 4, stopsAtViolation: false },
+  commit: { lossesPerCrash: 192, goOnEvery: 4, stopsAtViolation: false },
+  long: { lossesPerCrash: 2400, goOnEvery: 4, stopsAtViolation: false },
 };
 export const QUICK = IMAGES.quick;
-export const MUTANT: ExplorerSettings = { lossesPerCrash: 24, goOnEvery: 16, stopsAtViolation: true };
+export const MUTANT: ExplorerSettings = { lossesPerCrash: 24, goOnEvery: 4, stopsAtViolation: true };
 
 type Job<T> = () => Promise<T>;
 type Explorations = readonly Job<Exploration>[];
@@ -110,14 +110,13 @@ export interface ExploreAllOptions {
 }
 
 const WIDTH = 72;
+const COLUMNS = ["operations", "images", "distinct", "violations"] as const;
 
 /** Prints each finding in the order of the list. The answer is the exit status: 0 when nothing was found and every mutant was. */
 export async function exploreAll({ form, print, runJob }: ExploreAllOptions): Promise<number> {
   const startMs = performance.now();
-  const sum = { images: 0, violations: 0, mutants: 0, caught: 0 };
-  print(
-    `${"explored".padEnd(WIDTH)} ${"operations".padStart(10)} ${"images".padStart(8)} ${"violations".padStart(10)}`,
-  );
+  const sum = { operations: 0, images: 0, distinct: 0, violations: 0, mutants: 0, caught: 0 };
+  print(formatRow("explored", COLUMNS));
   let group = "";
   const pending = listJobs(form).map((job, index) => ({ group: job.group, found: runJob(index) }));
   for (const job of pending) {
@@ -125,7 +124,9 @@ export async function exploreAll({ form, print, runJob }: ExploreAllOptions): Pr
     group = job.group;
     const { exploration, mutant } = await job.found;
     if (exploration !== undefined) {
+      sum.operations += exploration.operations;
       sum.images += exploration.images;
+      sum.distinct += exploration.distinct;
       sum.violations += exploration.violations.length;
       for (const line of formatExploration(exploration)) print(line);
     }
@@ -135,15 +136,19 @@ export async function exploreAll({ form, print, runJob }: ExploreAllOptions): Pr
       print(formatMutant(mutant));
     }
   }
-  print(`${"in all".padEnd(WIDTH + 11)} ${String(sum.images).padStart(8)} ${String(sum.violations).padStart(10)}`);
+  print(formatRow("in all", [sum.operations, sum.images, sum.distinct, sum.violations]));
   print(`mutants caught: ${sum.caught} of ${sum.mutants}`);
   print(`${((performance.now() - startMs) / 1000).toFixed(0)} s`);
   return sum.violations === 0 && sum.caught === sum.mutants ? 0 : 1;
 }
 
-function* formatExploration({ workload, operations, images, violations }: Exploration): Generator<string> {
-  const name = `  ${workload}`.padEnd(WIDTH);
-  yield `${name} ${String(operations).padStart(10)} ${String(images).padStart(8)} ${String(violations.length).padStart(10)}`;
+function formatRow(name: string, figures: readonly (string | number)[]): string {
+  return name.padEnd(WIDTH) + figures.map((figure) => ` ${String(figure).padStart(10)}`).join("");
+}
+
+function* formatExploration(exploration: Exploration): Generator<string> {
+  const { workload, operations, images, distinct, violations } = exploration;
+  yield formatRow(`  ${workload}`, [operations, images, distinct, violations.length]);
   for (const { invariant, text } of violations.slice(0, 3)) yield `    (${invariant}) ${text}`;
 }
 

@@ -2,6 +2,7 @@
  * The crash explorer: every workload, a crash after each of its operations, several images of the disk for each crash,
  * recovery on every image, and the oracle's word on what it found.
  */
+import { digestOfDisk } from "./disk-digest.js";
 import type { FaultyFileSystem } from "./faulty-file-system.js";
 import type { Loss } from "./disk-image.js";
 import { FAULTS, type FaultPlan } from "./fault-plan.js";
@@ -11,7 +12,7 @@ import { liveAlone, liveSuperseded, type Life, type Protocol } from "./workloads
 export interface ExplorerSettings {
   /** Power-loss images for each crash, beside the killed process. */
   readonly lossesPerCrash: number;
-  /** One in so many images is also recovered twice and worked on to the end. */
+  /** One in so many of the distinct images is also recovered twice and worked on to the end. */
   readonly goOnEvery: number;
   /** Ends a workload at its first violation: for mutants. */
   readonly stopsAtViolation: boolean;
@@ -21,6 +22,8 @@ export interface Exploration {
   readonly workload: string;
   readonly operations: number;
   readonly images: number;
+  /** Of the images: those that differ from each other, or whose callers had been told other things. */
+  readonly distinct: number;
   readonly violations: readonly Violation[];
 }
 
@@ -147,6 +150,8 @@ async function exploreLostSyncs(protocol: Protocol, settings: ExplorerSettings):
 interface Sum {
   operations: number;
   images: number;
+  distinct: number;
+  readonly judged: WeakMap<Life, Set<string>>;
   readonly violations: Violation[];
   isOver(settings: ExplorerSettings): boolean;
   conclude(): Exploration;
@@ -156,12 +161,15 @@ function createSum(workload: string): Sum {
   return {
     operations: 0,
     images: 0,
+    distinct: 0,
+    judged: new WeakMap(),
     violations: [],
     isOver(settings) {
       return settings.stopsAtViolation && this.violations.length > 0;
     },
     conclude() {
-      return { workload, operations: this.operations, images: this.images, violations: this.violations };
+      const { operations, images, distinct, violations } = this;
+      return { workload, operations, images, distinct, violations };
     },
   };
 }
@@ -197,8 +205,15 @@ interface Crash {
 async function judgeImage(life: Life, { k, loss, torn }: Crash, settings: ExplorerSettings, sum: Sum): Promise<void> {
   sum.images += 1;
   const image = life.disk.imageAt(k, loss, torn);
-  const goesOn = sum.images % settings.goOnEvery === 0;
   const { trace, stepCount } = life;
+  const known = sum.judged.get(life) ?? new Set();
+  sum.judged.set(life, known);
+  // What looks like a case that was judged, with nothing known that was not known there, is that case.
+  const digest = `${digestOfDisk(image)} ${trace.countUpTo(k)}`;
+  if (known.has(digest)) return;
+  known.add(digest);
+  sum.distinct += 1;
+  const goesOn = sum.distinct % settings.goOnEvery === 0;
   const found = await judgeDisk(image, { trace, k, stepCount, goesOn });
   const place = `after operation ${k} (${life.disk.operations[k - 1]?.name ?? "none"} ${life.disk.operations[k - 1]?.path ?? ""}), ${JSON.stringify(loss)}${torn === undefined ? "" : ", torn"}`;
   sum.violations.push(...found.map(({ invariant, text }) => ({ invariant, text: `${text}; ${place}` })));

@@ -81,6 +81,12 @@ export class Trace implements OwnerWitness {
     this.anchors.push({ at: this.#now(), anchor });
   }
 
+  /** How much had been acknowledged, done and anchored by operation k: more of it with k, never other things. */
+  countUpTo(k: number): string {
+    const count = (all: readonly { readonly at: number }[]) => all.filter(({ at }) => at <= k).length;
+    return [this.acknowledgements, this.acts, this.anchors].map(count).join("/");
+  }
+
   /** The anchor as it lay outside the folder after operation k. */
   anchorAt(k: number): AnchorPosition | undefined {
     return this.anchors.findLast(({ at }) => at <= k)?.anchor;

@@ -11,7 +11,7 @@ import { type Fault, type FaultPlan, isLegalFault } from "../fault-plan.js";
 import { FaultyFileSystem } from "../faulty-file-system.js";
 import type { Violation } from "../oracle.js";
 import { openPlaceOn, type Scenario, type Wrap } from "./scenario.js";
-import { type Blame, describeFailure, judgeFailure, judgeImage } from "./verb-judge.js";
+import { type Blame, describeFailure, digestOfCase, judgeFailure, judgeImage, type Judging } from "./verb-judge.js";
 import { live, mergeEvents, prepareTruth, readEvents, type Truth, type VerbLife } from "./verb-life.js";
 
 export interface VerbSettings {
@@ -59,10 +59,8 @@ export async function exploreVerbFaults(scenario: Scenario, settings: FaultSetti
     const where = describePlan(plan, life);
     for (const text of judgeFailure(life.failure)) sum.blame(5, `${text}; ${where}`);
     const k = life.disk.operationCount;
-    for (const loss of lossesOf(k, settings.lossesPerCrash)) {
-      sum.images += 1;
-      await judgeImage({ truth, life, blame: sum.blame, where }, { k, loss });
-    }
+    for (const loss of lossesOf(k, settings.lossesPerCrash))
+      await judgeOnce({ truth, life, blame: sum.blame, where }, { k, loss }, sum);
     if (sum.isOver()) break;
   }
   return sum.conclude();
@@ -100,11 +98,23 @@ async function crashEverywhere({ truth, life, before = "" }: Crashing, settings:
     const last = life.disk.operations[k - 1];
     const where = `${before}after operation ${k} (${last?.name ?? "none"} ${last?.path ?? ""})`;
     for (const loss of lossesOf(k, settings.lossesPerCrash)) {
-      sum.images += 1;
-      await judgeImage({ truth, life, blame: sum.blame, where }, { k, loss });
+      await judgeOnce({ truth, life, blame: sum.blame, where }, { k, loss }, sum);
       if (sum.isOver()) return;
     }
   }
+}
+
+/** What looks like a case that was judged, and whose caller knows the same, is that case. */
+async function judgeOnce(judging: Judging, { k, loss }: { readonly k: number; readonly loss: Loss }, sum: Sum) {
+  const crash = { k, loss, image: judging.life.disk.imageAt(k, loss) };
+  sum.images += 1;
+  const known = sum.judged.get(judging.truth) ?? new Set();
+  sum.judged.set(judging.truth, known);
+  const digest = digestOfCase(judging.life, crash);
+  if (known.has(digest)) return;
+  known.add(digest);
+  sum.distinct += 1;
+  await judgeImage(judging, crash);
 }
 
 /** The way on after a crash, on a disk that remembers it; what was told and done before the crash stays so. */
@@ -182,6 +192,8 @@ function* plansFor({ disk }: VerbLife, { faults, stride, befalls }: FaultSetting
 interface Sum {
   operations: number;
   images: number;
+  distinct: number;
+  readonly judged: Map<Truth, Set<string>>;
   readonly blame: Blame;
   isOver(): boolean;
   conclude(): VerbExploration;
@@ -192,10 +204,13 @@ function createSum(workload: string, settings: VerbSettings): Sum {
   return {
     operations: 0,
     images: 0,
+    distinct: 0,
+    judged: new Map(),
     blame: (invariant, text) => violations.push({ invariant, text }),
     isOver: () => settings.stopsAtViolation && violations.length > 0,
     conclude() {
-      return { workload, operations: this.operations, images: this.images, violations };
+      const { operations, images, distinct } = this;
+      return { workload, operations, images, distinct, violations };
     },
   };
 }

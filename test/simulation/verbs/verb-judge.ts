@@ -4,9 +4,11 @@
  * (5) no error but a typed one that names a place and a next command, and in a world without rot no damage.
  */
 import { errorCodeOf, messageOf, SplashdownError } from "../../../src/base/errors.js";
+import { sha256Hex } from "../../../src/base/digest.js";
 import { canonicalJson, type JsonValue } from "../../../src/base/json.js";
 import type { DiskModel } from "../../support/disk-model.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
+import { digestOfDisk } from "../disk-digest.js";
 import type { Loss } from "../disk-image.js";
 import { FaultyFileSystem } from "../faulty-file-system.js";
 import type { Violation } from "../oracle.js";
@@ -29,12 +31,16 @@ export interface Crash {
   /** Operations that had been done. */
   readonly k: number;
   readonly loss: Loss;
+  /** The disk as it was left. */
+  readonly image: DiskModel;
 }
 
 /** Looks at what the crash left, does the same again, and compares the end with that of an undisturbed life. */
-export async function judgeImage({ truth, life, blame: blameAt, where }: Judging, { k, loss }: Crash): Promise<void> {
+export async function judgeImage(
+  { truth, life, blame: blameAt, where }: Judging,
+  { k, loss, image }: Crash,
+): Promise<void> {
   const blame: Blame = (invariant, text) => blameAt(invariant, `${text}; ${where}, ${JSON.stringify(loss)}`);
-  const image = life.disk.imageAt(k, loss);
   const disk = new FaultyFileSystem({ disk: image });
   try {
     const place = await openPlaceOn(truth.scenario, { disk, seed: "heir" });
@@ -50,6 +56,14 @@ export async function judgeImage({ truth, life, blame: blameAt, where }: Judging
   } catch (error) {
     blame(5, describeFailure(error));
   }
+}
+
+/** Everything that the judgement of an image depends on beside its truth: where two agree, one judgement is enough. */
+export function digestOfCase(life: VerbLife, { k, image }: Crash): string {
+  const upTo = <T extends { readonly at: number }>(all: readonly T[]): unknown[] =>
+    all.filter(({ at }) => at <= k).map((one) => ({ ...one, at: 0 }));
+  const known = [upTo(life.told), upTo(life.acts), life.failure === undefined, life.disk.faultCount === 0];
+  return sha256Hex(`${digestOfDisk(image)} ${JSON.stringify(known)}`);
 }
 
 /** Where it came from too, when it is our own mistake. */
