@@ -18,7 +18,8 @@ const RUNS = [
 function run([project, ...files], folder) {
   const report = join(folder, `${project}.json`);
   const args = ["vitest", "run", "--project", project, "--reporter=json", `--outputFile=${report}`, ...files];
-  spawnSync("npx", args, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+  const env = { ...process.env, SPLASHDOWN_PROOF_FACTOR: "2" };
+  spawnSync("npx", args, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
   return JSON.parse(readFileSync(report, "utf8")).testResults.flatMap(({ assertionResults }) => assertionResults);
 }
 

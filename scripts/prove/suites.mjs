@@ -27,6 +27,13 @@ const DAMAGE = [
   "test/unit/runtime/audit-file.test.ts",
 ];
 
+/** What the usual run of the tests kills only here and there. */
+const KILLED = [
+  "test/e2e/past/killed-removal.test.ts",
+  "test/e2e/past/killed-return.test.ts",
+  "test/e2e/kill/eventful.test.ts",
+];
+
 /** Slow ones first: two run side by side. */
 export const SUITES = [
   ...EXPLORED.map(({ name, least }) => ({
@@ -65,9 +72,14 @@ export const SUITES = [
     run: () => runTests(DAMAGE),
   },
   {
+    name: "real processes killed within every verb and rule",
+    least: { commit: 40, long: 40 },
+    run: () => runTests(KILLED, { factor: 2, project: "e2e" }),
+  },
+  {
     name: "parsers on changed and random bytes",
     least: { commit: 200_000, long: 10_000_000 },
-    run: (form) => runTests(["test/property/parsers.test.ts"], form === "long" ? 1_000 : 20),
+    run: (form) => runTests(["test/property/parsers.test.ts"], { factor: form === "long" ? 1_000 : 20 }),
   },
   {
     name: "crypto against outside vectors",
@@ -103,18 +115,11 @@ export async function killLoop(kills, seed = 1) {
   return { tried, violations: stdout.split("\n").filter((line) => line.startsWith("FAULT")) };
 }
 
-/** Tests of the source; a test that loops says how many cases it tried (test/support/tried.ts). */
-async function runTests(files, factor = 1) {
+/** A test that loops says how many cases it tried; a factor over 1 asks for all it can try (test/support/tried.ts). */
+async function runTests(files, { factor = 1, project = "source" } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "splashdown-proof-"));
   const report = join(folder, "report.json");
-  const args = [
-    "run",
-    "--project",
-    "source",
-    "--testTimeout=3600000",
-    "--reporter=json",
-    `--outputFile.json=${report}`,
-  ];
+  const args = ["run", "--project", project, "--testTimeout=3600000", "--reporter=json", `--outputFile.json=${report}`];
   try {
     await run([VITEST, ...args, ...files], { SPLASHDOWN_PROOF_FACTOR: String(factor) });
     const { testResults } = JSON.parse(readFileSync(report, "utf8"));

@@ -5,6 +5,7 @@ import { openSplashdown, type Splashdown } from "../../src/index.js";
 import { createEnvironment } from "../../src/runtime/environment.js";
 import { PROGRAM, PROJECT_FOLDER } from "./built-program.js";
 import type { CommandPlace } from "./command-place.js";
+import { strideOf } from "./tried.js";
 
 const KILL_CHILD = join(PROJECT_FOLDER, "scripts/kill-loop/kill-child.mjs");
 const OPERATIONS_MAX = 120;
@@ -37,7 +38,7 @@ export async function whileOpenIn<T>(
 /**
  * Kills the verb before each of its changing operations in turn, every time on a fresh copy, and checks what is left.
  *
- * Shape: `step`: only every so many operations. The answer is the number of kills; the verb got through at last.
+ * Shape: `step`: only every so many operations, unless a longer proof is asked for. The answer is the number of kills; the verb got through at last.
  */
 export async function killEverywhere(
   place: CommandPlace,
@@ -45,7 +46,7 @@ export async function killEverywhere(
   check: (splashdown: Splashdown, isKilled: boolean) => Promise<void>,
 ): Promise<number> {
   let kills = 0;
-  for (let n = 1; n <= operationsMax; n += step) {
+  for (let n = 1; n <= operationsMax; n += strideOf(step)) {
     const store = `killed-${n}`;
     cpSync(join(place.folder, "pristine"), join(place.folder, store), { recursive: true });
     const state = join(place.folder, `state-of-${store}`);

@@ -12,6 +12,7 @@ import type {
 import type { CommandPlace } from "../../support/command-place.js";
 import { crashAt, release, spoil, repair, startHeld, writeHeldSteps } from "../../support/held-steps.js";
 import { until } from "../../support/real-clock.js";
+import { selectCases } from "../../support/tried.js";
 import { closeStores, openStorePlace, STORE_KINDS } from "./store-places.js";
 
 const STEPS = ["s1", "s2", "s3"];
@@ -74,6 +75,32 @@ describe.each(STORE_KINDS)("on $kind", (store) => {
     expect((await show(place)).damage).toEqual([]);
   });
 
+  it("refuses another key, and reads nothing with it", LIMIT, async () => {
+    const place = await openStorePlace(store);
+    await runPast(place);
+    const stranger = { SPLASHDOWN_KEY: Buffer.alloc(32, 8).toString("base64") };
+    const refused = await place.run(["show", "t"], { env: stranger });
+    expect([refused.code, refused.stdout]).toEqual([12, ""]);
+    expect((await place.run(["show", "t"])).code).toBe(0);
+  });
+
+  it("FAULTS 25: while one process has the task, another one is refused and changes nothing", LIMIT, async () => {
+    const place = await openStorePlace(store);
+    const file = writeHeldSteps(place, STEPS);
+    const running = await startHeld(place, "s2", { args: ["run", file, "--task", "t"] });
+    const refused = await place.run(["resume", "t"]);
+    expect(refused.code).toBe(store.isShared ? 11 : 4);
+    expect(refused.stderr).toContain(store.isShared ? `process ${running.pid}` : `process ${running.pid} on `);
+    release(place, "s2");
+    expect((await running.done).code).toBe(0);
+    expect(place.ledger()).toEqual(STEPS);
+  });
+});
+
+// A process on PGlite takes seconds to start: with it these are for `scripts/stores`.
+const MOST = selectCases(STORE_KINDS, ({ kind }) => kind !== "pglite");
+
+describe.each(MOST)("on $kind", (store) => {
   it("FAULTS 36: of several that recover at once exactly one runs each task", LIMIT, async () => {
     const place = await openStorePlace(store);
     const file = writeHeldSteps(place, STEPS, { effects: "none" });
@@ -121,27 +148,6 @@ describe.each(STORE_KINDS)("on $kind", (store) => {
     expect(await show(place)).toMatchObject({ status: "done", damage: [] });
     expect((await place.run(["run", "wf.yaml", "--task", "t"])).code).toBe(0);
     expect(place.ledger()).toEqual(["a", "b", "c"]);
-  });
-
-  it("refuses another key, and reads nothing with it", LIMIT, async () => {
-    const place = await openStorePlace(store);
-    await runPast(place);
-    const stranger = { SPLASHDOWN_KEY: Buffer.alloc(32, 8).toString("base64") };
-    const refused = await place.run(["show", "t"], { env: stranger });
-    expect([refused.code, refused.stdout]).toEqual([12, ""]);
-    expect((await place.run(["show", "t"])).code).toBe(0);
-  });
-
-  it("FAULTS 25: while one process has the task, another one is refused and changes nothing", LIMIT, async () => {
-    const place = await openStorePlace(store);
-    const file = writeHeldSteps(place, STEPS);
-    const running = await startHeld(place, "s2", { args: ["run", file, "--task", "t"] });
-    const refused = await place.run(["resume", "t"]);
-    expect(refused.code).toBe(store.isShared ? 11 : 4);
-    expect(refused.stderr).toContain(store.isShared ? `process ${running.pid}` : `process ${running.pid} on `);
-    release(place, "s2");
-    expect((await running.done).code).toBe(0);
-    expect(place.ledger()).toEqual(STEPS);
   });
 
   it.runIf(store.isShared)("a running task hears what other processes ask and answer", LIMIT, async () => {
