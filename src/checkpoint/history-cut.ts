@@ -27,7 +27,7 @@ export interface HistoryCut {
 }
 
 export interface CutQuestion {
-  readonly history: History;
+  readonly history: Pick<History, "covers" | "lost" | "prunedBefore" | "links">;
   readonly checkpoints: readonly CheckpointEntry[];
   /** The verified files that stay. */
   readonly kept: readonly Pick<LoadedSnapshot, "position">[];
