@@ -64,7 +64,7 @@ export interface StandaloneOptions {
   readonly clock: Clock;
   readonly random: RandomSource;
   /** Writes a further copy of a checkpoint file; absent: `createCheckpoint` takes no path. */
-  readonly exportTo?: (path: string, bytes: Uint8Array) => Promise<void>;
+  readonly exportTo?: ((path: string, bytes: Uint8Array) => Promise<void>) | undefined;
 }
 
 export interface StandaloneCheckpoints {

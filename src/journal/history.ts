@@ -254,7 +254,9 @@ function findPrunedBefore(records: readonly HistoryRecord[]): number {
   const [first] = records;
   if (first === undefined || first.n === 1) return 1;
   const pruned = records.flatMap((record) => (record.kind === "prune" ? [record.decode()] : []));
-  const before = pruned.map((event) => (event.type === "pruned" ? (event.history?.before ?? 1) : 1));
+  const before = pruned.flatMap((event) =>
+    "history" in event && event.history !== undefined ? [event.history.before] : [],
+  );
   return Math.max(1, ...before);
 }
 

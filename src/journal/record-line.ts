@@ -77,14 +77,14 @@ export function locateRecord(bytes: Buffer, start: number, end: number): RecordP
   const dataEnd = hashedEnd - 1;
   // A quote before the end: two lines whose newline was damaged.
   if (!Number.isSafeInteger(n) || dataEnd < dataStart || bytes.indexOf(QUOTE, dataStart) !== dataEnd) return undefined;
-  return { n, kind: head[2] ?? "", start, dataStart, dataEnd, hashedEnd, end };
+  return { n, kind: String(head[2]), start, dataStart, dataEnd, hashedEnd, end };
 }
 
 /** The hash stated by `,"h":"…"}` at the end of a line; `undefined` when it has not the form. */
 export function parseHashField(bytes: Buffer, start: number, end: number): Buffer | undefined {
   const match = HASH_FIELD.exec(bytes.toString("latin1", start, end));
   if (match === null) return undefined;
-  return Buffer.from(match[1] ?? "", "base64url");
+  return Buffer.from(String(match[1]), "base64url");
 }
 
 /** The hash that a line states which is known to be whole. */

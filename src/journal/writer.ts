@@ -42,7 +42,7 @@ export interface JournalWriterOptions {
   readonly clock: Clock;
   readonly log?: Log;
   /** The disk is full, and what is written now lies in the reserve: nothing more should begin. */
-  readonly onReserveUsed?: (error: SplashdownError) => void;
+  readonly onReserveUsed?: (error: unknown) => void;
   /** For tests: smaller than LIMITS. */
   readonly segmentBytesMax?: number;
   readonly segmentRecordsMax?: number;
@@ -283,7 +283,7 @@ export class JournalWriter implements EventLog {
   async #useReserve(error: unknown): Promise<void> {
     const { task, onReserveUsed } = this.#options;
     await task.releaseReserve();
-    if (error instanceof SplashdownError) onReserveUsed?.(error);
+    onReserveUsed?.(error);
   }
 
   async #dropSegment(): Promise<void> {

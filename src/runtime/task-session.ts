@@ -82,7 +82,7 @@ export async function runSession(
 ): Promise<SessionEnd> {
   let session: TaskSession | undefined;
   // The disk may be full while the journal is opened, before there is a session to stop.
-  let full: SplashdownError | undefined;
+  let full: unknown;
   const journal = await openJournal(options, (error) => {
     full = error;
     session?.stopForRoom(error);
@@ -99,7 +99,7 @@ export async function runSession(
 
 function openJournal(
   { services, task, vault, epoch, prev, repeated = [], base, journalBytes }: SessionOptions,
-  onReserveUsed: (error: SplashdownError) => void,
+  onReserveUsed: (error: unknown) => void,
 ): Promise<JournalWriter> {
   const { clock, log } = services;
   const continued = { epoch, prev, repeated, base, sizeBytes: journalBytes };
@@ -182,8 +182,8 @@ class TaskSession {
   }
 
   /** A full disk: what runs may end, nothing more begins. */
-  stopForRoom(error: SplashdownError): void {
-    const reason = `${error.code}: ${error.message}; free some space, then resume`;
+  stopForRoom(error: unknown): void {
+    const reason = `STORE_FULL: ${messageOf(error)}; free some space, then resume`;
     this.#runner.leave({ end: "failed", reason, exitStatus: EXIT_STATUS.failed, cancel: false });
   }
 

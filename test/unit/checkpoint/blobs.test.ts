@@ -8,6 +8,7 @@ import { createCheckpointRoom, textOf } from "../../support/checkpoint-room.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { createOtherKeyVault, createPlainVault, createTestVault, JOURNAL_TASK_ID } from "../../support/journal-room.js";
+import { OTHER_TASK_ID } from "../../support/vault-room.js";
 import { noteTried } from "../../support/tried.js";
 
 const KEYS = ["BLOB_CORRUPT"];
@@ -183,6 +184,28 @@ describe("the blob shelf", () => {
     await store.remove(ref.key);
     expect(await codeOfAsync(() => open().get(ref))).toBe("BLOB_CORRUPT");
     expect(await codeOfAsync(() => open().get({ ...ref, key: "keyring-1.json" }))).toBe("BLOB_CORRUPT");
+  });
+
+  it("proves a blob by its name alone, and says which one is missing or damaged", async () => {
+    const { store, shelf, bytes, replace } = await createGround();
+    const ref = await shelf.put(LARGE);
+    await expect(shelf.prove(ref.key)).resolves.toBeUndefined();
+    await replace(ref, (await bytes(ref)).subarray(0, 5000));
+    expect(await codeOfAsync(() => shelf.prove(ref.key))).toBe("BLOB_CORRUPT");
+    await store.remove(ref.key);
+    await expect(shelf.prove(ref.key)).rejects.toThrow("it is missing");
+  });
+
+  it("leaves what stands in the way where the key is the wrong one: that is no damage", async () => {
+    const { shelf, bytes, replace, store } = await createGround();
+    const ref = await shelf.put(LARGE);
+    const whole = await bytes(ref);
+    const foreign = await createGround(createTestVault("blobs", OTHER_TASK_ID));
+    await replace(ref, await foreign.bytes(await foreign.shelf.put(LARGE)));
+    const again = createBlobShelf({ store, vault: createTestVault("blobs") });
+    expect(await codeOfAsync(() => again.put(LARGE))).toBe("TASK_SWAPPED");
+    expect((await bytes(ref)).equals(whole)).toBe(false);
+    expect(await store.list("quarantine/")).toEqual([]);
   });
 
   it("sets a damaged file aside that stands in the way", async () => {

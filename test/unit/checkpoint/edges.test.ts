@@ -45,6 +45,7 @@ describe("the picture of a task", () => {
     const state = createTaskState();
     const statuses: readonly StepEntry["status"][] = [
       "open",
+      "asked",
       "waiting_retry",
       "cancelled",
       "completed",
@@ -92,12 +93,13 @@ describe("the picture of a task", () => {
       "apollo active",
       "mercury_1 launched",
       "mercury_2 blocked",
-      "mercury_3 failed",
-      "mercury_4 completed",
-      "mercury_5 failed",
-      "mercury_6 completed",
-      "mercury_7 blocked",
+      "mercury_3 blocked",
+      "mercury_4 failed",
+      "mercury_5 completed",
+      "mercury_6 failed",
+      "mercury_7 completed",
       "mercury_8 blocked",
+      "mercury_9 blocked",
       "helper active",
     ]);
     expect(picture.agents["helper"]).toEqual({ status: "active", blockers: ["a"], state: "channel.agent:helper" });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { formatSnapshotName } from "../../../src/checkpoint/names.js";
 import type { SnapshotEvent } from "../../../src/checkpoint/contract.js";
 import {
   type CheckpointManager,
@@ -319,5 +320,13 @@ describe("the checkpoint manager", () => {
       "00000006",
     ]);
     expect(events.filter(({ type }) => type === "pruned")).toHaveLength(3);
+    await room.task.putOnce(
+      formatSnapshotName({ phase: 1, atMs: state.checkpoints[0]?.atMs ?? 0, seq: 1 }),
+      Buffer.from("x"),
+    );
+    manager.retain(state);
+    expect(events.filter(({ type }) => type === "pruned")).toHaveLength(3);
+    await manager.idle();
+    expect(events.filter(({ type }) => type === "pruned")).toHaveLength(4);
   });
 });

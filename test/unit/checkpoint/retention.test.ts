@@ -68,6 +68,16 @@ describe("selectExpired", () => {
     expect(seqsOf(one, selectExpired(one, RULES))).toEqual([2, 3, 4, 5, 6, 7]);
   });
 
+  it("removes by age where that is asked for, and everything where a person clears", () => {
+    const files = filesOf(6, 100);
+    const byAge = selectExpired(files, { ...RULES, beforeMs: FAKE_START_MS + 3 });
+    expect(seqsOf(files, byAge)).toEqual([1, 2]);
+    expect(byAge[0]?.reason).toBe(`older than ${new Date(FAKE_START_MS + 3).toISOString()}`);
+    const cleared = selectExpired(files, { perPhaseMax: 0, perTaskMax: 0, verifiedMin: 0 });
+    expect(seqsOf(files, cleared)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(cleared[0]?.reason).toBe("all files of the task are cleared");
+  });
+
   it("keeps the newest file whatever the limits", () => {
     const files = filesOf(3, 100, (seq) => ({ isVerified: seq < 3 }));
     expect(seqsOf(files, selectExpired(files, { perPhaseMax: 0, perTaskMax: 0 }))).toEqual([]);
@@ -191,6 +201,30 @@ describe("SnapshotRetention", () => {
     expect(await ground.retention.run({ checkpoints: mine })).toEqual([nameOf(1, 1)]);
     expect(await ground.left()).toHaveLength(7);
     expect(await ground.retention.run({ checkpoints: [] })).toEqual([]);
+  });
+
+  it("C9: keeps the file that a shortened history begins at, over every limit", async () => {
+    const ground = await createGround(6);
+    const removed = await ground.retention.run({ checkpoints: ground.history, historyFrom: 3 });
+    expect(removed).toEqual([nameOf(1, 1), nameOf(3, 1)]);
+    expect(await ground.left()).toEqual(["00000002", "00000004", "00000005", "00000006"]);
+    const beyond = await createGround(5);
+    expect(await beyond.retention.run({ checkpoints: beyond.history, historyFrom: 99 })).toHaveLength(2);
+  });
+
+  it("says in the same event what goes of the history", async () => {
+    const ground = await createGround(5);
+    const retained = { checkpoints: ground.history };
+    await ground.retention.carryOut(retained, await ground.retention.plan(retained), { before: 4 });
+    expect(ground.events.map(({ history }) => history)).toEqual([{ before: 4 }]);
+  });
+
+  it("decodes a file once, whether it is good or not", async () => {
+    const ground = await createGround(6, { damaged: [6, 5, 4, 3, 2] });
+    await ground.retention.run({ checkpoints: ground.history });
+    const verified = ground.steps.length;
+    await ground.retention.run({ checkpoints: ground.history });
+    expect([verified, ground.steps.length]).toEqual([6, 6]);
   });
 
   it("looks no further when nothing is over the limits", async () => {

@@ -2,16 +2,26 @@ import { describe, expect, it } from "vitest";
 import { createCheckpointManager } from "../../../src/checkpoint/manager.js";
 import { SnapshotRetention } from "../../../src/checkpoint/retention.js";
 import { createSnapshotSource } from "../../../src/checkpoint/source.js";
-import { openStandaloneCheckpoints, type StandaloneCheckpoints } from "../../../src/checkpoint/standalone.js";
+import {
+  isOfProgram,
+  openStandaloneCheckpoints,
+  type StandaloneCheckpoints,
+  type StandaloneOptions,
+} from "../../../src/checkpoint/standalone.js";
 import type { EngineEvent } from "../../../src/engine/events.js";
 import { evolve } from "../../../src/engine/evolve.js";
 import { createState, type TaskState } from "../../../src/engine/state.js";
 import type { JournalPosition } from "../../../src/journal/position.js";
 import type { JournalWriter } from "../../../src/journal/writer.js";
-import { RAW_BYTES_MAX } from "../../support/checkpoint-room.js";
-import { codeOfAsync } from "../../support/error-code.js";
+import { createTaskState, RAW_BYTES_MAX } from "../../support/checkpoint-room.js";
+import { codeOfAsync, refusalOf } from "../../support/error-code.js";
 import { flushReactions } from "../../support/fake-clock.js";
-import { createJournalRoom, JOURNAL_TASK_ID, type JournalRoom } from "../../support/journal-room.js";
+import {
+  createJournalRoom,
+  createOtherKeyVault,
+  JOURNAL_TASK_ID,
+  type JournalRoom,
+} from "../../support/journal-room.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
 
 interface Program {
@@ -22,7 +32,11 @@ interface Program {
 }
 
 /** A program's process over a task that may have been there before. */
-async function startProgram(room: JournalRoom, from?: { state: TaskState; prev: JournalPosition }): Promise<Program> {
+async function startProgram(
+  room: JournalRoom,
+  from?: { state: TaskState; prev: JournalPosition },
+  extra: Partial<StandaloneOptions> = {},
+): Promise<Program> {
   const journal = await room.take(from?.prev);
   const state = from?.state ?? createState();
   const copies = new Map<string, Uint8Array>();
@@ -63,6 +77,7 @@ async function startProgram(room: JournalRoom, from?: { state: TaskState; prev: 
     clock: room.clock,
     random: createSeededRandom(`program ${journal.epoch}`),
     exportTo: async (path, bytes) => void copies.set(path, bytes),
+    ...extra,
   });
   return { checkpoints, state, journal, copies };
 }
@@ -183,11 +198,27 @@ describe("the standalone checkpoint manager", () => {
     expect((await checkpoints.loadLatest())?.seq).toBe(1);
   });
 
+  it("passes over no file that the store or the key fails to give", async () => {
+    const room = await createJournalRoom();
+    const source = createSnapshotSource({ store: room.task, vault: createOtherKeyVault(), rawBytesMax: RAW_BYTES_MAX });
+    const { checkpoints } = await startProgram(room, undefined, { source });
+    await checkpoints.createCheckpoint();
+    expect(await codeOfAsync(() => checkpoints.loadLatest())).toBe("KEY_WRONG");
+  });
+
+  it("is told from a task that a workflow runs, and from one that never began", async () => {
+    const { state } = await startProgram(await createJournalRoom());
+    expect([state, createTaskState(), createState()].map(isOfProgram)).toEqual([true, false, false]);
+  });
+
   it("writes a copy where it is asked to", async () => {
     const room = await createJournalRoom();
     const { checkpoints, copies } = await startProgram(room);
     const { file } = await checkpoints.createCheckpoint("/backup/one.json");
     expect(copies.get("/backup/one.json")).toEqual(await room.task.get(file?.name ?? ""));
+    const { checkpoints: without } = await startProgram(await createJournalRoom(), undefined, { exportTo: undefined });
+    expect(await codeOfAsync(() => without.createCheckpoint("/backup/two.json"))).toBe("USAGE_INVALID");
+    expect(await without.list()).toEqual([]);
   });
 
   it("refuses what cannot be right", async () => {
@@ -200,6 +231,10 @@ describe("the standalone checkpoint manager", () => {
         checkpoints.recordDecision({ agent: "a", type: "t", description: "d", rationale: "r", confidence: 150 }),
       ),
     ).toBe("USAGE_INVALID");
+    const near = await refusalOf(async () => checkpoints.updateAgentState("a", { status: "active", confidence: 87 }));
+    expect(near.message).toContain("; 0.87 was meant?");
+    const far = await refusalOf(async () => checkpoints.updateAgentState("a", { status: "active", confidence: -1 }));
+    expect(far.message).toBe("a confidence is from 0 to 1, not -1");
     expect(await codeOfAsync(() => checkpoints.startPhase(0))).toBe("USAGE_INVALID");
     expect(await codeOfAsync(async () => checkpoints.updateAgentState("a", { status: "active", state: () => 1 }))).toBe(
       "VALUE_UNSUPPORTED",

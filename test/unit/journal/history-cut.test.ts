@@ -1,10 +1,11 @@
 /** `prune --history`: segments before a record are removed, by a record that says so. */
 import { describe, expect, it } from "vitest";
+import type { EngineEvent } from "../../../src/engine/events.js";
 import { FAKE_START_MS } from "../../support/fake-clock.js";
 import { createJournalRoom, notedEvent, textsOf, type JournalRoom } from "../../support/journal-room.js";
 
 /** Three owners, three segments: records 1–2, 3–4, and from 5 on, the last with what was said of the cut. */
-async function threeSegments(before?: number): Promise<JournalRoom> {
+async function threeSegments(before?: number, ...later: readonly EngineEvent[]): Promise<JournalRoom> {
   const room = await createJournalRoom();
   let writer = await room.take();
   for (let n = 1; n <= 6; n += 1) {
@@ -14,6 +15,7 @@ async function threeSegments(before?: number): Promise<JournalRoom> {
   }
   if (before !== undefined) {
     writer.append([{ type: "pruned", atMs: FAKE_START_MS, files: [], reason: "test", history: { before } }]);
+    writer.append(later);
     await writer.durable();
   }
   return room;
@@ -27,6 +29,13 @@ describe("a history that was shortened", () => {
     expect(textsOf(history)).toEqual(["note 3", "note 4", "note 5", "note 6", "pruned"]);
     expect(history).toMatchObject({ prunedBefore: 3, damage: [] });
     expect(history.head?.n).toBe(7);
+  });
+
+  it("is whole too where snapshot files alone were removed since", async () => {
+    const files = ["checkpoint_phase1_20260101T000000.000_00000001.json"];
+    const room = await threeSegments(3, { type: "pruned", atMs: FAKE_START_MS, files, reason: "too many" });
+    await room.task.removeSegment({ epoch: 1, index: 0 });
+    expect(await room.read()).toMatchObject({ prunedBefore: 3, damage: [], lost: [{ from: 1, to: 2 }] });
   });
 
   it("names the damage where the same segment is missing and nothing said so", async () => {

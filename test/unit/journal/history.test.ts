@@ -332,6 +332,37 @@ describe("readHistory", () => {
     });
   });
 
+  it("J5: takes a header for damaged that continues something which is no place of a journal", async () => {
+    const { bytes } = await writeBatches([[1], [2]]);
+    for (const prev of ["7", '"x"', "{}", "[]"]) {
+      const broken = Buffer.from(bytes.toString("latin1").replace('"prev":null', `"prev":${prev}`), "latin1");
+      expect(broken.length).toBe(bytes.length - 4 + prev.length);
+      expect(await readBytes({ "1-0": broken })).toMatchObject({
+        records: [],
+        damage: [{ segment: "00000001-0000", what: "header" }],
+      });
+    }
+  });
+
+  it("finds the records on both sides of a damaged newline, copies of an earlier batch among them", async () => {
+    const room = await createJournalRoom();
+    const first = await room.take();
+    first.append([notedEvent(1), notedEvent(2)]);
+    await first.close();
+    const before = await room.read();
+    const heir = await room.take(before.head, { repeated: before.lastBatch() });
+    heir.append([notedEvent(3)]);
+    await heir.durable();
+    heir.append([notedEvent(4)]);
+    await heir.close();
+    const [one, two] = [await room.bytes(), await room.bytes({ epoch: 2, index: 0 })];
+    for (const at of [1, 2, 3]) {
+      const history = await readBytes({ "1-0": one, "2-0": damaged(two, linesOf(two)[at]?.end ?? 0) });
+      expect(textsOf(history)).toEqual(["note 1", "note 2", "note 3", "note 4"]);
+      expect(history).toMatchObject({ lost: [], damage: [{ segment: "00000002-0000", line: at + 1 }] });
+    }
+  });
+
   it("J6: refuses an intact segment that is not the one a later segment continues", async () => {
     const { room } = await writeBatches([[1], [2]]);
     const heir = await room.take((await room.read()).head);

@@ -68,6 +68,23 @@ describe("the last batch of the writer before", () => {
     expect((await room.read()).lastBatch()).toEqual([notedEvent(3)]);
   });
 
+  it("J13: is what can be read of it where a record in it is lost", async () => {
+    const room = await createJournalRoom();
+    const writer = await room.take();
+    for (const batch of [[1], [2, 3, 4, 5], [6]]) {
+      writer.append(batch.map((n) => notedEvent(n)));
+      await writer.durable();
+    }
+    const bytes = await room.bytes();
+    const start = linesOf(bytes, 3).length;
+    // The last record is gone with its line, so that the batch of four is the last one; its second record is damaged.
+    const cut = Buffer.from(linesOf(bytes, 6));
+    cut[start + 40] = (cut[start + 40] ?? 0) ^ 1;
+    const history = await readHistory({ task: createSegmentsTask(new Map([["1-0", cut]])), vault: room.vault });
+    expect(textsOf(history)).toEqual(["note 1", "note 2", "note 4", "note 5"]);
+    expect(history.lastBatch()).toEqual([notedEvent(4), notedEvent(5)]);
+  });
+
   it("J13: stands once more at the beginning of the heir's segment, and counts once", async () => {
     const scene = await createScene();
     expect(scene.second.toString("utf8")).toContain('"repeats":3');

@@ -106,6 +106,17 @@ describe("JournalWriter", () => {
     expect((await room.read()).records).toHaveLength(1);
   });
 
+  it("writes nothing more for them when somebody waited for them after all", async () => {
+    const room = await createJournalRoom();
+    const writer = await room.take();
+    writer.append([notedEvent(1)]);
+    await writer.durable();
+    const { bytesWritten } = writer;
+    await room.clock.advance(1_000);
+    expect([writer.bytesWritten, (await room.read()).records.length]).toEqual([bytesWritten, 1]);
+    await writer.close();
+  });
+
   it("J3: continues the history of the epoch before, and says so in its header", async () => {
     const room = await createJournalRoom();
     const first = await room.take();

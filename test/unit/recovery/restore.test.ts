@@ -3,7 +3,9 @@ import { encodeBase64Url, sha256 } from "../../../src/base/digest.js";
 import { errorCodeOf, SplashdownError } from "../../../src/base/errors.js";
 import type { SnapshotSource } from "../../../src/checkpoint/contract.js";
 import type { EngineEvent } from "../../../src/engine/events.js";
+import type { ScanCache } from "../../../src/journal/history.js";
 import { openJournalWriter, type JournalWriter } from "../../../src/journal/writer.js";
+import { readTask } from "../../../src/recovery/fold.js";
 import type { Restored } from "../../../src/recovery/restore.js";
 import type { TaskStore } from "../../../src/store/contract.js";
 import type { AnchorPosition } from "../../../src/vault/anchor.js";
@@ -99,6 +101,20 @@ describe("restoreTask", () => {
     });
     expect(room.snapshotFiles()).toEqual([first]);
     expect(room.names(`${CHECKPOINTS}/quarantine`)).toEqual([newest, `${newest}.reason.txt`]);
+  });
+
+  it("R8: takes the state that was read before where nothing was written since, and reads again where it was", async () => {
+    await room.live(4, "intended", 4);
+    const task = await room.task();
+    const cache: ScanCache = new Map();
+    const vault = createTestVault("looker");
+    const folded = await readTask({ task, vault, snapshots: room.snapshots(task), cache });
+    const taken = await room.restore({ task, vault, known: { folded, cache } });
+    expect(taken.state).toBe(folded.state);
+    await (await takeOn(taken, task)).close();
+    const again = await room.restore({ task, vault, known: { folded, cache } });
+    expect(again.epoch).toBe(taken.epoch + 1);
+    expect(again.prev?.n).toBe(taken.prev?.n);
   });
 
   it("R3: starts from the first record when no snapshot is left", async () => {

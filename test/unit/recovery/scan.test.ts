@@ -229,6 +229,9 @@ describe("planRecovery", () => {
       p: "its time comes at 1970-01-01T00:00:05.000Z",
     });
     expect(plan.nextDueAtMs).toBe(1_001);
+    const answered = planRecovery([entry("i", "waiting"), entry("j", "waiting")], 1_000, new Set(["j"]));
+    expect(answered.take).toEqual([{ name: "j", why: "answered" }]);
+    expect(answered.leave).toEqual([{ name: "i", why: "it waits for a person" }]);
     expect(planRecovery([], 0).nextDueAtMs).toBeUndefined();
   });
 });
