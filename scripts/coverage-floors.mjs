@@ -1,8 +1,7 @@
 /**
- * How much of the source the tests must run through, and the judgement of a report (istanbul's json-summary).
+ * How much of the source the tests must run through, and the judgement of a report (istanbul's coverage-final.json).
  *
- * DESIGN section 12 wants 90 % overall and 98 % of the branches of five rooms. A floor below that is what is reached today:
- * it may only rise.
+ * Source: DESIGN section 12, which wants 90 % overall and 98 % of the branches of five rooms.
  */
 
 /** Units: per cent. */
@@ -11,22 +10,68 @@ export const FLOORS = {
   branches: { vault: 98, journal: 98, checkpoint: 98, recovery: 98, store: 98 },
 };
 
-/** Every floor that is not reached, in words; empty when all are. */
-export function judgeCoverage(summary, floors = FLOORS) {
-  const rooms = new Map();
-  for (const [file, { branches }] of Object.entries(summary)) {
-    const room = /src\/([a-z]+)\//.exec(file)?.[1];
-    if (room === undefined) continue;
-    const sum = rooms.get(room) ?? { covered: 0, total: 0 };
-    rooms.set(room, { covered: sum.covered + branches.covered, total: sum.total + branches.total });
-  }
+/**
+ * Every floor that is not reached, in words; empty when all are. `rooms`: what the guarded rooms have.
+ *
+ * Shape: `report` by file, as istanbul has it: counts of statements and branches beside the places they stand at.
+ */
+export function judgeCoverage(report, floors = FLOORS) {
+  const files = Object.entries(report);
+  const rooms = Object.keys(floors.branches).map((room) => {
+    const own = files.filter(([file]) => roomOf(file) === room);
+    return { room, ...sumBranches(own), missed: own.flatMap(([file, counts]) => listMissed(file, counts)) };
+  });
   const short = [];
-  const lines = summary.total?.lines.pct ?? 0;
-  if (lines < floors.lines) short.push(`lines overall: ${lines} % of at least ${floors.lines} %`);
-  for (const [room, floor] of Object.entries(floors.branches)) {
-    const { covered, total } = rooms.get(room) ?? { covered: 0, total: 1 };
-    const percent = (100 * covered) / total;
+  const lines = computeLines(files);
+  if (lines < floors.lines) short.push(`lines overall: ${lines.toFixed(2)} % of at least ${floors.lines} %`);
+  for (const { room, percent } of rooms) {
+    const floor = floors.branches[room];
     if (percent < floor) short.push(`branches of ${room}/: ${percent.toFixed(2)} % of at least ${floor} %`);
   }
-  return short;
+  return { short, rooms };
+}
+
+/** What the rooms have, and below each the branches that no test takes. */
+export function describeRooms(rooms) {
+  return rooms.flatMap(({ room, covered, total, percent, missed }) => [
+    `branches of ${room}/: ${percent.toFixed(2)} % (${covered} of ${total})`,
+    ...missed.map((place) => `  ${place}`),
+  ]);
+}
+
+function roomOf(file) {
+  return /(?:^|\/)src\/([a-z]+)\//.exec(file)?.[1];
+}
+
+function sumBranches(files) {
+  const counts = files.flatMap(([, { b }]) => Object.values(b).flat());
+  const covered = counts.filter((count) => count > 0).length;
+  // A room that no report has was not run at all.
+  return { covered, total: counts.length, percent: counts.length === 0 ? 0 : (100 * covered) / counts.length };
+}
+
+/** `src/room/file.ts:12 cond-expr` for every branch that was never taken. */
+function listMissed(file, { b, branchMap }) {
+  const name = file.slice(file.lastIndexOf("src/"));
+  return Object.entries(b).flatMap(([id, counts]) => {
+    const { type, loc, locations } = branchMap[id];
+    // The other way of an `if` without `else` has no place of its own.
+    const lineOf = (way) => locations[way]?.start?.line ?? loc.start.line;
+    return counts.flatMap((count, way) => (count > 0 ? [] : [`${name}:${lineOf(way)} ${type}`]));
+  });
+}
+
+/** A line is run when one of the statements that begin on it is. */
+function computeLines(files) {
+  let [run, total] = [0, 0];
+  for (const [, { s, statementMap }] of files) {
+    const lines = new Map();
+    for (const [id, count] of Object.entries(s)) {
+      const { line } = statementMap[id].start;
+      lines.set(line, Math.max(count, lines.get(line) ?? 0));
+    }
+    total += lines.size;
+    run += [...lines.values()].filter((count) => count > 0).length;
+  }
+  return total === 0 ? 0 : (100 * run) / total;
 }
