@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Stands in for an installed agent: speaks the JSON lines of the one whose name is its first argument, as documented.
 // What it was called with goes to the file $CALLS, and how it behaves is said by the prompt: "fail", "limit", "die once",
-// "json", "mute". It needs no network and no model.
+// "json", "mute", "say no more". Asked for a report it gives one. It needs no network and no model.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 
 const [kind, ...args] = process.argv.slice(2);
@@ -14,9 +14,20 @@ if (process.env.CALLS) appendFileSync(process.env.CALLS, `${JSON.stringify({ arg
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const LIMIT = "Claude AI usage limit reached|4102444800";
 const failure = prompt.includes("limit") ? LIMIT : prompt.includes("fail") ? "the model refused" : undefined;
-const text = prompt.includes("json")
-  ? 'Here it is:\n```json\n{"score": 7}\n```'
-  : `answer to: ${prompt.split("\n").at(-1)}`;
+const isReported = prompt.includes("# How to answer") && !prompt.includes("say no more");
+// Of a briefing, the step's own part.
+const asked = /# Your part: [^\n]*\n\n([^\n]*)/.exec(prompt)?.[1] ?? prompt.split("\n").at(-1);
+const report = {
+  output: `answer to: ${asked}`,
+  confidence: { knowledge: 0.9, information: 0.8, implementation: 0.9, validation: 0.8 },
+  factors: ["the file was read"],
+  uncertainties: kind === "codex" ? ["who calls it"] : [],
+  assumptions: [],
+  blockers: [],
+  milestones: [],
+};
+const plain = prompt.includes("json") ? 'Here it is:\n```json\n{"score": 7}\n```' : report.output;
+const text = isReported ? `That is what I found:\n\n${JSON.stringify(report)}` : plain;
 
 const SPEECH = {
   claude: {

@@ -24,13 +24,13 @@ import { parseReport } from "./report.js";
 import {
   ASSESSMENT_REQUEST,
   ASSESSMENT_SCHEMA,
-  claimOf,
+  completeWith,
   isAssessed,
   readSelfReport,
   REPORT_FORM,
   reportSchema,
+  reportedOutput,
   unassessed,
-  type SelfReport,
 } from "./self-report.js";
 
 interface Attempt {
@@ -104,31 +104,10 @@ async function keepOutput(
   work: StepWork,
   { answer, output }: { readonly answer: DurableAnswer; readonly output: JsonValue | undefined },
 ): Promise<Kept> {
-  const kept = wrapText(work, output) ?? outputOf(answer.say, declaresOutput(work));
+  const isDeclared = work.definition.outputSchema !== undefined;
+  const kept = reportedOutput(output, isDeclared) ?? outputOf(answer.say, isDeclared);
   await requireDeclaredOutput(deps, work, kept);
   return { output: kept, factors: answer.factors };
-}
-
-function declaresOutput({ definition }: StepWork): boolean {
-  return definition.outputSchema !== undefined;
-}
-
-/** The text of a report stands where the text of an answer would. */
-function wrapText(work: StepWork, output: JsonValue | undefined): JsonValue | undefined {
-  return typeof output === "string" && !declaresOutput(work) ? { result: output } : output;
-}
-
-function completeWith(output: JsonValue, report: SelfReport, factors: readonly string[]): StepOutcome {
-  const claim = claimOf(report);
-  return {
-    status: "completed",
-    output,
-    ...(claim.confidence === undefined ? {} : { confidence: claim.confidence }),
-    factors: [...claim.factors, ...factors],
-    uncertainties: claim.uncertainties,
-    ...(report.blockers.length === 0 ? {} : { blockers: report.blockers }),
-    ...(report.assumptions.length === 0 ? {} : { assumptions: report.assumptions }),
-  };
 }
 
 /** Each once: an attempt before this one may have told some. */

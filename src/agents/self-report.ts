@@ -1,13 +1,14 @@
 /**
  * What a model says of its own answer: how sure it is, in four parts, and what it does not know.
  *
- * A model that was briefed answers with a report. One that gives its output alone is asked for the rest, once; the output
- * it gave stays. What is missing then is not made up: a part that is missing counts as the lowest of those given, a single
+ * A model that was briefed answers with a report. One that gives its output alone is asked for the rest, once (an installed
+ * agent is not: that would be another run of it); the output it gave stays. What is missing then is not made up: a part that is missing counts as the lowest of those given, a single
  * number stands for itself, and where nothing was said that is an uncertainty of the step.
  * Source: DESIGN section 5.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { ConfidenceParts } from "../engine/events.js";
+import type { CompletedOutcome } from "./report.js";
 
 const PARTS = ["knowledge", "information", "implementation", "validation"] as const;
 
@@ -148,4 +149,23 @@ export function claimOf({ parts, single, factors, uncertainties }: SelfReport): 
 /** What an answer is worth of which nothing is known but its output. */
 export function unassessed(output: JsonValue): SelfReport {
   return { output, parts: {}, factors: [], uncertainties: [], assumptions: [], blockers: [], milestones: [] };
+}
+
+/** The text of a report stands where the text of an answer would. */
+export function reportedOutput(output: JsonValue | undefined, isDeclared: boolean): JsonValue | undefined {
+  return typeof output === "string" && !isDeclared ? { result: output } : output;
+}
+
+/** The end of a step whose output is taken, with what was said of it. */
+export function completeWith(output: JsonValue, report: SelfReport, factors: readonly string[] = []): CompletedOutcome {
+  const claim = claimOf(report);
+  return {
+    status: "completed",
+    output,
+    ...(claim.confidence === undefined ? {} : { confidence: claim.confidence }),
+    factors: [...claim.factors, ...factors],
+    uncertainties: claim.uncertainties,
+    ...(report.blockers.length === 0 ? {} : { blockers: report.blockers }),
+    ...(report.assumptions.length === 0 ? {} : { assumptions: report.assumptions }),
+  };
 }

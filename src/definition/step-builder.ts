@@ -205,11 +205,25 @@ function buildCli(step: Step, { common, site }: Parts): Unsigned<StepDefinition>
     ...optional("model", step.model),
     ...optional("systemPrompt", step.system_prompt),
     prompt: step.prompt ?? "",
+    ...optional("briefingTokensMax", chooseBriefing(step, site)),
     ...optional("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
     arguments: listCommand(undefined, step.args),
     environment: textMap(step.env ?? step.environment),
     ...optional("folder", step.working_dir ?? step.folder),
   };
+}
+
+/** What a specialist's briefing keeps to; `undefined` for a prompt that goes as it is. */
+function chooseBriefing(step: Step, { at, context, isSpecialist }: NodeSite): number | undefined {
+  if (isSpecialist === true) return step.briefing === false ? undefined : context.briefingTokensMax;
+  if (step.briefing !== undefined)
+    context.faults.add({
+      path: [...at, "briefing"],
+      message: "only specialists of a phase are briefed",
+      suggestion: "remove it: the prompt goes as it is",
+      atKey: true,
+    });
+  return undefined;
 }
 
 function checkFunction(step: Step, { common, site }: Parts): string {
@@ -227,17 +241,8 @@ function checkFunction(step: Step, { common, site }: Parts): string {
 }
 
 function buildModel(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
-  const { briefingTokensMax, instructions, runtime } = site.context;
-  const isBriefed = site.isSpecialist === true && step.briefing !== false;
+  const { instructions, runtime } = site.context;
   const options = buildModelOptions(step, runtime);
-  if (step.briefing !== undefined && site.isSpecialist !== true) {
-    site.context.faults.add({
-      path: [...site.at, "briefing"],
-      message: "only specialists of a phase are briefed",
-      suggestion: "remove it: the prompt goes as it is",
-      atKey: true,
-    });
-  }
   if (!site.isRouted && step.prompt === undefined) {
     site.context.faults.add({
       code: "missing_key",
@@ -253,7 +258,7 @@ function buildModel(step: Step, { common, site }: Parts): Unsigned<StepDefinitio
     ...optional("model", step.model ?? site.context.model),
     ...optional("systemPrompt", step.system_prompt),
     prompt: step.prompt ?? "",
-    ...optional("briefingTokensMax", isBriefed ? briefingTokensMax : undefined),
+    ...optional("briefingTokensMax", chooseBriefing(step, site)),
     ...optional("tools", chooseTools(site.context.tools, { step, at: site.at, faults: site.context.faults })),
     ...optional("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
     ...(Object.keys(options).length === 0 ? {} : { options }),

@@ -155,6 +155,8 @@ export interface CliStep extends StepBase {
   readonly model?: Template;
   readonly systemPrompt?: Template;
   readonly prompt: Template;
+  /** As of a model. */
+  readonly briefingTokensMax?: number;
   readonly instructions?: string;
   /** Further arguments of its command. */
   readonly arguments: readonly Template[];

@@ -214,8 +214,8 @@ function resultPaths(
 }
 
 /** A specialist that is briefed: it is shown its own last answer too. */
-function isBriefed(node: StepDefinition): boolean {
-  return node.kind === "model" && node.briefingTokensMax !== undefined;
+export function isBriefed(node: StepDefinition): boolean {
+  return (node.kind === "model" || node.kind === "cli") && node.briefingTokensMax !== undefined;
 }
 
 /** Others say themselves what they read, in their templates. */

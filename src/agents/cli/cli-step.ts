@@ -3,7 +3,10 @@
  *
  * The agent's session is a milestone of the step: a later attempt, after a failure or a crash, goes on in it. What the
  * agent did to files and the world is its own: the step acts on the world until it says otherwise.
- * Shape of the output: with a declared output, the JSON value in the final text; else `{result: text}`.
+ * A specialist of a phase is briefed and reports on itself as a model does, in its final text; one that gives its output
+ * alone has said nothing of its confidence, and is not called again for that.
+ * Shape of the output: that of its report; else, with a declared output, the JSON value in the final text; else
+ * `{result: text}`.
  */
 import { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
@@ -13,13 +16,15 @@ import type { StepOutcome, StepSink, StepWork } from "../../engine/ports.js";
 import { LineSplitter } from "../../process/capture.js";
 import type { ChildResult } from "../../process/contract.js";
 import { findJson } from "../answer-text.js";
+import { writeBriefing } from "../briefing.js";
 import { exitError, runChild } from "../child-run.js";
 import type { PerformerDeps } from "../contract.js";
 import { outcomeOfError, outputInvalid } from "../failure.js";
 import { computeRetryAtMs } from "../models/retry-time.js";
 import { requireDeclaredOutput } from "../output-check.js";
 import { parsePlainValue } from "../plain-value.js";
-import { parseReport } from "../report.js";
+import { parseReport, type CompletedOutcome } from "../report.js";
+import { completeWith, readSelfReport, REPORT_FORM, reportedOutput, unassessed } from "../self-report.js";
 import type { CliResult, LineReader } from "./line-readers.js";
 import { findProfile } from "./profiles.js";
 
@@ -32,9 +37,10 @@ export async function performCli(deps: PerformerDeps, work: StepWork, { sink, si
   const { cli } = work.definition as CliStep;
   const profile = findProfile(deps.cliAgents, cli);
   const session = sessionOf(work, cli);
-  const { prompt, system_prompt: systemPrompt, model, arguments: more } = work.rendered;
+  const { system_prompt: systemPrompt, model, arguments: more } = work.rendered;
+  const prompt = promptOf(work);
   const call = profile.format({
-    prompt: session === undefined ? textOf(prompt) : `${GO_ON}\n\n${textOf(prompt)}`,
+    prompt: session === undefined ? prompt : `${GO_ON}\n\n${prompt}`,
     systemPrompt: optionalText(systemPrompt),
     model: optionalText(model),
     session,
@@ -57,6 +63,12 @@ export async function performCli(deps: PerformerDeps, work: StepWork, { sink, si
   await hearing.settled();
   if ("status" in result) return result;
   return judge(deps, work, { command, result, said: hearing.result() });
+}
+
+function promptOf(work: StepWork): string {
+  const { briefingTokensMax } = work.definition as CliStep;
+  const text = textOf(work.rendered["prompt"]);
+  return briefingTokensMax === undefined ? text : `${writeBriefing(work, text, briefingTokensMax)}\n\n${REPORT_FORM}`;
 }
 
 const GO_ON =
@@ -133,13 +145,21 @@ async function judge(deps: PerformerDeps, work: StepWork, { command, result, sai
     if (said.failure !== undefined) throw failureOf(deps, work, said.failure);
     if (result.exitCode !== 0) throw exitError(command, result);
     if (text === undefined) throw outputInvalid(`${command[0] ?? ""} ended without a final answer`);
-    const outcome = parseReport({ output: outputOf(text, work.definition.outputSchema !== undefined) });
+    const outcome = readAnswer(work.definition as CliStep, text);
     await requireDeclaredOutput(deps, work, outcome.output);
     return { ...outcome, usage };
   } catch (error) {
     const failed = outcomeOfError(error);
     return failed.status === "failed" ? { ...failed, usage } : failed;
   }
+}
+
+function readAnswer({ briefingTokensMax, outputSchema }: CliStep, text: string): CompletedOutcome {
+  const isDeclared = outputSchema !== undefined;
+  if (briefingTokensMax === undefined) return parseReport({ output: outputOf(text, isDeclared) });
+  const report = readSelfReport(findJson(text), false);
+  const output = reportedOutput(report?.output, isDeclared) ?? outputOf(text, isDeclared);
+  return completeWith(output, report ?? unassessed(output));
 }
 
 function outputOf(text: string, isDeclared: boolean): JsonValue {

@@ -8,6 +8,7 @@ import type { StepWork, TaskFacts } from "../ports.js";
 import { findApproval } from "../approval.js";
 import { locateFor } from "../describe-scope.js";
 import { findReference } from "../deliverables.js";
+import { isBriefed } from "../intent.js";
 import { findPhase, findWorkflow, requireTask } from "../lookup.js";
 import type { StepEntry, TaskState } from "../state.js";
 import type { LargeValues } from "./values.js";
@@ -92,10 +93,10 @@ async function loadOutputs(
   return outputs;
 }
 
-/** A model that is briefed, or judges, is shown what is in a file, not that there is one. */
+/** Who is briefed, or judges as a model, is shown what is in a file, not that there is one. */
 function isRead(definition: StepDefinition): boolean {
   if (definition.kind === "scorer") return definition.scorer.by === "model";
-  return definition.kind === "model" && definition.briefingTokensMax !== undefined;
+  return isBriefed(definition);
 }
 
 async function withFiles(sources: WorkSources, value: JsonValue): Promise<JsonValue> {

@@ -39,6 +39,10 @@ describe("examples/agent-review", () => {
     const said = "answer to: Review a.mjs. Name the worst fault in one sentence.";
     expect((JSON.parse(stdout) as RunView).output).toEqual({ claude: said, codex: said });
     expect((await place.run(["show", "t", "--json"])).stdout).toContain('"cost_usd": 0.012346');
+    const { stdout: confidence } = await place.run(["show", "t", "--confidence"]);
+    expect(confidence).toMatch(/1 review .* 83 %/);
+    expect(confidence).toContain("knowledge 90 % · information 80 % · implementation 90 % · validation 80 %");
+    expect(confidence).toContain("    ? who calls it");
   });
 });
 

@@ -107,6 +107,38 @@ describe.each(AGENTS)("the agent %s", (cli) => {
     expect(given).toEqual({ [variable[cli]]: "k-1", SPLASHDOWN_IDEMPOTENCY_KEY: "key-1" });
   });
 
+  it("as a specialist of a phase is briefed, and says how sure it is in four parts", async () => {
+    const parts: WorkParts = {
+      definition: { briefingTokensMax: 1000 },
+      phase: { number: 1, name: "review", iteration: 2 },
+      outputs: { earlier: { result: "what was found before" } },
+      feedback: ["name the line"],
+    };
+    const { outcome } = await call(cli, "review this", { parts });
+    expect(outcome).toMatchObject({
+      status: "completed",
+      output: { result: "answer to: review this" },
+      confidence: { knowledge: 0.9, information: 0.8, implementation: 0.9, validation: 0.8 },
+      factors: ["the file was read"],
+      uncertainties: cli === "codex" ? ["who calls it"] : [],
+    });
+    const [{ args, prompt } = { args: [], prompt: "" }] = await calls();
+    for (const words of ["what was found before", "name the line", "# How to answer"])
+      expect(`${prompt} ${args.join(" ")}`).toContain(words);
+  });
+
+  it("that is briefed and gives its result alone is taken at its word, and unsure", async () => {
+    const definition = { briefingTokensMax: 1000 };
+    const { outcome } = await call(cli, "say no more", { parts: { definition } });
+    expect(outcome).toMatchObject({
+      status: "completed",
+      output: { result: "answer to: say no more" },
+      uncertainties: ["the model did not say how sure it is"],
+    });
+    expect(outcome).not.toHaveProperty("confidence");
+    expect(await calls()).toHaveLength(1);
+  });
+
   it("may give the declared output in a fence", async () => {
     const outputSchema = { type: "object", properties: { score: { type: "number" } }, required: ["score"] };
     const good = await call(cli, "json", { parts: { definition: { outputSchema } } });
