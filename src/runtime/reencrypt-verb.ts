@@ -13,6 +13,7 @@ import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
 import { PIN_PREFIX } from "../checkpoint/pins.js";
 import { listSnapshotFiles } from "../checkpoint/source.js";
+import type { EffectiveSettings } from "../definition/settings.js";
 import type { TaskState } from "../engine/state.js";
 import type { Restored } from "../recovery/restore.js";
 import type { TaskStore } from "../store/contract.js";
@@ -28,6 +29,7 @@ import type { ReencryptedTask, TaskKeyChange } from "./key-views.js";
 import { whileOwning } from "./presence.js";
 import { openTask, openWith, readState, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
+import { levelOf } from "./task-session.js";
 
 const VERB = "keys rotate";
 
@@ -58,7 +60,7 @@ export async function reencryptTask(
   const taking = { opened, settings, signal: undefined, takeOver: false, acceptLoss: false, isToGoOn };
   return whileOwning(presenceDeps(services, task), async (presence) => {
     const restored = await takeOver(services, taking, presence);
-    return new Reencryption(services, { opened, restored, options }).run();
+    return new Reencryption(services, { opened, restored, settings, options }).run();
   });
 }
 
@@ -71,6 +73,7 @@ async function requireNothingUntaken(task: TaskStore, state: TaskState): Promise
 interface Begun {
   readonly opened: OpenedTask;
   readonly restored: Restored;
+  readonly settings: EffectiveSettings;
   readonly options: ReencryptOptions;
 }
 
@@ -137,8 +140,9 @@ class Reencryption {
 
   #renew(opened: OpenedTask, facts: JsonObject): Promise<RenewedHistory> {
     const { state, history, epoch } = this.#begun.restored;
-    const { clock, settings, environment } = this.#services;
-    const { checkpoint_config: config, performance_config: performance } = settings;
+    const { clock, environment } = this.#services;
+    const { settings } = this.#begun;
+    const { checkpoint_config: config } = settings;
     return renewHistory(this.#services, {
       opened,
       history,
@@ -146,7 +150,7 @@ class Reencryption {
       epoch,
       writer: {
         rawBytesMax: config.checkpoint_size_limit_mb * 1024 * 1024,
-        ...(config.compression ? { level: performance.compression_level } : { level: 0 }),
+        ...levelOf(settings),
         isMinimal: config.metadata === "minimal",
       },
       conclusion: {

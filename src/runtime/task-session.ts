@@ -322,7 +322,8 @@ function waitingFor(manager: CheckpointManager): CheckpointHook {
 }
 
 /** gzip by the size of the state, unless a person set a level or switched it off. */
-function levelOf({ checkpoint_config, performance_config }: EffectiveSettings): { level?: number } {
+/** `compression_level` where a person set it; else it is by size. 0: `compression: false`. */
+export function levelOf({ checkpoint_config, performance_config }: EffectiveSettings): { level?: number } {
   if (!checkpoint_config.compression) return { level: 0 };
   const { compression_level: level } = performance_config;
   return level === defaultSettings().performance_config.compression_level ? {} : { level };

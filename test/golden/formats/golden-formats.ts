@@ -1,0 +1,379 @@
+/**
+ * One file of every format that is written, made with fixed keys, salts and clocks, and what today's program reads in it.
+ *
+ * What comes out differently each time (age) or depends on the place (the local times in a zip) is read only.
+ */
+import { decodeOwnerRecord, encodeOwnerRecord } from "../../../src/store/owner-record.js";
+import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
+import { capture } from "../../../src/checkpoint/capture.js";
+import { createSnapshotSource } from "../../../src/checkpoint/source.js";
+import { writeSnapshot } from "../../../src/checkpoint/writer.js";
+import type { JsonValue } from "../../../src/base/json.js";
+import { readHistory } from "../../../src/journal/history.js";
+import { openWholeSegment } from "../../../src/journal/whole-segment.js";
+import { addToBacklog, loadBacklog } from "../../../src/runtime/audit-backlog.js";
+import { decodeAuditFile, encodeAuditFile, openDetails, type AuditHeader } from "../../../src/runtime/audit-file.js";
+import { decodeControlFile, encodeControlFile } from "../../../src/runtime/control-file.js";
+import { loadAge } from "../../../src/runtime/key-packages.js";
+import { readShredMark, writeShredMark } from "../../../src/runtime/shred-mark.js";
+import type { TaskStore } from "../../../src/store/contract.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import { packBundle, unpackBundle } from "../../../src/transfer/bundle.js";
+import { computeAnchorPath, loadAnchor, raiseAnchor } from "../../../src/vault/anchor.js";
+import { formatKeyFile, parseKeyFile } from "../../../src/vault/key-file.js";
+import { decodeKeyring } from "../../../src/vault/keyring-format.js";
+import type { KeyCommandRunner } from "../../../src/vault/key-command.js";
+import type { KeySourceSetting } from "../../../src/vault/key-source.js";
+import { addSteps, createTaskState, RAW_BYTES_MAX, recordCheckpoint } from "../../support/checkpoint-room.js";
+import { FAKE_START_MS, FakeClock } from "../../support/fake-clock.js";
+import {
+  createJournalRoom,
+  createSegmentsTask,
+  createTestVault,
+  JOURNAL_TASK_ID,
+  notedEvent,
+  textsOf,
+} from "../../support/journal-room.js";
+import { MemoryFileSystem } from "../../support/memory-file-system.js";
+import { createSeededRandom } from "../../support/seeded-random.js";
+import { createVaultRoom, KEY_SOURCE, TASK_ID } from "../../support/vault-room.js";
+
+export interface GoldenFormat {
+  /** Below `files/`; a name that ends with `.b64` holds base64. */
+  readonly name: string;
+  /** The bytes as they are made today; absent for what is only read. */
+  readonly make?: () => Promise<Uint8Array>;
+  readonly read: (bytes: Uint8Array) => Promise<unknown>;
+  readonly tells: unknown;
+}
+
+const vault = (seed = "golden") => createTestVault(seed);
+const H = Buffer.alloc(32, 7).toString("base64url");
+const AT = new Date(FAKE_START_MS).toISOString();
+
+async function openTask(): Promise<TaskStore> {
+  const task = await new MemoryStore({ space: new MemorySpace(), deliverablesRoot: "/outputs" }).createTask("t");
+  if (task === undefined) throw new Error("the task exists");
+  return task;
+}
+
+async function taskWith(key: string, bytes: Uint8Array): Promise<TaskStore> {
+  const task = await openTask();
+  await task.putOnce(key, bytes);
+  return task;
+}
+
+async function onlyObject(task: TaskStore): Promise<Uint8Array> {
+  const [entry] = await task.list("");
+  return (await task.get(entry?.key ?? "")) ?? Buffer.alloc(0);
+}
+
+async function makeSegment(isWhole: boolean): Promise<Uint8Array> {
+  const room = await createJournalRoom(vault());
+  const writer = await room.take();
+  writer.append([notedEvent(1), notedEvent(2)]);
+  await writer.durable();
+  writer.append([notedEvent(3, "long ".repeat(220))]);
+  await writer.close();
+  if (!isWhole) return room.bytes();
+  const history = await room.read();
+  if (history.head === undefined) throw new Error("nothing was written");
+  const whole = await openWholeSegment({ ...room, epoch: await room.task.claim(), prev: history.head, firstN: 1 });
+  for (const record of history.records) await whole.add(record.decode());
+  await whole.conclude(notedEvent(4, "sealed again"));
+  await whole.close();
+  return room.bytes({ epoch: 2, index: 0 });
+}
+
+async function readSegment(bytes: Uint8Array, name: string): Promise<unknown> {
+  const history = await readHistory({ task: createSegmentsTask(new Map([[name, bytes]])), vault: vault("reading") });
+  return { texts: textsOf(history).map((text) => text.slice(0, 12)), damage: history.damage, lost: history.lost };
+}
+
+const SNAPSHOT = "checkpoint_phase1_20240101T000001000Z_00000001.json";
+
+async function makeSnapshot(): Promise<Uint8Array> {
+  const store = await openTask();
+  const state = createTaskState();
+  addSteps(state, 2);
+  const taken = capture(state, recordCheckpoint(state));
+  if (taken === undefined) throw new Error("there is no task");
+  const place = { position: { n: state.position, epoch: 1, index: 0, h: H }, prev: undefined };
+  const how = { store, vault: vault(), clock: new FakeClock(), breathe: () => Promise.resolve(), app: "0.0.0" };
+  // Not compressed: what gzip makes of it differs between versions of zlib.
+  await writeSnapshot(taken, place, { ...how, rawBytesMax: RAW_BYTES_MAX, level: 0 });
+  return onlyObject(store);
+}
+
+async function readSnapshot(bytes: Uint8Array): Promise<unknown> {
+  const header = /"seq":(\d+),.*"timestamp":"([^"]*)"/.exec(Buffer.from(bytes).toString("utf8"));
+  const time = (header?.[2] ?? "").replaceAll(/[-:.]/g, "");
+  const name = SNAPSHOT.replace(/_2024.*Z_/, `_${time}_`);
+  const store = await taskWith(name, bytes);
+  const source = createSnapshotSource({ store, vault: vault("reading"), rawBytesMax: RAW_BYTES_MAX });
+  const { state, seq, position } = await source.load(name);
+  return { seq, n: position.n, steps: [...state.steps.keys()], outputs: [...state.outputs.keys()] };
+}
+
+const VALUE = { text: "a large value, ".repeat(8) };
+const BLOB_REF = /"name":"([a-z2-7]{52})".*"raw":(\d+)/;
+
+async function makeBlob(): Promise<Uint8Array> {
+  const store = await openTask();
+  await createBlobShelf({ store, vault: vault() }).put(VALUE);
+  return onlyObject(store);
+}
+
+async function readBlob(bytes: Uint8Array): Promise<JsonValue> {
+  const [, name = "", raw] = BLOB_REF.exec(Buffer.from(bytes).toString("latin1")) ?? [];
+  const key = `blobs/${name.slice(0, 2)}/${name}.bin`;
+  const shelf = createBlobShelf({ store: await taskWith(key, bytes), vault: vault("reading") });
+  return shelf.get({ key, sizeBytes: Number(raw), digest: "" });
+}
+
+const SOURCES: readonly KeySourceSetting[] = [
+  KEY_SOURCE,
+  { kind: "passphrase", environment: "WORDS" },
+  { kind: "env", name: "RAW" },
+  { kind: "command", argv: ["wrap"] },
+  { kind: "system", service: "splashdown", account: "ada" },
+];
+
+/** Made for this file alone. */
+const IDENTITY = "AGE-SECRET-KEY-17CWJ92A6AQAQFMCY6SF6CPTFY8THCD5N6SF9H88D4V5A9HYYQMAS2CMN4Y";
+const AGE: KeySourceSetting = { kind: "age", recipients: [], identity: "/home/ada/age.txt" };
+
+/** "Wraps" by turning the text of the key around. */
+const turnAround: KeyCommandRunner = ({ input }) => {
+  const request = JSON.parse(input) as { readonly key?: string; readonly wrapped?: string };
+  const turned = Buffer.from(request.key ?? request.wrapped ?? "").reverse().toString();
+  const stdout = JSON.stringify(request.key === undefined ? { key: turned } : { wrapped: turned });
+  return Promise.resolve({ exitCode: 0, stdout, stderrTail: "", timedOut: false });
+};
+
+function openVaultRoom() {
+  const room = createVaultRoom({
+    seed: "golden",
+    runCommand: turnAround,
+    loadAge: () => loadAge("/work"),
+    readSystemSecret: () => Promise.resolve(Buffer.alloc(32, 5).toString("base64")),
+  });
+  room.fileSystem.addFile("/home/ada/age.txt", `${IDENTITY}\n`);
+  room.secrets.set("WORDS", "correct horse battery staple");
+  room.secrets.set("RAW", Buffer.alloc(32, 9).toString("base64"));
+  return room;
+}
+
+async function makeKeyring(): Promise<Uint8Array> {
+  const room = openVaultRoom();
+  await room.create(SOURCES);
+  return (await room.store.get("keyring-1.json")) ?? Buffer.alloc(0);
+}
+
+async function roomWith(keyring: Uint8Array) {
+  const room = openVaultRoom();
+  await room.store.putOnce("keyring-1.json", keyring);
+  return room;
+}
+
+/** Every slot by itself opens it. */
+async function readKeyring(bytes: Uint8Array): Promise<unknown> {
+  const opened: string[] = [];
+  for (const source of SOURCES) {
+    const found = await (await roomWith(bytes)).open([source]);
+    opened.push(`${source.kind} ${found.keyId ?? ""}`);
+  }
+  return { types: decodeKeyring(bytes, "keyring-1.json").header.keys[0]?.slots.map(({ type }) => type), opened };
+}
+
+const AUDIT: AuditHeader = {
+  workflow_id: JOURNAL_TASK_ID,
+  n: 2,
+  prev: "ab".repeat(32),
+  session: TASK_ID,
+  pid: 7,
+  host: "ship",
+  by: "ada",
+  app: "0.0.0",
+};
+const ENTRY = { at: AT, event: "answered" as const, verb: "answer", details: { question: "q", answer: "yes" } };
+const { workflow_id: _id, prev: _prev, ...ORIGIN } = AUDIT;
+
+async function readAudit(bytes: Uint8Array): Promise<unknown> {
+  const file = decodeAuditFile("audit/00000002.jsonl", bytes);
+  return { header: file.header, entries: openDetails("audit/00000002.jsonl", file, vault("reading")) };
+}
+
+function audit(header: AuditHeader, entries: Parameters<typeof encodeAuditFile>[1], isSealed = true) {
+  return () => Promise.resolve(encodeAuditFile(header, entries, isSealed ? vault() : undefined));
+}
+
+const ANSWER = { kind: "answer", question: "q", answer: "yes", by: "ada", at: AT };
+const REQUEST = { kind: "pause", by: "ada", note: "tea" };
+const PIN = { kind: "pin", by: "ada", at: AT, note: "good" };
+
+function control(name: string, key: string, body: typeof ANSWER | typeof REQUEST | typeof PIN): GoldenFormat {
+  return {
+    name,
+    make: () => Promise.resolve(encodeControlFile(vault(), key, body)),
+    read: (bytes) => Promise.resolve(decodeControlFile(vault("reading"), key, bytes)),
+    tells: body,
+  };
+}
+
+const OWNER = {
+  facts: { pid: 7, host: "ship", bootId: "boot", processStartedAt: "12", since: AT, epoch: 3 },
+  counter: 4,
+  socket: "owner-00000003-0123456789abcdef.sock",
+};
+const POSITION = { epoch: 2, n: 9, hash: H };
+
+async function withState(act: (fileSystem: MemoryFileSystem) => Promise<unknown>): Promise<MemoryFileSystem> {
+  const fileSystem = new MemoryFileSystem("/");
+  await act(fileSystem);
+  return fileSystem;
+}
+
+function fileIn(fileSystem: MemoryFileSystem, ending: string): Uint8Array {
+  const found = [...fileSystem.nodes].find(([path]) => path.endsWith(ending))?.[1];
+  return found !== undefined && "bytes" in found ? Buffer.from(found.bytes as Uint8Array) : Buffer.alloc(0);
+}
+
+const place = (fileSystem: MemoryFileSystem) => ({
+  fileSystem,
+  stateFolder: "/state",
+  random: createSeededRandom("golden"),
+});
+
+const BUNDLE = { task: "t", workflowId: JOURNAL_TASK_ID, created: AT, app: "0.0.0", encrypted: true };
+
+/** Also for a bundle that is made today. */
+export async function makeBundle(): Promise<Uint8Array> {
+  const files = [
+    { segment: { epoch: 1, index: 0 }, bytes: await makeSegment(false) },
+    { key: "keyring-1.json", bytes: await makeKeyring() },
+  ];
+  const pieces: Uint8Array[] = [];
+  for await (const piece of packBundle(BUNDLE, files as Parameters<typeof packBundle>[1])) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+export const FORMATS: readonly GoldenFormat[] = [
+  {
+    name: "segment-1.0.jsonl",
+    make: () => makeSegment(false),
+    read: (bytes) => readSegment(bytes, "1-0"),
+    tells: { texts: ["note 1", "note 2", "long long lo"], damage: [], lost: [] },
+  },
+  {
+    name: "whole-segment-1.0.jsonl",
+    make: () => makeSegment(true),
+    read: (bytes) => readSegment(bytes, "2-0"),
+    tells: { texts: ["note 1", "note 2", "long long lo", "sealed again"], damage: [], lost: [] },
+  },
+  {
+    name: "snapshot-1.0.json",
+    make: makeSnapshot,
+    read: readSnapshot,
+    tells: {
+      seq: 1,
+      n: 6,
+      steps: ["research/step1@1.1", "research/step2@1.1"],
+      outputs: ["research/step1", "research/step2"],
+    },
+  },
+  { name: "blob-1.0.bin.b64", make: makeBlob, read: readBlob, tells: VALUE },
+  {
+    name: "keyring-1.0.json",
+    make: makeKeyring,
+    read: readKeyring,
+    tells: {
+      types: ["keyfile", "passphrase", "env", "command", "system"],
+      opened: SOURCES.map(({ kind }) => `${kind} 201ad6c74c070acc`),
+    },
+  },
+  {
+    name: "keyring-age-1.0.json",
+    read: async (bytes) => (await (await roomWith(bytes)).open([AGE])).keyId,
+    tells: "201ad6c74c070acc",
+  },
+  {
+    name: "audit-1.0.jsonl",
+    make: audit(AUDIT, [ENTRY]),
+    read: readAudit,
+    tells: { header: AUDIT, entries: [ENTRY] },
+  },
+  {
+    name: "audit-carried-1.0.jsonl",
+    make: audit({ ...AUDIT, carries: { to: 1, part: 1, parts: 1 } }, [{ ...ENTRY, origin: ORIGIN }]),
+    read: readAudit,
+    tells: { header: { ...AUDIT, carries: { to: 1, part: 1, parts: 1 } }, entries: [{ ...ENTRY, origin: ORIGIN }] },
+  },
+  {
+    name: "audit-unsealed-1.0.jsonl",
+    make: audit(AUDIT, [{ ...ENTRY, event: "unlock_failed" }], false),
+    read: readAudit,
+    tells: { header: AUDIT, entries: [{ ...ENTRY, event: "unlock_failed" }] },
+  },
+  control("answer-1.0.txt", `control/answer-${"a".repeat(40)}`, ANSWER),
+  control("request-1.0.txt", `control/request-${TASK_ID}`, REQUEST),
+  control("pin-1.0.txt", `control/pin-${TASK_ID}`, PIN),
+  {
+    name: "owner-1.0.json",
+    make: () => Promise.resolve(Buffer.from(encodeOwnerRecord(OWNER))),
+    read: (bytes) => Promise.resolve(decodeOwnerRecord(Buffer.from(bytes).toString("utf8"))),
+    tells: OWNER,
+  },
+  {
+    name: "anchor-1.0.json",
+    make: async () =>
+      fileIn(
+        await withState((fileSystem) => raiseAnchor({ ...place(fileSystem), taskId: TASK_ID, position: POSITION })),
+        `${TASK_ID}.json`,
+      ),
+    read: async (bytes) => {
+      const fileSystem = new MemoryFileSystem("/");
+      fileSystem.addFile(computeAnchorPath("/state", TASK_ID), Buffer.from(bytes).toString("utf8"));
+      return loadAnchor(place(fileSystem), TASK_ID);
+    },
+    tells: { state: "known", anchor: POSITION },
+  },
+  {
+    name: "backlog-1.0.json",
+    make: async () =>
+      fileIn(await withState((fileSystem) => addToBacklog(place(fileSystem), TASK_ID, [ENTRY])), `${TASK_ID}.json`),
+    read: async (bytes) => {
+      const fileSystem = new MemoryFileSystem("/");
+      fileSystem.addFile(`/state/audit/backlog/${TASK_ID}.json`, Buffer.from(bytes).toString("utf8"));
+      return loadBacklog(place(fileSystem), TASK_ID);
+    },
+    tells: [ENTRY],
+  },
+  {
+    name: "key-1.txt",
+    make: () => Promise.resolve(Buffer.from(formatKeyFile(createSeededRandom("golden").bytes(32)))),
+    read: (bytes) => {
+      const parsed = parseKeyFile(Buffer.from(bytes).toString("utf8"));
+      return Promise.resolve(typeof parsed === "string" ? parsed : parsed.fingerprint);
+    },
+    tells: "a4ab56b1d3ba797f",
+  },
+  {
+    name: "shredded.json",
+    make: async () => {
+      const task = await openTask();
+      await writeShredMark(task, { at: AT, by: "ada" });
+      return onlyObject(task);
+    },
+    read: async (bytes) => readShredMark(await taskWith("shredded.json", bytes)),
+    tells: { at: AT, by: "ada" },
+  },
+  {
+    name: "bundle-1.0.zip.b64",
+    read: (bytes) => {
+      const { facts, files } = unpackBundle(bytes);
+      return Promise.resolve({ facts, files: files.map(({ key, segment }) => key ?? segment) });
+    },
+    tells: { facts: BUNDLE, files: [{ epoch: 1, index: 0 }, "keyring-1.json"] },
+  },
+];
