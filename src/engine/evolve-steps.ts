@@ -3,19 +3,21 @@
  *
  * A step is `open` from its intent to its end. It ends completed, skipped or failed; it may go to `waiting_retry` (a time
  * is set), `cancelled` (to be intended again), `unknown` or `parked` (a person is asked) and from there back to open.
- * Turns, sub-steps and the milestone stay with the step over all its attempts, until it completes.
+ * What it says meanwhile is folded in evolve-reports.ts.
  */
 import type { StepId } from "../base/ids.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
 import type { SavedFile } from "./deliverables.js";
-import type { EventOf, FailureDisposition, Usage } from "./events.js";
+import type { EventOf, FailureDisposition } from "./events.js";
 import type { Question, QuestionKind } from "./question.js";
 import { moveChild, replaceData, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "./identity.js";
 import { currentStepId, findPlace, findWorkflow, isPerformed, isHook, requireTask } from "./lookup.js";
 import { noteStep } from "./stored.js";
-import type { ChildEnd, StepEntry, StepHistory, StepStatus, TaskState } from "./state.js";
-import type { Totals } from "./totals.js";
+import type { ChildEnd, StepEntry, StepStatus, TaskState } from "./state.js";
+import { forgetOpenTools } from "./evolve-reports.js";
+import { freezeEntry, grow, updateStep } from "./step-entry.js";
+import { addTotals, addUsage, usageTotals } from "./totals.js";
 import { changeChannel } from "./wishes.js";
 
 /** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
@@ -26,7 +28,6 @@ export const CANCELLED_TO_RERUN = "rerun";
 export const CANCELLED_TO_RESUME = "resumed";
 
 const NOTHING: readonly never[] = Object.freeze([]);
-const CONFIDENCE_HISTORY_MAX = 100;
 
 export function intendStep(state: TaskState, event: EventOf<"step_intended">): void {
   const before = state.steps.get(event.step);
@@ -215,72 +216,11 @@ export function askAboutStep(state: TaskState, question: Question): void {
   replaceStep(state, { ...before, status, questionId: question.id, held: undefined });
 }
 
-export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): void {
-  historyOf(state, event.step).turns.push(event.value);
-  updateStep(state, event.step, (step) => ({ crashes: 0, usage: addUsage(step.usage, event.usage) }));
-  addTotals(state, usageTotals(state.totals, event.usage));
-}
-
-export function recordTool(state: TaskState, event: EventOf<"tool_intended"> | EventOf<"tool_completed">): void {
-  const { tools } = historyOf(state, event.step);
-  if (event.type === "tool_intended") {
-    tools.set(event.call, Object.freeze({ name: event.name, value: event.value, effects: event.effects }));
-    return;
-  }
-  const before = tools.get(event.call);
-  if (before === undefined) return;
-  tools.set(event.call, Object.freeze({ ...before, result: event.value }));
-  updateStep(state, event.step, () => ({ crashes: 0 }));
-}
-
-/** A call of unknown outcome that may be made again counts as not made. */
-function forgetOpenTools(state: TaskState, id: StepId): void {
-  const tools = state.histories.get(id)?.tools;
-  for (const [call, tool] of tools ?? []) if (tool.result === undefined) tools?.delete(call);
-}
-
-export function recordSubstep(
-  state: TaskState,
-  event: EventOf<"substep_intended"> | EventOf<"substep_completed">,
-): void {
-  const { substeps } = historyOf(state, event.step);
-  if (event.type === "substep_intended") {
-    substeps.set(event.name, Object.freeze({ done: false }));
-    return;
-  }
-  const { value, wishes } = event;
-  substeps.set(event.name, Object.freeze({ done: true, value, ...(wishes === undefined ? {} : { wishes }) }));
-  updateStep(state, event.step, () => ({ crashes: 0 }));
-}
-
-export function recordMilestone(state: TaskState, event: EventOf<"milestone_reached">): void {
-  const { name, state: reached, wishes } = event;
-  const milestone = Object.freeze({ name, state: reached, ...(wishes === undefined ? {} : { wishes }) });
-  updateStep(state, event.step, () => ({ crashes: 0, milestone }));
-}
-
 /** They have become true. */
 function withoutWishes(milestone: StepEntry["milestone"]): StepEntry["milestone"] {
   if (milestone?.wishes === undefined) return milestone;
   const { wishes: _kept, ...rest } = milestone;
   return Object.freeze(rest);
-}
-
-export function recordProgress(state: TaskState, event: EventOf<"progress_reported">): void {
-  updateStep(state, event.step, (step) => ({
-    progress: Object.freeze({
-      fraction: event.fraction ?? step.progress?.fraction,
-      message: event.message ?? step.progress?.message,
-    }),
-    partial: event.partial ?? step.partial,
-    confidenceHistory:
-      event.confidence === undefined ? step.confidenceHistory : grow(step.confidenceHistory, event.confidence),
-    // A second attempt reports what the first one did.
-    blockers:
-      event.blocker === undefined || step.blockers.includes(event.blocker)
-        ? step.blockers
-        : Object.freeze([...step.blockers, event.blocker].slice(-CONFIDENCE_HISTORY_MAX)),
-  }));
 }
 
 /** Marks an answered question as used up. */
@@ -332,56 +272,6 @@ function placeOf(status: StepStatus): ChildPlace {
 function keepIn(set: Set<StepId>, id: StepId, belongs: boolean): void {
   if (belongs) set.add(id);
   else set.delete(id);
-}
-
-function updateStep(state: TaskState, id: StepId, change: (step: StepEntry) => Partial<StepEntry>): void {
-  const step = state.steps.get(id);
-  if (step !== undefined) state.steps.set(id, freezeEntry({ ...step, ...change(step) }));
-}
-
-/** Frozen and without undefined fields, so that it equals itself after a round trip through JSON. */
-function freezeEntry(entry: StepEntry): StepEntry {
-  const bare: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(entry)) if (value !== undefined) bare[key] = value;
-  return Object.freeze(bare) as unknown as StepEntry;
-}
-
-function historyOf(state: TaskState, id: StepId): StepHistory {
-  const known = state.histories.get(id);
-  if (known !== undefined) return known;
-  const history: StepHistory = { turns: [], tools: new Map(), substeps: new Map() };
-  state.histories.set(id, history);
-  return history;
-}
-
-function grow(history: readonly number[], value: number): readonly number[] {
-  return Object.freeze([...history, value].slice(-CONFIDENCE_HISTORY_MAX));
-}
-
-export function addUsage(before: Usage | undefined, usage: Usage | undefined): Usage | undefined {
-  if (before === undefined || usage === undefined) return usage ?? before;
-  const isPriced = before.costMicroUsd !== undefined && usage.costMicroUsd !== undefined;
-  return Object.freeze({
-    calls: before.calls + usage.calls,
-    tokensIn: before.tokensIn + usage.tokensIn,
-    tokensOut: before.tokensOut + usage.tokensOut,
-    ...(isPriced ? { costMicroUsd: (before.costMicroUsd ?? 0) + (usage.costMicroUsd ?? 0) } : {}),
-  });
-}
-
-function usageTotals(totals: Totals, usage: Usage | undefined): Partial<Totals> {
-  if (usage === undefined) return {};
-  return {
-    calls: totals.calls + usage.calls,
-    tokensIn: totals.tokensIn + usage.tokensIn,
-    tokensOut: totals.tokensOut + usage.tokensOut,
-    costMicroUsd: totals.costMicroUsd + (usage.costMicroUsd ?? 0),
-    unpricedCalls: totals.unpricedCalls + (usage.costMicroUsd === undefined ? usage.calls : 0),
-  };
-}
-
-export function addTotals(state: TaskState, change: Partial<Totals>): void {
-  state.totals = Object.freeze({ ...state.totals, ...change });
 }
 
 interface DefinitionJson extends JsonObject {

@@ -1,8 +1,9 @@
 /**
  * Folds events into the state: the only place where a task's state changes.
  *
- * Owns: the dispatch, and what belongs to the task as a whole. Steps are folded in evolve-steps.ts, scopes and where
- * their children stand in evolve-scopes.ts. It never decides: what to do is in the event.
+ * Owns: the dispatch, and what belongs to the task as a whole. Steps are folded in evolve-steps.ts, what they say while they
+ * run in evolve-reports.ts, scopes and where their children stand in evolve-scopes.ts. It never decides: what to do is in
+ * the event.
  *
  * E2: the same events give the same state. E4: containers change in place, entries are frozen and replaced. E5: an event
  * costs the same however many steps are done.
@@ -15,7 +16,6 @@ import type { Decision } from "./decision.js";
 import type { EngineEvent, EngineEventType, EventOf } from "./events.js";
 import { enterScope, leaveScope, replaceData, requireScope, resetPhase } from "./evolve-scopes.js";
 import {
-  addTotals,
   cancelStep,
   completeStep,
   consumeQuestion,
@@ -23,14 +23,11 @@ import {
   intendStep,
   isDefinitionJson,
   markHook,
-  recordMilestone,
-  recordProgress,
-  recordSubstep,
-  recordTool,
-  recordTurn,
   saveFiles,
   spawnStep,
 } from "./evolve-steps.js";
+import { recordMilestone, recordProgress, recordSubstep, recordTool, recordTurn } from "./evolve-reports.js";
+import { addTotals } from "./totals.js";
 import { adoptDefinition, keepPlan, settlePlan } from "./evolve-definition.js";
 import { completeEvaluation, keepBest, recordScore } from "./evolve-evaluation.js";
 import { forkTask } from "./evolve-return.js";
