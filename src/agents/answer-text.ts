@@ -3,12 +3,13 @@
  *
  * Source: FAULTS 20: fences and prose around one value are tolerated; a guess among several is not made.
  */
+import { isErrorCode } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
 import { parsePlainValue } from "./plain-value.js";
 
 const FENCED = /```[a-zA-Z0-9]*[ \t]*\r?\n([\s\S]*?)\r?\n[ \t]*```/g;
 
-/** `undefined` when there is none, or more than one in blocks of their own. Errors: VALUE_TOO_DEEP, VALUE_UNSUPPORTED. */
+/** `undefined` when there is none that can be stored, or more than one in blocks of their own. */
 export function findJson(text: string): JsonValue | undefined {
   const whole = parse(text);
   if (whole !== undefined) return whole;
@@ -60,7 +61,8 @@ function parse(text: string): JsonValue | undefined {
   try {
     return parsePlainValue(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    const isUnfit = isErrorCode(error, "VALUE_TOO_DEEP") || isErrorCode(error, "VALUE_UNSUPPORTED");
+    if (error instanceof SyntaxError || isUnfit) return undefined;
     throw error;
   }
 }

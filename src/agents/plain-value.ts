@@ -21,7 +21,19 @@ function formatFields(value: JsonObject): JsonObject {
   return Object.fromEntries(fields.map(([key, item]) => [key, formatPlainValue(item ?? null)]));
 }
 
-/** Reads JSON text into a value that can be stored. Errors: SyntaxError; VALUE_TOO_DEEP, VALUE_UNSUPPORTED. */
+/** Texts that may hold a number beyond all that can be held; few do. */
+const MAY_OVERFLOW = /e\+?\d{3}|\d{309}/i;
+
+/**
+ * Reads JSON text into a value that can be stored. A number too large to be held is no value: it would become another.
+ *
+ * Errors: SyntaxError; VALUE_TOO_DEEP, VALUE_UNSUPPORTED.
+ */
 export function parsePlainValue(text: string): JsonValue {
-  return encodeValue(JSON.parse(text));
+  return encodeValue(JSON.parse(text, MAY_OVERFLOW.test(text) ? requireHeld : undefined));
+}
+
+function requireHeld(key: string, value: unknown): unknown {
+  if (value === Infinity || value === -Infinity) throw new SyntaxError(`the number of ${key} is too large to be held`);
+  return value;
 }

@@ -133,6 +133,8 @@ describe("FAULTS 20: an answer that is not what the step declares", () => {
     ["behind prose", [`Of course! ${GOOD}`], 1],
     ["at the second try, after a field was missing", ['{"title": "t"}', GOOD], 2],
     ["at the third try, after a number and nothing", ['{"title": 7, "items": []}', "", GOOD], 3],
+    ["after a number that no program can hold", ['{"title": "t", "items": [1e999]}', GOOD], 2],
+    ["after lists a thousand deep", [`{"title": "t", "items": ${"[".repeat(1_000)}${"]".repeat(1_000)}}`, GOOD], 2],
     ["after five megabytes of text", ["x".repeat(5_000_000), GOOD], 2],
   ])("is taken %s", async (_name, says, turns) => {
     const { outcome, sink } = await ask(says);
