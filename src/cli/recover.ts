@@ -11,6 +11,7 @@ export function registerRecover(program: Command, deps: CliDeps): void {
     .command("recover")
     .description("scan all tasks; take up every crashed one and every one whose time has come")
     .option("--wait", "sleep through long waits instead of leaving the task")
+    .option("--no-wait", "leave the task at every wait until a time")
     .addHelpText(
       "after",
       describeStatuses([

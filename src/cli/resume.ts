@@ -46,7 +46,8 @@ export function registerResume(program: Command, deps: CliDeps): void {
     .option("--accept-changes", "go on although the workflow file has changed")
     .option("--accept-loss", "go on although records are damaged or the folder is older than it was")
     .option("--take-over", "go on although it is unclear whether the owner lives")
-    .option("--wait", "sleep through long waits instead of ending with status 75")
+    .option("--wait", "sleep through long waits too; without it those over a minute end with status 75")
+    .option("--no-wait", "end with status 75 at every wait until a time")
     .option("--plan", "print the plan and run nothing")
     .addHelpText("after", describeStatuses(RUN_STATUSES))
     .action((task: string | undefined, flags: ResumeFlags, command: Command) =>

@@ -38,7 +38,7 @@ export interface ConductOptions {
   /** What flags say of steps of unknown outcome. */
   readonly unknown: Readonly<Record<string, UnknownAnswer>>;
   readonly presets: Presets;
-  readonly wait: boolean;
+  readonly wait: boolean | undefined;
   readonly signal: AbortSignal | undefined;
   /** Steps to stop before, by path or name. */
   readonly breakAt?: readonly string[] | undefined;

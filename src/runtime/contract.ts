@@ -47,6 +47,7 @@ export interface RunOptions {
   readonly fresh?: boolean;
   /** Stop before these steps, by path or name: a checkpoint is taken and the task is paused. */
   readonly breakAt?: readonly string[];
+  /** How long a wait is slept through: true, all of it; false, none; else a minute. Longer ones end with status 75. */
   readonly wait?: boolean;
   readonly onUnknown?: OnUnknown;
   readonly unknown?: Readonly<Record<string, string>>;
@@ -80,6 +81,7 @@ export interface ResumeOptions {
   readonly takeOver?: boolean;
   /** As for `run`. */
   readonly breakAt?: readonly string[];
+  /** As for `run`. */
   readonly wait?: boolean;
   /** The workflow of this program, for a task that was started by another one: its functions are taken from here. */
   readonly workflow?: object;
@@ -91,6 +93,7 @@ export interface ResumeOptions {
 }
 
 export interface RecoverOptions {
+  /** As for `run`. */
   readonly wait?: boolean;
   readonly signal?: AbortSignal;
   /** Workflows of this program: functions of tasks that another process started are taken from here. */

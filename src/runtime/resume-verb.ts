@@ -153,7 +153,7 @@ function goOn(
     settings: sealedSettings(state, services.settings),
     unknown: answersOf(options),
     presets: presetsOf(options),
-    wait: options.wait ?? false,
+    wait: options.wait,
     signal: options.signal,
     breakAt: options.breakAt,
     takeOver: options.takeOver ?? false,

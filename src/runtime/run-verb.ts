@@ -43,7 +43,7 @@ export async function runWorkflow(services: Services, options: RunOptions): Prom
     options,
     unknown: parseUnknownFlags(options.unknown),
     presets: presetsOf(options),
-    wait: options.wait ?? false,
+    wait: options.wait,
     signal: options.signal,
     breakAt: options.breakAt,
     ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),

@@ -56,7 +56,7 @@ export interface SessionOptions {
   readonly unknown: Readonly<Record<string, UnknownAnswer>>;
   readonly presets: Presets;
   readonly templates: TemplateEngine;
-  readonly wait: boolean;
+  readonly wait: boolean | undefined;
   readonly signal: AbortSignal | undefined;
   readonly isBreakpoint?: ((path: string) => boolean) | undefined;
   /** Why a checkpoint is taken as soon as the task goes on. */
@@ -68,7 +68,7 @@ export interface SessionEnd {
   readonly state: TaskState;
 }
 
-/** Longest wait slept out without `--wait`. */
+/** Longest wait slept out where nothing is said of it. */
 const SLEEP_MS_MAX = 60_000;
 
 /**
@@ -134,7 +134,7 @@ class TaskSession {
       state: options.state,
       ports: this.#createPorts(),
       templates: options.templates,
-      sleepMsMax: options.wait ? Infinity : SLEEP_MS_MAX,
+      sleepMsMax: sleepMsMaxOf(options.wait),
       isBreakpoint: options.isBreakpoint,
       // A store in memory leaves nothing behind that was not asked for.
       drawsPicture: services.store.manifest.durable,
@@ -311,6 +311,11 @@ class TaskSession {
         (error: unknown) => log.warn(`the anchor of ${task.name} could not be written: ${messageOf(error)}`),
       );
   }
+}
+
+function sleepMsMaxOf(wait: boolean | undefined): number {
+  if (wait === undefined) return SLEEP_MS_MAX;
+  return wait ? Infinity : 0;
 }
 
 /** `async_writes: false`: the next step waits for every snapshot file. */

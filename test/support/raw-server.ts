@@ -49,6 +49,22 @@ export const goodAnswer =
     endStream(socket);
   };
 
+/** Asks for one tool without input; what it costs in tokens. */
+export const toolAnswer =
+  (name: string, tokens = 1): RawReply =>
+  (socket) => {
+    const call = { index: 0, id: "c", type: "function", function: { name, arguments: "{}" } };
+    const usage = { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens };
+    const chunk = (body: object) => `data: ${JSON.stringify({ id: "1", ...body })}\n\n`;
+    stream(
+      socket,
+      chunk({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] }),
+      chunk({ choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }], usage }),
+      "data: [DONE]\n\n",
+    );
+    endStream(socket);
+  };
+
 export async function openRawServer(...replies: RawReply[]): Promise<RawServer> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();

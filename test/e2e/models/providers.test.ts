@@ -1,54 +1,10 @@
-/** Real providers as the command meets them, over loopback: limits, silence, secrets, money, and what doctor says. */
+/** Real providers as the command meets them, over loopback: secrets, money, and what doctor says. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
-import type { CheckView, RunView } from "../../../src/runtime/contract.js";
-import { openPlace, type CommandPlace } from "../../support/command-place.js";
-import {
-  answer,
-  goodAnswer,
-  openRawServer,
-  stream,
-  textChunk,
-  type RawReply,
-  type RawServer,
-} from "../../support/raw-server.js";
-import { until } from "../../support/real-clock.js";
-
-const CANARY = "canary-7f3a9b1c5d2e";
-
-interface Parts {
-  readonly replies: readonly RawReply[];
-  readonly flow?: string;
-  readonly settings?: string;
-}
-
-const ONE_STEP = `workflow: {name: ask, runtime: {provider: local, default_model: m}}
-steps: [{name: work, prompt: "hello"}]
-`;
-
-async function open({
-  replies,
-  flow = ONE_STEP,
-  settings = "",
-}: Parts): Promise<{ place: CommandPlace; server: RawServer }> {
-  const server = await openRawServer(...replies);
-  onTestFinished(() => server.close());
-  const place = openPlace({ MODEL_KEY: CANARY });
-  place.write("flow.yaml", flow);
-  place.write(
-    "splashdown.config.yaml",
-    `providers: {local: {type: openai-compatible, base_url: "${server.url}", key_variable: MODEL_KEY}}\n${settings}`,
-  );
-  return { place, server };
-}
-
-const RUN = ["run", "flow.yaml", "--task", "t"];
-const EVENTS = ["events", "t", "--json"];
-const limited =
-  (headers: Readonly<Record<string, string>>, status = 429): RawReply =>
-  (socket) =>
-    answer(socket, status, headers, '{"error":{"message":"slow down"}}');
+import { describe, expect, it } from "vitest";
+import type { CheckView } from "../../../src/runtime/contract.js";
+import { MODEL_KEY as CANARY, ONE_STEP, openModelPlace as open, RUN_FLOW as RUN } from "../../support/model-place.js";
+import { answer, goodAnswer, toolAnswer, type RawReply } from "../../support/raw-server.js";
 
 describe("a model over the wire", () => {
   it("answers, and its turn, usage and price are in the task", async () => {
@@ -90,116 +46,14 @@ describe("a model over the wire", () => {
   });
 });
 
-describe("FAULTS 26: a provider that asks to wait", () => {
-  it.each<[string, RawReply, number]>([
-    ["seconds", limited({ "retry-after": "2" }), 2_000],
-    ["a date", (socket) => limited({ "retry-after": new Date(Date.now() + 3_000).toUTCString() })(socket), 1_900],
-    ["503 with seconds", limited({ "retry-after": "2" }, 503), 2_000],
-    ["a date in the past", limited({ "retry-after": "Thu, 01 Jan 2026 00:00:00 GMT" }), 0],
-    [
-      "words in the body",
-      (socket) => answer(socket, 429, {}, '{"error":{"message":"Please try again in 1500ms."}}'),
-      1_500,
-    ],
-  ])("in %s is asked again no earlier, and it uses up no attempt", async (_name, reply, waitMs) => {
-    const times: number[] = [];
-    const timed =
-      (next: RawReply): RawReply =>
-      (socket) => (times.push(Date.now()), next(socket));
-    const { place } = await open({ replies: [timed(reply), timed(goodAnswer("at last"))] });
-    expect((await place.run(RUN)).code).toBe(0);
-    expect(times).toHaveLength(2);
-    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(waitMs - 20);
-  });
-
-  it("for long ends with 75 and the time; running again before it asks nothing", async () => {
-    const { place, server } = await open({ replies: [limited({ "retry-after": "99999" })] });
-    const first = await place.run(RUN);
-    expect(first.code).toBe(75);
-    expect(server.requests).toHaveLength(1);
-    await place.run(RUN);
-    expect(server.requests).toHaveLength(1);
-  });
-
-  it("keeps the wait through a kill: no request before the time", async () => {
-    const times: number[] = [];
-    const timed =
-      (next: RawReply): RawReply =>
-      (socket) => (times.push(Date.now()), next(socket));
-    const { place } = await open({
-      replies: [timed(limited({ "retry-after": "4" })), timed(goodAnswer("ok"))],
-    });
-    const running = place.start(RUN);
-    await until("it was refused and waits", async () => (await place.run(EVENTS)).stdout.includes("retryAtMs"));
-    running.child.kill("SIGKILL");
-    await running.done;
-    expect((await place.run(RUN)).code).toBe(0);
-    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(3_980);
-  });
-
-  it("holds back parallel specialists after one refusal", async () => {
-    const flow = `workflow: {name: ask, runtime: {provider: local, default_model: m}}
-steps: [${Array.from({ length: 4 }, (_, index) => `{name: s${index}, prompt: "hello", depends_on: [first]}`).join(", ")}, {name: first, prompt: "hi"}]
-`;
-    const { place, server } = await open({
-      replies: [goodAnswer("one"), limited({ "retry-after": "2" }), goodAnswer("ok")],
-      flow,
-    });
-    expect((await place.run(RUN)).code).toBe(0);
-    expect(server.requests.length).toBeLessThanOrEqual(9);
-  });
-});
-
-describe("FAULTS 12: a model that is silent", () => {
-  it.each<[string, RawReply]>([
-    ["never answers", () => undefined],
-    ["stops halfway", (socket) => stream(socket, textChunk("half an answer"))],
-  ])("is ended by idle_timeout when it %s; what had come is kept", async (name, reply) => {
-    const flow = ONE_STEP.replace('prompt: "hello"', 'prompt: "hello", idle_timeout: 1s');
-    const { place } = await open({ replies: [reply], flow });
-    const { code, stderr } = await place.run(RUN);
-    expect(code).toBe(4);
-    expect(stderr).toContain("silent");
-    const { stdout } = await place.run(EVENTS);
-    if (name === "stops halfway") expect(stdout).toContain("half an answer");
-  });
-
-  it("is left within two seconds at Ctrl+C, with everything saved", async () => {
-    const { place, server } = await open({ replies: [(socket) => stream(socket, textChunk("half"))] });
-    const bareMs = await place.measureStart();
-    const running = place.start(RUN);
-    await until("it was asked", () => server.requests.length === 1);
-    const startedAt = performance.now();
-    running.child.kill("SIGINT");
-    expect((await running.done).code).toBe(130);
-    expect(performance.now() - startedAt).toBeLessThan(2_000 + 4 * bareMs);
-    server.replies = [goodAnswer("whole")];
-    expect((await place.run(["resume", "t", "--json"])).json<RunView>()).toMatchObject({
-      output: { outputs: { work: { result: "whole" } } },
-    });
-  });
-});
-
 describe("FAULTS 17: money", () => {
   it("stops before the call that would go over the budget, in the middle of a step's turns too", async () => {
-    const call = { index: 0, id: "c", type: "function", function: { name: "look", arguments: "{}" } };
-    const usage = { prompt_tokens: 300_000, completion_tokens: 0, total_tokens: 300_000 };
-    const toolTurn: RawReply = (socket) => {
-      const chunk = (body: object) => `data: ${JSON.stringify({ id: "1", ...body })}\n\n`;
-      stream(
-        socket,
-        chunk({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] }),
-        chunk({ choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }], usage }),
-        "data: [DONE]\n\n",
-      );
-      socket.end("0\r\n\r\n");
-    };
     const flow = `workflow: {name: ask, runtime: {provider: local, default_model: m}, limits: {budget_usd: 0.9, budget_mode: enforce}}
 tools: [{name: look, function: "./tools.mjs#look", effects: none}]
 steps: [{name: work, prompt: "hello"}]
 `;
     const settings = "pricing: {m: {input_per_mtok: 1, output_per_mtok: 1}}\n";
-    const { place, server } = await open({ replies: [toolTurn], flow, settings });
+    const { place, server } = await open({ replies: [toolAnswer("look", 300_000)], flow, settings });
     place.write("tools.mjs", "export const look = () => ({ seen: true });\n");
     expect((await place.run(RUN)).code).toBe(21);
     expect(server.requests).toHaveLength(3);
