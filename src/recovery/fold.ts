@@ -129,7 +129,7 @@ async function foldFromBase(history: History, options: ReadTaskOptions): Promise
 export async function foldUntil(options: ReadTaskOptions & { readonly until: number }): Promise<FoldedTask> {
   const folded = await readTask(options);
   const { until, task } = options;
-  if (folded.base === undefined && until < folded.history.prunedBefore)
+  if (isCutOff(folded, until))
     throw new SplashdownError(
       "CHECKPOINT_NOT_FOUND",
       `records before ${folded.history.prunedBefore} of ${task.name} were removed by prune --history: record ${until} cannot be reached`,
@@ -140,6 +140,12 @@ export async function foldUntil(options: ReadTaskOptions & { readonly until: num
   throw new SplashdownError("CHECKPOINT_NOT_FOUND", `the history of ${task.name} has no record ${until}`, {
     details: { task: task.name, n: until },
   });
+}
+
+/** What led there was removed on purpose: neither a file nor an unbroken run of records is left, and nothing is damaged. */
+function isCutOff({ base, history, refused }: FoldedTask, until: number): boolean {
+  if (base !== undefined || history.prunedBefore === 1) return false;
+  return until < history.prunedBefore || !refused.some(({ isBad }) => isBad);
 }
 
 /** Damage beyond repair, named. */

@@ -27,7 +27,5 @@ export class RushingClock implements Clock {
     return () => undefined;
   }
 
-  every(): () => void {
-    return () => undefined;
-  }
+  every: Clock["every"] = () => () => undefined;
 }

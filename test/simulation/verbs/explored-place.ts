@@ -2,6 +2,7 @@
  * One process of a scenario: the verbs, the workflow whose steps note what they do to the world, and the way on after a
  * crash as a person goes it.
  */
+import type { Clock } from "../../../src/base/clock.js";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { errorCodeOf, isErrorCode } from "../../../src/base/errors.js";
 import type { FunctionContext, PlanView, RunView, Splashdown } from "../../../src/index.js";
@@ -20,6 +21,7 @@ export interface PlaceOptions {
   readonly now: () => number;
   readonly seed: string;
   readonly variables?: Readonly<Record<string, string>>;
+  readonly every?: Clock["every"];
 }
 
 type StepBody = (context: FunctionContext, place: ExploredPlace) => unknown;

@@ -2,6 +2,7 @@
  * The real verbs over a simulated disk: everything `openSplashdown` builds, but for the file system, the clock, randomness
  * and processes. One room is one process; a second room over an image of the disk is the process after the crash.
  */
+import type { Clock } from "../../../src/base/clock.js";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { silentLog } from "../../../src/base/log.js";
 import * as templates from "../../../src/definition/templates.js";
@@ -34,6 +35,8 @@ export interface VerbRoomOptions {
   readonly variables?: Readonly<Record<string, string>>;
   readonly startMs?: number;
   readonly machine?: Machine;
+  /** What repeats; nothing does unless told. */
+  readonly every?: Clock["every"];
 }
 
 /** What processes on one running machine know of each other; it ends with the machine. */
@@ -87,6 +90,7 @@ export async function openVerbRoom(options: VerbRoomOptions): Promise<Splashdown
   const { fileSystem, seed, variables = { SPLASHDOWN_KEY: KEY }, machine = startMachine() } = options;
   const clock = new HintingClock(machine.hints);
   clock.sleptMs = options.startMs ?? 0;
+  if (options.every !== undefined) clock.every = options.every;
   const random = createSeededRandom(seed);
   const log = silentLog;
   const environment = createEnvironment({ HOME, USER: "explorer", ...variables }, WORKING_FOLDER);
