@@ -1,0 +1,139 @@
+/** Sealing a task again in states where more than a quiet, whole history stands. The crash explorer cuts it off everywhere. */
+import { describe, expect, it } from "vitest";
+import type { FaultyFileSystem as Disk } from "../../simulation/faulty-file-system.js";
+import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";
+import { ExploredPlace, type Bodies, type WorkflowOf } from "../../simulation/verbs/explored-place.js";
+import { contentsOf, pictureOfFiles, pictureOfTasks } from "../../simulation/verbs/picture.js";
+import { codeOfAsync } from "../../support/error-code.js";
+import { contentOf, type DiskNode } from "../../support/disk-model.js";
+import { MODEL_ROOT } from "../../support/store-places.js";
+
+const LARGE = "x".repeat(270_000);
+const AGAIN = { taskKey: true, reencrypt: true };
+
+/** A list over the bound of a blob, gone through item by item; the last one asks for more rounds. */
+const overItems: WorkflowOf = (call) => ({
+  workflow: { name: "items", entry_point: "list", limits: { max_iterations: 4 } },
+  agents: [{ name: "list", type: "function", function: call("list"), effects: "idempotent", routes: [{ to: "each" }] }],
+  for_each: [
+    {
+      name: "each",
+      type: "for_each",
+      source: "list.output.items",
+      as: "item",
+      max_concurrent: 1,
+      agent: { name: "one", type: "function", function: call("one"), effects: "idempotent" },
+      routes: [{ to: "$end" }],
+    },
+  ],
+});
+
+const steps: WorkflowOf = (call) => ({
+  workflow: { name: "steps" },
+  phases: [1, 2, 3, 4].map((phase) => ({
+    name: `p${phase}`,
+    specialists: [{ name: `s${phase}`, function: call(`s${phase}`), effects: "idempotent" }],
+  })),
+});
+const bodies: Bodies = {
+  s1: () => ({ output: { text: LARGE } }),
+  list: () => ({ output: { items: [1, 2, 3].map((n) => `${n}${LARGE}`) } }),
+};
+
+async function openPlace(
+  workflow: WorkflowOf,
+  disk = new FaultyFileSystem(),
+): Promise<{ place: ExploredPlace; disk: Disk }> {
+  const options = { fileSystem: disk, now: () => disk.operationCount, seed: `life ${disk.operationCount}` };
+  return { disk, place: await ExploredPlace.open(options, { workflow, bodies }) };
+}
+
+/** The machine stops where the disk stands; another process on what is left. */
+function openLater(workflow: WorkflowOf, disk: Disk, at: number): ReturnType<typeof openPlace> {
+  return openPlace(workflow, new FaultyFileSystem({ disk: disk.imageAt(at, { kind: "kill" }) }));
+}
+
+const rotate = (place: ExploredPlace) => place.verbs.keys.rotate({ task: "t" }, AGAIN);
+
+function flip(disk: Disk, part: string): string {
+  const found = [...contentsOf(disk.disk, `${MODEL_ROOT}/t`).keys()].find((path) => path.includes(part)) ?? "";
+  const node: DiskNode = disk.disk.find(found);
+  if (node.kind !== "file") throw new Error(`${found} is no file`);
+  const bytes = Buffer.from(contentOf(node));
+  const at = bytes.length >> 1;
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+  node.extents.splice(0, node.extents.length, { bytes, state: "synced" });
+  node.settledCount = 1;
+  return found;
+}
+
+describe("a task that is sealed again", () => {
+  it("in the midst of a for_each over a large list goes on with the next item, after a crash as well", async () => {
+    const { place, disk } = await openPlace(overItems);
+    const first = await place.run("t");
+    const asked = disk.operationCount;
+    await place.verbs.close();
+    const { place: later, disk: again } = await openLater(overItems, disk, asked);
+    const [changed] = (await rotate(later)).tasks;
+    expect(changed).toMatchObject({ changed: true, generation: 2 });
+    expect(changed?.reencrypted?.blobs).toBeGreaterThan(0);
+    await later.goOn("t");
+    expect((await later.verbs.show("t")).status).toBe(first.status);
+    await later.verbs.close();
+    for (const share of [0.45, 0.58, 0.7]) {
+      const { place: crashed } = await openLater(overItems, disk, Math.floor(asked * share));
+      await rotate(crashed);
+      await crashed.goOn("t");
+      const shown = await crashed.verbs.show("t");
+      expect([share, shown.status, shown.damage]).toEqual([share, first.status, []]);
+      await crashed.verbs.close();
+    }
+    expect(again.faultCount).toBe(0);
+  });
+
+  it("keeps a shortened history as short as it was, every checkpoint that can be reached, and what can be forked", async () => {
+    const { place } = await openPlace(steps);
+    await place.run("t");
+    for (let round = 1; round <= 3; round += 1)
+      await place.verbs.checkpoints.prune({ task: "t", keep: 2, history: true });
+    const before = { files: await pictureOfFiles(place, "t"), tasks: await pictureOfTasks(place) };
+    const [changed] = (await rotate(place)).tasks;
+    expect(changed?.reencrypted).toMatchObject({ snapshots: 2, left: [] });
+    expect({ files: await pictureOfFiles(place, "t"), tasks: await pictureOfTasks(place) }).toEqual(before);
+    const fork = await place.verbs.fork("t", { from: "latest", task: "forked" });
+    expect(fork.task).toBe("forked");
+    expect((await place.verbs.audit.verify("t")).intact).toBe(true);
+    await place.verbs.close();
+  });
+
+  it("leaves a checkpoint file that is damaged behind, says so, and has its checkpoint in the journal", async () => {
+    const { place, disk } = await openPlace(steps);
+    await place.run("t");
+    await place.verbs.close();
+    const { place: later, disk: again } = await openLater(steps, disk, disk.operationCount);
+    const file = flip(again, "/checkpoint_phase");
+    const [changed] = (await rotate(later)).tasks;
+    expect(changed?.reencrypted?.left).toEqual([expect.stringContaining(file.slice(file.lastIndexOf("/") + 1))]);
+    expect((await later.verbs.debug.replay("t:1")).story.length).toBeGreaterThan(0);
+    expect((await later.verbs.show("t")).damage).toEqual([]);
+    await later.verbs.close();
+  });
+
+  it("is refused, and stays as it was, where a large value is damaged or its journal has a gap", async () => {
+    const { place, disk } = await openPlace(steps);
+    await place.run("t");
+    await place.verbs.close();
+    const end = disk.operationCount;
+    const { place: one, disk: oneDisk } = await openLater(steps, disk, end);
+    flip(oneDisk, "/blobs/");
+    expect(await codeOfAsync(() => rotate(one))).toBe("BLOB_CORRUPT");
+    expect((await one.verbs.show("t")).steps_done).toBe(4);
+    await one.verbs.close();
+    const { place: two, disk: twoDisk } = await openLater(steps, disk, end);
+    flip(twoDisk, "/journal/");
+    expect(["JOURNAL_CORRUPT", "JOURNAL_TAMPERED", "REENCRYPT_REFUSED"]).toContain(
+      await codeOfAsync(() => rotate(two)),
+    );
+    await two.verbs.close();
+  });
+});
