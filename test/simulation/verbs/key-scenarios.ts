@@ -81,6 +81,7 @@ export const KEY_SCENARIOS: readonly Scenario[] = [
     },
     missing: findOldKey,
     reseals: true,
+    strideFactor: 3,
     picture: pictureOfTasks,
   },
   {

@@ -52,6 +52,8 @@ export interface Scenario {
   readonly hasRot?: boolean;
   /** Everything is sealed again: files have other names and digests, and the records that name them say so. */
   readonly reseals?: boolean;
+  /** How much rarer the places to crash are in the short form, for a life that is long. */
+  readonly strideFactor?: number;
   /** Tasks that the verb may remove. */
   readonly mayVanish?: readonly string[];
 }

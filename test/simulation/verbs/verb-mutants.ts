@@ -73,6 +73,7 @@ const KEYS = "keys init, ack";
 const ANSWER = "an answer";
 const GOING_BACK = "going back to a checkpoint";
 const PIN = "pin, prune, unpin";
+const REENCRYPT = "keys rotate --reencrypt";
 
 export const VERB_MUTANTS: readonly VerbMutant[] = [
   { name: "files go before their removal is recorded", shownBy: "prune of files", wrap: unsynced(/"k":"prune"/) },
@@ -83,6 +84,12 @@ export const VERB_MUTANTS: readonly VerbMutant[] = [
     wrap: unsynced(/"k":"prune"/),
   },
   { name: "segments go before their removal is recorded", shownBy: HISTORY, from: 0.8, wrap: unsynced(/"k":"prune"/) },
+  {
+    name: "the old history goes before the new one is in force",
+    shownBy: REENCRYPT,
+    from: 0.3,
+    wrap: unsynced(/"k":"note"/),
+  },
   { name: "a segment too many goes", shownBy: HISTORY, from: 0.8, wrap: takingMore(/\/journal\//) },
   { name: "a checkpoint file too many goes", shownBy: "prune of files", wrap: takingMore(/\/checkpoint_/) },
   {

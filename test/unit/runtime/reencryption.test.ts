@@ -35,7 +35,24 @@ const steps: WorkflowOf = (call) => ({
     specialists: [{ name: `s${phase}`, function: call(`s${phase}`), effects: "idempotent" }],
   })),
 });
+const asking: WorkflowOf = (call) => ({
+  workflow: { name: "asking", limits: { max_iterations: 1 } },
+  steps: [
+    { name: "a", function: call("a"), effects: "idempotent" },
+    { name: "b", function: call("b"), effects: "idempotent", depends_on: ["a"] },
+  ],
+});
+
+/** What another process was told that wanted to seal again what runs. */
+const refusals: (string | undefined)[] = [];
+
 const bodies: Bodies = {
+  s4: async (_context, place) => {
+    const other = await place.another();
+    if (refusals.length === 0) refusals.push(await codeOfAsync(() => other.keys.rotate({ task: "t" }, AGAIN)));
+    await other.close();
+    return { output: {} };
+  },
   s1: () => ({ output: { text: LARGE } }),
   list: () => ({ output: { items: [1, 2, 3].map((n) => `${n}${LARGE}`) } }),
 };
@@ -96,10 +113,16 @@ describe("a task that is sealed again", () => {
     await place.run("t");
     for (let round = 1; round <= 3; round += 1)
       await place.verbs.checkpoints.prune({ task: "t", keep: 2, history: true });
+    await place.verbs.checkpoints.pin("t:latest", { note: "good" });
     const before = { files: await pictureOfFiles(place, "t"), tasks: await pictureOfTasks(place) };
     const [changed] = (await rotate(place)).tasks;
     expect(changed?.reencrypted).toMatchObject({ snapshots: 2, left: [] });
     expect({ files: await pictureOfFiles(place, "t"), tasks: await pictureOfTasks(place) }).toEqual(before);
+    expect(await place.verbs.checkpoints.pin("t:latest")).toMatchObject({ changed: false, note: "good" });
+    expect((await place.verbs.checkpoints.unpin("t:latest")).changed).toBe(true);
+    const { file = "" } = (await place.verbs.checkpoints.list("t")).at(-1) ?? {};
+    expect(file).toMatch(/_\d{8}~\d+\.json$/);
+    expect((await place.verbs.checkpoints.show(file)).file).toBe(file);
     const fork = await place.verbs.fork("t", { from: "latest", task: "forked" });
     expect(fork.task).toBe("forked");
     expect((await place.verbs.audit.verify("t")).intact).toBe(true);
@@ -135,5 +158,26 @@ describe("a task that is sealed again", () => {
       await codeOfAsync(() => rotate(two)),
     );
     await two.verbs.close();
+  });
+
+  it("is left as it is while a person's answer waits to be taken, and says what comes first", async () => {
+    const { place } = await openPlace(asking);
+    expect((await place.run("t")).status).toBe("waiting");
+    await place.verbs.answer({ task: "t", answer: "extend", value: { iterations: 5 } });
+    await expect(rotate(place)).rejects.toMatchObject({
+      code: "REENCRYPT_REFUSED",
+      message: expect.stringContaining("splashdown resume t") as unknown,
+    });
+    await place.goOn("t");
+    expect((await rotate(place)).tasks[0]?.reencrypted?.removed.control).toBe(1);
+    await place.verbs.close();
+  });
+
+  it("is left as it is while somebody runs it", async () => {
+    const { place } = await openPlace(steps);
+    refusals.splice(0);
+    await place.run("t");
+    expect(refusals).toEqual(["OWNER_ALIVE"]);
+    await place.verbs.close();
   });
 });
