@@ -21,8 +21,9 @@ import {
 } from "yaml";
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import type { DefinitionFault, FaultCode, FaultPath, PlaceFinder, SourcePlace, TextPart } from "./fault.js";
+import type { DefinitionFault, FaultCode, FaultPath, PlaceFinder, SourcePlace } from "./fault.js";
 import { formatPath } from "./fault.js";
+import { findInSource, placeOfSpan, type Span } from "./source-places.js";
 
 /** A `!file` tag: the file it names, to be read by includes.ts. */
 export interface IncludeRequest {
@@ -39,11 +40,6 @@ export interface SourceDocument {
   readonly isBroken: boolean;
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
 interface Walk {
   readonly text: string;
   readonly file: string;
@@ -58,8 +54,6 @@ interface Walk {
   full: boolean;
   broken: boolean;
 }
-
-const EXCERPT_MAX = 200;
 
 /** Reads a text. Errors: none; what is wrong is in `faults`. */
 export function readDocument(text: string, file: string): SourceDocument {
@@ -84,16 +78,27 @@ export function readDocument(text: string, file: string): SourceDocument {
     walk.faults.push({ code: "too_large", file, line: 1, column: 1, path: "$", message: tooLarge });
     return finish(walk, null);
   }
-  const document = parseDocument(plain, {
-    lineCounter: walk.lines,
-    uniqueKeys: false,
-    prettyErrors: false,
-    strict: true,
-    logLevel: "error",
-    customTags: [{ tag: "!file", resolve: (path: string) => path }],
-  });
+  const document = parse(plain, walk.lines);
   noteParserFaults(walk, document);
   return finish(walk, convert(walk, document.contents, []));
+}
+
+/** A file of faults has as many errors; their stacks would be most of the work. */
+function parse(text: string, lineCounter: LineCounter): Document.Parsed {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return parseDocument(text, {
+      lineCounter,
+      uniqueKeys: false,
+      prettyErrors: false,
+      strict: true,
+      logLevel: "error",
+      customTags: [{ tag: "!file", resolve: (path: string) => path }],
+    });
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 function finish(walk: Walk, value: JsonValue): SourceDocument {
@@ -112,37 +117,6 @@ function finish(walk: Walk, value: JsonValue): SourceDocument {
   return { value, faults: walk.faults, includes: walk.includes, places, isBroken: walk.broken };
 }
 
-/**
- * Where a part of a text is written: the same occurrence of the same characters, so that it holds for plain, quoted and
- * block texts alike; `undefined` where they are written otherwise (escapes, folded lines, a variable that was filled in).
- */
-function findInSource(source: string, span: Span, { text, offset, width }: TextPart): Span | undefined {
-  const [part = ""] = text.slice(offset, offset + Math.max(width, 1)).split("\n");
-  if (part.trim() === "") return undefined;
-  let at = span.start - 1;
-  for (let before = -1; before < offset;) {
-    before = text.indexOf(part, before + 1);
-    at = source.indexOf(part, at + 1);
-    if (before < 0 || at < 0 || at >= span.end) return undefined;
-  }
-  return { start: at, end: at + part.length };
-}
-
-/** The places of a file that is one text. */
-export function placesOfText(text: string, file: string): PlaceFinder {
-  const lines = new LineCounter();
-  lines.addNewLine(0);
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines.addNewLine(at + 1);
-  const source = { text, file, lines };
-  return {
-    placeOf: () => placeOfSpan(source, { start: 0, end: 1 }),
-    placeInText: (_path, part) => {
-      const found = findInSource(text, { start: 0, end: text.length }, part);
-      return found === undefined ? undefined : placeOfSpan(source, found);
-    },
-  };
-}
-
 /** The place of the nearest part that exists: a missing key is shown at its map. */
 function placeAbove(walk: Walk, path: FaultPath): SourcePlace | undefined {
   for (let size = path.length - 1; size >= 0; size -= 1) {
@@ -151,16 +125,6 @@ function placeAbove(walk: Walk, path: FaultPath): SourcePlace | undefined {
     if (span !== undefined) return placeOfSpan(walk, span);
   }
   return undefined;
-}
-
-function placeOfSpan(walk: Pick<Walk, "text" | "file" | "lines">, span: Span): SourcePlace {
-  const { line, col } = walk.lines.linePos(span.start);
-  const lineStart = span.start - (col - 1);
-  const end = walk.text.indexOf("\n", lineStart);
-  const whole = walk.text.slice(lineStart, end < 0 ? undefined : end).replace(/\r$/, "");
-  const excerpt = whole.slice(0, EXCERPT_MAX);
-  const width = Math.min(span.end - span.start, Math.max(excerpt.length - (col - 1), 1));
-  return { file: walk.file, line, column: col, excerpt, width };
 }
 
 /** Counts lexical parts before anything is built, so that a hostile file costs nothing. */

@@ -68,6 +68,9 @@ export interface FaultNote {
   readonly within?: TextPart;
 }
 
+/** Where those who check put what they find. */
+export type FaultSink = Pick<FaultList, "add" | "warn" | "isFull">;
+
 /** Collects faults of one loading. */
 export class FaultList {
   readonly faults: DefinitionFault[] = [];
@@ -79,8 +82,13 @@ export class FaultList {
     this.#places = places;
   }
 
+  /** No more are taken: what a fault would suggest need not be looked for. */
+  get isFull(): boolean {
+    return this.faults.length >= LIMITS.workflowFaultsMax;
+  }
+
   add(note: FaultNote): void {
-    if (this.faults.length < LIMITS.workflowFaultsMax) this.addPlaced(this.#place(note));
+    if (!this.isFull) this.addPlaced(this.#place(note));
   }
 
   /** A word that stops nothing: it is told with the notes of a workflow that loads. */
@@ -99,7 +107,7 @@ export class FaultList {
 
   addPlaced(fault: DefinitionFault): void {
     const identity = JSON.stringify([fault.path, fault.line, fault.message]);
-    if (this.#seen.has(identity) || this.faults.length >= LIMITS.workflowFaultsMax) return;
+    if (this.#seen.has(identity) || this.isFull) return;
     this.#seen.add(identity);
     this.faults.push(fault);
   }

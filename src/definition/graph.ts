@@ -17,22 +17,6 @@ export function findReachable(from: readonly string[], edges: Edges): Set<string
   return reached;
 }
 
-/** Everything a name leads to over at least one edge. */
-export function findAfter(name: string, edges: Edges): Set<string> {
-  return findReachable([...(edges.get(name) ?? [])], edges);
-}
-
-/** True when every way from the entry to `target` passes `via`. */
-export function isOnEveryWay(
-  via: string,
-  target: string,
-  { entry, edges }: { readonly entry: string; readonly edges: Edges },
-): boolean {
-  if (via === entry) return true;
-  const without = new Map([...edges].filter(([name]) => name !== via));
-  return !findReachable([entry], without).has(target);
-}
-
 /** A cycle as the names along it, the first repeated at the end; `undefined` when there is none. */
 export function findCycle(names: readonly string[], edges: Edges): readonly string[] | undefined {
   const done = new Set<string>();

@@ -7,7 +7,8 @@
 import { dirname, resolve } from "node:path";
 import type { JsonValue } from "../base/json.js";
 import { errnoOf } from "../base/errors.js";
-import { placesOfText, readDocument } from "./document.js";
+import { readDocument } from "./document.js";
+import { placesOfText } from "./source-places.js";
 import type { DefinitionFault, FaultPath, PlaceFinder, SourcePlace } from "./fault.js";
 
 export type ReadText = (path: string) => Promise<string>;

@@ -4,7 +4,7 @@
  * D6: what passes here can be run to its end: every route, dependency and entry names a sibling, every child of a
  * machine can be reached, no dependency goes in a circle.
  */
-import type { FaultList, FaultPath } from "./fault.js";
+import type { FaultPath, FaultSink } from "./fault.js";
 import { findCycle, findReachable } from "./graph.js";
 import { findNearest } from "./nearest.js";
 import { listTargets } from "./targets.js";
@@ -21,7 +21,7 @@ import type {
 } from "./workflow.js";
 
 export interface CheckContext {
-  readonly faults: Pick<FaultList, "add" | "warn">;
+  readonly faults: FaultSink;
   readonly places: ReadonlyMap<NodeDefinition, FaultPath>;
   readonly absent: ReadonlySet<string>;
   /** False while other faults may be the reason that something seems unreachable. */
@@ -106,7 +106,8 @@ function checkMachine(scope: MachineScope, context: CheckContext): void {
       ...suggestName(scope.entry, names),
     });
   }
-  for (const child of scope.children) checkRoutes(child, [...names, END], context);
+  const targets = new Set([...names, END]);
+  for (const child of scope.children) checkRoutes(child, targets, context);
   for (const child of scope.children) {
     if (child.dependsOn.length === 0) continue;
     context.faults.add({
@@ -120,10 +121,10 @@ function checkMachine(scope: MachineScope, context: CheckContext): void {
   if (context.isComplete) checkReachable(scope, names, context);
 }
 
-function checkRoutes(child: NodeDefinition, targets: readonly string[], context: CheckContext): void {
+function checkRoutes(child: NodeDefinition, targets: ReadonlySet<string>, context: CheckContext): void {
   for (const { to, at } of listTargets(child)) {
-    if (targets.includes(to) || context.absent.has(to)) continue;
-    const suggestion = to === "self" ? { suggestion: `write ${child.name}` } : suggestName(to, targets);
+    if (targets.has(to) || context.absent.has(to) || context.faults.isFull) continue;
+    const suggestion = to === "self" ? { suggestion: `write ${child.name}` } : suggestName(to, [...targets]);
     context.faults.add({
       code: "unknown_name",
       path: placeOf(child, context, ...at),
@@ -206,7 +207,7 @@ function checkDependencies(scope: DagScope | PhaseScope, context: CheckContext):
   for (const child of scope.children) {
     const at = context.places.get(child);
     child.dependsOn.forEach((name, index) => {
-      if ((known.has(name) && name !== child.name) || context.absent.has(name)) return;
+      if ((known.has(name) && name !== child.name) || context.absent.has(name) || context.faults.isFull) return;
       const message =
         name === child.name ? `${name} depends on itself` : `${child.name} depends on ${name}, which is not there`;
       const others = names.filter((one) => one !== child.name);

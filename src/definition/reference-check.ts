@@ -6,7 +6,7 @@
  */
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { valueAt } from "./document.js";
-import type { FaultPath, TextPart } from "./fault.js";
+import type { FaultPath, FaultSink, TextPart } from "./fault.js";
 import { HOOK_NAMES, type HookName } from "./hooks.js";
 import { findNearest } from "./nearest.js";
 import type { CheckContext } from "./order-check.js";
@@ -85,12 +85,14 @@ const NAMES_OF_HOOKS: Readonly<Record<HookName, readonly string[]>> = {
   on_error: ["error"],
 };
 
+function asWarnings(faults: FaultSink): FaultSink {
+  return { add: (note) => faults.warn(note), warn: (note) => faults.warn(note), isFull: false };
+}
+
 /** In Conductor's files a hook that cannot be rendered stops nothing, as it is there: it is a warning. */
 function checkHooks(checking: Checking): void {
   const { faults, isRouted, raw } = checking;
-  const own: Checking = isRouted
-    ? { ...checking, faults: { add: (note) => faults.warn(note), warn: (note) => faults.warn(note) } }
-    : checking;
+  const own: Checking = isRouted ? { ...checking, faults: asWarnings(faults) } : checking;
   for (const name of HOOK_NAMES) {
     const at = ["workflow", "hooks", name];
     const hook = valueAt(raw, at);
@@ -181,8 +183,12 @@ function checkValue(value: JsonValue, spot: Spot): void {
 function checkText(text: string, spot: Spot): void {
   const fault = findTemplateFault(text);
   if (fault !== undefined) return noteSyntax(fault, text, spot);
+  const seen = new Set<string>();
   for (const reference of listReferences(text)) {
-    const { offset, width } = reference;
+    const { offset, width, ...rest } = reference;
+    const same = JSON.stringify(rest);
+    if (seen.has(same)) continue;
+    seen.add(same);
     checkReference(reference, { ...spot, within: { text, offset, width } });
   }
 }
@@ -222,6 +228,7 @@ function noteOrder({ message, suggestion, isPassing }: OrderProblem, { at, withi
 }
 
 function noteUnknown(root: string, spot: Spot): void {
+  if (spot.checking.faults.isFull) return;
   const suggestion = suggestName(root, spot);
   spot.checking.faults.add({
     code: "unknown_name",

@@ -1,7 +1,8 @@
 /** Whether the step a template names can have run before the step with the template. */
-import { type Edges, findAfter, findReachable, isOnEveryWay } from "./graph.js";
+import type { Edges } from "./graph.js";
 import { routeEdges } from "./order-check.js";
 import type { TemplateReference } from "./templates.js";
+import { Ways } from "./ways.js";
 import type { MachineScope, NodeDefinition, ScopeDefinition } from "./workflow.js";
 
 /** A node with the scopes from the root down to the one around it. */
@@ -93,22 +94,29 @@ function compareSiblings(
   }
 }
 
-/** Edges of scopes whose templates are being checked: building them is as dear as a scope is large. */
-const dependencies = new WeakMap<ScopeDefinition, Edges>();
+/** Ways through scopes whose templates are being checked: they are as dear as a scope is large. */
+const waysThrough = new WeakMap<ScopeDefinition, Ways>();
+
+function waysOf(scope: ScopeDefinition, listEdges: () => Edges): Ways {
+  const known = waysThrough.get(scope);
+  if (known !== undefined) return known;
+  const ways = new Ways(listEdges());
+  waysThrough.set(scope, ways);
+  return ways;
+}
 
 function isBefore(scope: ScopeDefinition, first: string, second: string): boolean {
-  const edges = dependencies.get(scope) ?? new Map(scope.children.map((child) => [child.name, child.dependsOn]));
-  dependencies.set(scope, edges);
-  return findAfter(second, edges).has(first);
+  const ways = waysOf(scope, () => new Map(scope.children.map((child) => [child.name, child.dependsOn])));
+  return ways.leadsTo(second, first);
 }
 
 function compareOnRoutes(scope: MachineScope, siblings: Siblings, isCertain: boolean): OrderProblem | undefined {
   const [theirs, own] = [siblings.theirs.name, siblings.own.name];
-  const edges = routeEdges(scope);
-  if (!findReachable(edges.get(theirs) ?? [], edges).has(own)) {
+  const ways = waysOf(scope, () => routeEdges(scope));
+  if (!ways.leadsTo(theirs, own)) {
     return { message: `${theirs} can never have run before ${own}`, suggestion: "name a step on the way to it" };
   }
-  if (!isCertain || isOnEveryWay(theirs, own, { entry: scope.entry, edges })) return undefined;
+  if (!isCertain || ways.isOnEveryWay(theirs, own, scope.entry)) return undefined;
   return {
     message: `${theirs} may not have run before ${own}: there is a way past it`,
     suggestion: `write {{ ${theirs}.output | default('') }} or ask {% if ${theirs} is defined %}`,

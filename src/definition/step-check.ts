@@ -3,13 +3,13 @@
  *
  * Source: CONDUCTOR-YAML 1.10.
  */
-import type { FaultList, FaultPath } from "./fault.js";
+import type { FaultPath, FaultSink } from "./fault.js";
 import { findNearest } from "./nearest.js";
 import { listReferences } from "./templates.js";
 import type { ContextRule, ModelStep, StepDefinition, StepReference } from "./workflow.js";
 
 export interface StepChecking {
-  readonly faults: Pick<FaultList, "add" | "warn">;
+  readonly faults: FaultSink;
   readonly at: FaultPath;
   /** Names of steps and groups. */
   readonly names: ReadonlyMap<string, unknown>;

@@ -7,7 +7,8 @@
  */
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import { placesOfText, readDocument, valueAt } from "./document.js";
+import { readDocument, valueAt } from "./document.js";
+import { placesOfText } from "./source-places.js";
 import { formatPath, type FaultPath, type PlaceFinder, type SourcePlace, type TextPart } from "./fault.js";
 import { joinPlaces, replaceAt, type FilePart, type IncludedText } from "./includes.js";
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { formatFaults } from "../../../src/definition/fault.js";
 import { loadSettingsFile } from "../../../src/definition/settings-sources.js";
 import { refusalOf } from "../../support/error-code.js";
@@ -454,7 +454,25 @@ function bombOf(levels: number): string {
   return `${lines.join("\n")}\n`;
 }
 
+/** An honest file of a good half MiB. */
+const HONEST = `workflow: {name: t}\nsteps:\n${Array.from({ length: 6_000 }, (_item, index) => `  - {name: s${index}, value: "{{ workflow.name }}", depends_on: [${index === 0 ? "" : `s${index - 1}`}]}`).join("\n")}\n`;
+
+/** Units: milliseconds of the processor, for a loaded machine. */
+async function measureCpu(act: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await act();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
 describe("a hostile file", () => {
+  let secondMs = 1_000;
+
+  // A second; on a slow machine what an honest file takes there, and half as much again.
+  beforeAll(async () => {
+    secondMs = Math.max(secondMs, 1.5 * (await measureCpu(() => loadText(HONEST))));
+  });
+
   const texts: readonly (readonly [string, string, string])[] = [
     [
       "is too large",
@@ -493,35 +511,44 @@ describe("a hostile file", () => {
       `workflow: {name: t}\nsteps: [{name: a, value: '{{ ${"(".repeat(100_000)} }}'}]\n`,
       "template",
     ],
+    [
+      "has a template of ten thousand names that are not there",
+      `workflow: {name: t}\nsteps: [{name: a, value: '${Array.from({ length: 10_000 }, (_item, index) => `{{ x${index} }}`).join("")}'}]\n`,
+      "a template names x0, which is no step",
+    ],
+    [
+      "has thousands of ways past what its templates name",
+      `workflow: {name: t, entry_point: s0}\nagents:\n${Array.from({ length: 2_000 }, (_item, index) => `  - {name: s${index}, value: "{% if 1 %}{{ s${Math.floor(index / 2)}.output }}{% endif %}", routes: [{to: s${(index * 7) % 2_000}, when: "x"}, {to: s${(index + 1) % 2_000}}]}`).join("\n")}\noutput: {x: "{{ nobody }}"}\n`,
+      "a template names nobody",
+    ],
     ["includes itself", "workflow: !file flow.yaml\n", "includes itself"],
   ];
-  it.each(texts)("D5: that %s is refused within about a second", async (_title, text, message) => {
-    const before = process.cpuUsage();
-    const faults = await faultsOf(text);
-    expect(faults.map((fault) => fault.message).join("\n")).toContain(message);
-    // Time of the processor with that of compiling, for a loaded machine.
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1_000).toBeLessThan(2_500);
+  it.each(texts)("D5: that %s is refused within a second", async (_title, text, message) => {
+    const takenMs = await measureCpu(async () => {
+      const faults = await faultsOf(text);
+      expect(faults.map((fault) => fault.message).join("\n")).toContain(message);
+    });
+    expect(takenMs).toBeLessThan(secondMs);
   });
 
   it.each(texts.filter(([title, text]) => text.length < 10 * MIB && !/template|escapes|folded/.test(title)))(
     "D5: that %s is refused as fast as an included, a nested and a settings file",
     async (_title, text) => {
-      const before = process.cpuUsage();
-      const included = await faultsOf(
-        "workflow: {name: t, metadata: !file part.yaml}\nsteps: [{name: a, value: 1}]\n",
-        {
+      const takenMs = await measureCpu(async () => {
+        const included = await faultsOf(
+          "workflow: {name: t, metadata: !file part.yaml}\nsteps: [{name: a, value: 1}]\n",
+          {
+            files: { "/work/part.yaml": text },
+          },
+        );
+        const nested = await faultsOf("workflow: {name: t}\nsteps: [{name: a, workflow: part.yaml}]\n", {
           files: { "/work/part.yaml": text },
-        },
-      );
-      const nested = await faultsOf("workflow: {name: t}\nsteps: [{name: a, workflow: part.yaml}]\n", {
-        files: { "/work/part.yaml": text },
+        });
+        const deps = createLoaderDeps({ files: { "/w/splashdown.config.yaml": text } });
+        const settings = await refusalOf(() => loadSettingsFile("/w/splashdown.config.yaml", deps));
+        expect([included.length > 0, nested.length > 0, settings.code]).toEqual([true, true, "SETTING_INVALID"]);
       });
-      const deps = createLoaderDeps({ files: { "/w/splashdown.config.yaml": text } });
-      const settings = await refusalOf(() => loadSettingsFile("/w/splashdown.config.yaml", deps));
-      expect([included.length > 0, nested.length > 0, settings.code]).toEqual([true, true, "SETTING_INVALID"]);
-      const { user, system } = process.cpuUsage(before);
-      expect((user + system) / 1_000).toBeLessThan(7_500);
+      expect(takenMs).toBeLessThan(3 * secondMs);
     },
   );
 });
