@@ -2,7 +2,7 @@
 import type { JsonObject } from "../base/json.js";
 import { chooseProvider } from "../definition/provider-map.js";
 import type { LimitsDefinition, NodeDefinition, StepDefinition } from "../definition/workflow.js";
-import type { DryRunStepView, DryRunView } from "./face-views.js";
+import type { DryRunGoalView, DryRunModelView, DryRunStepView, DryRunView } from "./face-views.js";
 import type { RunOptions } from "./contract.js";
 import type { Services } from "./services.js";
 import { prepareWorkflow } from "./workflow-loading.js";
@@ -15,12 +15,14 @@ export async function planRun(services: Services, options: RunOptions): Promise<
   const { workflow, inputs } = await prepareWorkflow(services, options);
   const { definition, notes } = workflow;
   const steps = listSteps(definition.root).map((step) => viewStep(services, step));
+  const goal = viewGoal(services, definition.root);
   const view = {
     dry_run: true,
     workflow: definition.name,
     fingerprint: definition.fingerprint,
     inputs,
     steps,
+    ...(goal === undefined ? {} : { goal }),
     gates: steps.filter(({ kind }) => GATES.has(kind)).map(({ step }) => step),
     limits: viewLimits(definition.limits),
     notes,
@@ -32,14 +34,47 @@ export async function planRun(services: Services, options: RunOptions): Promise<
 function listSteps(node: NodeDefinition): StepDefinition[] {
   if (node.node === "step") return [node];
   const children: readonly NodeDefinition[] = node.children;
-  return children.flatMap(listSteps);
+  return [...listPlanners(node), ...children.flatMap(listSteps), ...listAfter(node)];
+}
+
+function listPlanners(node: NodeDefinition): StepDefinition[] {
+  return node.node === "scope" && node.scope === "phases" && node.plan !== undefined ? [node.plan.planner] : [];
+}
+
+/** Who scores and merges. */
+function listAfter(node: NodeDefinition): readonly StepDefinition[] {
+  if (node.node !== "scope") return [];
+  if (node.scope === "phase") return node.evaluate?.scorers ?? [];
+  const writer = node.scope === "phases" ? node.consolidation?.writer : undefined;
+  return writer === undefined ? [] : [writer];
+}
+
+function viewGoal({ settings }: Services, root: NodeDefinition): DryRunGoalView | undefined {
+  const plan = root.node === "scope" && root.scope === "phases" ? root.plan : undefined;
+  const rule = plan?.planner.planner;
+  if (plan === undefined || rule === undefined) return undefined;
+  const viewModel = (provider: string, model: string | undefined): DryRunModelView => {
+    const chosen = chooseProvider(settings.provider_map, provider, model);
+    return { provider: chosen.provider, ...(chosen.model === undefined ? {} : { model: chosen.model }) };
+  };
+  return {
+    text: plan.planner.prompt,
+    planner: viewModel(plan.planner.provider, plan.planner.model),
+    specialists: viewModel(rule.provider, rule.model),
+    max_phases: rule.phasesMax,
+    max_specialists: rule.specialistsMax,
+    approve: plan.approve,
+    replan: plan.replan,
+  };
 }
 
 function viewStep({ settings }: Services, step: StepDefinition): DryRunStepView {
   const common = { step: step.path, kind: step.kind, effects: step.effects };
   const after = step.dependsOn.length === 0 ? {} : { after: step.dependsOn };
-  if (step.kind !== "model") return { ...common, ...after };
-  const { provider, model } = chooseProvider(settings.provider_map, step.provider, step.model);
+  const judge = step.kind === "scorer" && step.scorer.by === "model" ? step.scorer : undefined;
+  const asked = step.kind === "model" ? step : judge;
+  if (asked === undefined) return { ...common, ...after };
+  const { provider, model } = chooseProvider(settings.provider_map, asked.provider, asked.model);
   return { ...common, ...after, provider, ...(model === undefined ? {} : { model }) };
 }
 
@@ -55,13 +90,14 @@ function viewLimits(limits: LimitsDefinition): JsonObject {
   return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== undefined));
 }
 
-function formatDryRun({ workflow, inputs, steps, gates, limits }: Omit<DryRunView, "text">): string {
+function formatDryRun({ workflow, inputs, steps, goal, gates, limits }: Omit<DryRunView, "text">): string {
   const shown = (values: JsonObject): string =>
     Object.entries(values)
       .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
       .join(", ");
   return [
     `${workflow}: ${steps.length} steps would run, in this order where nothing chooses otherwise; nothing was made`,
+    ...(goal === undefined ? [] : formatGoal(goal)),
     ...steps.map((step, index) => `${String(index + 1).padStart(4)}  ${formatStep(step)}`),
     ...(Object.keys(inputs).length === 0 ? [] : [`inputs: ${shown(inputs)}`]),
     `limits: ${shown(limits)}`,
@@ -69,8 +105,21 @@ function formatDryRun({ workflow, inputs, steps, gates, limits }: Omit<DryRunVie
   ].join("\n");
 }
 
+function formatGoal(goal: DryRunGoalView): readonly string[] {
+  const { text, planner, specialists, approve, replan } = goal;
+  return [
+    `goal: ${text}`,
+    `  planned by ${nameOf(planner)}: at most ${goal.max_phases} phases and ${goal.max_specialists} specialists in all, by ${nameOf(specialists)}`,
+    `  ${approve ? "a person agrees to the plan before it is followed" : "the plan is followed without a question"}; ${replan ? "between phases it is looked at again" : "it stays to the end"}`,
+  ];
+}
+
+function nameOf({ provider, model }: DryRunModelView): string {
+  return model === undefined ? provider : `${provider} ${model}`;
+}
+
 function formatStep({ step, kind, effects, provider, model, after = [] }: DryRunStepView): string {
-  const by = provider === undefined ? "" : ` by ${provider}${model === undefined ? "" : ` ${model}`}`;
+  const by = provider === undefined ? "" : ` by ${nameOf({ provider, ...(model === undefined ? {} : { model }) })}`;
   const order = after.length === 0 ? "" : `, after ${after.join(", ")}`;
   return `${step}  ${kind}${by}${effects === "none" ? "" : `, effects: ${effects}`}${order}`;
 }

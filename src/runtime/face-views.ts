@@ -170,11 +170,31 @@ export interface DryRunView {
   readonly fingerprint: string;
   readonly inputs: JsonObject;
   readonly steps: readonly DryRunStepView[];
+  /** Phases are planned when the task runs, within these bounds. */
+  readonly goal?: DryRunGoalView;
   /** Steps that wait for a person. */
   readonly gates: readonly string[];
   readonly limits: JsonObject;
   readonly notes: readonly string[];
   readonly text: string;
+}
+
+export interface DryRunGoalView {
+  readonly text: string;
+  /** Whom it is asked of, and who carries out what is planned; after `provider_map`. */
+  readonly planner: DryRunModelView;
+  readonly specialists: DryRunModelView;
+  readonly max_phases: number;
+  readonly max_specialists: number;
+  /** A person agrees first. */
+  readonly approve: boolean;
+  /** Looked at again between phases. */
+  readonly replan: boolean;
+}
+
+export interface DryRunModelView {
+  readonly provider: string;
+  readonly model?: string;
 }
 
 export interface DryRunStepView {

@@ -5,7 +5,7 @@
  * lines anew when it is resized, as most terminals do.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import headless from "@xterm/headless";
@@ -80,6 +80,13 @@ export class TerminalRun {
   /** What a key sends. */
   press(keys: string): void {
     this.#running.child.stdin?.write(keys);
+  }
+
+  /** SIGKILL to the program itself; its terminal stays until it is gone. */
+  kill(): void {
+    const { pid } = this.#running;
+    const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+    process.kill(Number(child), "SIGKILL");
   }
 
   resize(columns: number, rows: number): void {

@@ -2,6 +2,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { DryRunView } from "../../../src/runtime/face-views.js";
 import { openPlace } from "../../support/command-place.js";
 import { expectView } from "../../support/view-schemas.js";
 
@@ -31,6 +32,44 @@ describe("run --dry-run", () => {
     expectView("dry-run", view);
     expect(view).toMatchObject({ dry_run: true, workflow: "plan", inputs: { topic: "seas" }, gates: [] });
     expect(readdirSync(place.folder).sort()).toEqual(before);
+  });
+
+  it("of a goal prints what would be asked, of whom, and the bounds of the plan", async () => {
+    const place = openPlace();
+    place.write("splashdown.config.yaml", "provider_map: {openai: {provider: ollama, model: qwen}}\n");
+    const goal = [
+      "run",
+      "--goal",
+      "A report on rockets",
+      "--approve-plan",
+      "--budget-usd",
+      "2",
+      "--provider",
+      "openai",
+    ];
+    const { json, code } = await place.run([...goal, "--dry-run", "--json"]);
+    expect(code).toBe(0);
+    const view = json<DryRunView>();
+    expectView("dry-run", view);
+    expect(view.goal).toEqual({
+      text: "A report on rockets",
+      planner: { provider: "ollama", model: "qwen" },
+      specialists: { provider: "ollama", model: "qwen" },
+      max_phases: 6,
+      max_specialists: 16,
+      approve: true,
+      replan: false,
+    });
+    expect(view.text.split("\n")).toEqual([
+      "a-report-on-rockets: 2 steps would run, in this order where nothing chooses otherwise; nothing was made",
+      "goal: A report on rockets",
+      "  planned by ollama qwen: at most 6 phases and 16 specialists in all, by ollama qwen",
+      "  a person agrees to the plan before it is followed; it stays to the end",
+      "   1  main/$plan  model by ollama qwen",
+      "   2  main/$consolidate  model by ollama qwen",
+      "limits: iterations 100000, usd 2",
+    ]);
+    expect(readdirSync(place.folder)).not.toContain("outputs");
   });
 
   it("refuses a file that is not UTF-8, and one it includes", async () => {

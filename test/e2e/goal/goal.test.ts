@@ -2,9 +2,9 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import type { RunView } from "../../../src/runtime/contract.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { countRecords, killAtRecord } from "../../support/killed-run.js";
+import { NO_TERMINAL, TerminalRun } from "../../support/terminal.js";
 import { expectView } from "../../support/view-schemas.js";
 import { findXmlFault } from "../../support/xml-check.js";
 
@@ -46,6 +46,47 @@ function finalFilesOf(place: CommandPlace): Record<string, string> {
 
 const RUN = ["run", "--goal", "A report on rockets", "--task", "g"];
 
+/** Records between two kills. All of them: SPLASHDOWN_GOAL_KILL_STEP=1. */
+const STEP = Number(process.env["SPLASHDOWN_GOAL_KILL_STEP"] ?? 14);
+
+/** The second plan is another one for what is left. */
+const AGREED = {
+  ...ANSWERS,
+  $plan: [{ say: PLAN }, { say: { rationale: "shorter", phases: [{ ...PLAN.phases[1], name: "tell" }] } }],
+};
+
+/** Runs, follows each plan and goes on until the task is done; killed once, where the journal has so many records. */
+async function reachEnd(place: CommandPlace, killAt?: number): Promise<void> {
+  let point = killAt;
+  const once = async (args: readonly string[]): Promise<number | null> => {
+    if (point === undefined) return (await place.run(args)).code;
+    const { signal, code } = await killAtRecord(place.start(args), { place, task: "g", point });
+    if (signal !== null) point = undefined;
+    return code;
+  };
+  let code = await once([...RUN, "--approve-plan", "--replan"]);
+  for (let left = 8; code !== 0 && left > 0; left -= 1) {
+    // A kill may have come after the answer, and before the task went on.
+    if (code === 20) await once(["answer", "g", "follow"]);
+    code = await once(["resume", "g"]);
+  }
+  expect(code).toBe(0);
+}
+
+/** How often it was planned, asked and agreed. */
+async function plansOf(place: CommandPlace): Promise<Record<string, number>> {
+  const { json } = await place.run(["events", "g", "--json"]);
+  const events = json<{ type: string; event: { step?: string } }[]>();
+  const count = (kind: string, step = ""): number =>
+    events.filter(({ type, event }) => type === kind && (event.step ?? "").startsWith(step)).length;
+  return {
+    plans: count("step_completed", "main/$plan"),
+    questions: count("question_opened"),
+    answers: count("question_answered"),
+    settled: count("plan_settled"),
+  };
+}
+
 describe("run --goal", () => {
   it("plans, runs, evaluates, merges, and writes a final folder", async () => {
     const place = open();
@@ -82,24 +123,43 @@ describe("run --goal", () => {
     expectView("confidence", json());
   });
 
-  it("killed at any record comes to the same end, and is planned once", { timeout: 180_000 }, async () => {
-    const whole = open();
-    const wanted = (await whole.run([...RUN, "--json"])).json<RunView>();
-    const records = countRecords(whole, "g");
-    const slow = Object.fromEntries(
-      Object.entries(ANSWERS).map(([name, answers]) => [name, answers.map((answer) => ({ ...answer, delay_ms: 30 }))]),
-    );
-    for (let point = 2; point < records; point += 4) {
-      const place = open(slow);
-      await killAtRecord(place.start(RUN), { place, task: "g", point });
-      const { code, json } = await place.run([...RUN, "--json"]);
-      expect(code, `killed at record ${point}`).toBe(0);
-      expect(json<RunView>().output).toEqual(wanted.output);
-      expect(finalFilesOf(place)).toEqual(finalFilesOf(whole));
-      const events = (await place.run(["events", "g", "--json"])).stdout;
-      expect(events.match(/"plan_settled"/g)).toHaveLength(1);
-    }
-  });
+  it(
+    "killed at any record, in planning, agreeing, replanning and work, is planned and agreed to once",
+    { timeout: 240_000 },
+    async () => {
+      const whole = open(AGREED);
+      await reachEnd(whole);
+      const records = countRecords(whole, "g");
+      const planned = await plansOf(whole);
+      expect(planned).toEqual({ plans: 2, questions: 2, answers: 2, settled: 2 });
+      const slow = Object.fromEntries(
+        Object.entries(AGREED).map(([name, answers]) => [name, answers.map((answer) => ({ ...answer, delay_ms: 30 }))]),
+      );
+      for (let point = 5; point < records; point += STEP) {
+        const place = open(slow);
+        await reachEnd(place, point);
+        expect(finalFilesOf(place), `killed at record ${point}`).toEqual(finalFilesOf(whole));
+        expect(await plansOf(place), `killed at record ${point}`).toEqual(planned);
+      }
+    },
+  );
+
+  it.skipIf(NO_TERMINAL !== undefined)(
+    "killed while a person is asked, at a terminal, keeps the plan and the question; another process answers",
+    { timeout: 120_000 },
+    async () => {
+      const place = open();
+      const terminal = new TerminalRun(place, ["run", "--goal", "rockets", "--task", "g", "--approve-plan"], {
+        rows: 40,
+      });
+      await terminal.shows("follow it");
+      terminal.kill();
+      await terminal.done;
+      expect((await place.run(["answer", "g", "follow"])).code).toBe(0);
+      expect((await place.run(["resume", "g"])).code).toBe(0);
+      expect(await plansOf(place)).toEqual({ plans: 1, questions: 1, answers: 1, settled: 1 });
+    },
+  );
 
   it("asks before the plan is followed, plans anew with what was said, and goes on from another process", async () => {
     const shorter = { rationale: "as you say", phases: [PLAN.phases[1]] };
