@@ -14,7 +14,7 @@ const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 
 const EXPLORED = [
   { name: "crash after every operation", least: { commit: 30_000, long: 1_000_000 } },
-  { name: "crash of what recovers, prunes, forks, pins, rotates", least: { commit: 10_000, long: 200_000 } },
+  { name: "crash of what recovers, prunes, forks, imports, rotates, shreds", least: { commit: 10_000, long: 200_000 } },
   { name: "an operation fails", least: { commit: 10_000, long: 80_000 } },
   { name: "a sync fails, drops its data, then succeeds", least: { commit: 2_000, long: 10_000 } },
 ];

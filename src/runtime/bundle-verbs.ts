@@ -21,9 +21,11 @@ import { readWhole } from "../vault/private-file.js";
 import type { ExportOptions, ExportView, ImportOptions, ImportView } from "./bundle-views.js";
 import { createFile } from "./bundle-file.js";
 import { findTask } from "./finding.js";
+import { isUnborn } from "./key-access.js";
 import { packReport } from "./redacted-report.js";
 import { readState, whileOpen, type OpenedTask } from "./reading.js";
 import type { KnownTask } from "../recovery/fold.js";
+import { requireOwnerGone } from "../recovery/liveness.js";
 import type { Services } from "./services.js";
 import { formatTime } from "./views.js";
 
@@ -215,13 +217,15 @@ async function prove(services: Services, name: string, bundle: UnpackedBundle): 
   return proved;
 }
 
-/** A new place, or that of an import that was interrupted, made anew. */
-async function createPlace({ store }: Services, name: string): Promise<TaskStore> {
+/** A new place, or that of an import that was interrupted, be it before its mark, made anew. Errors: OWNER_ALIVE, OWNER_UNCLEAR. */
+async function createPlace({ store, clock }: Services, name: string): Promise<TaskStore> {
   const place = await store.createTask(name);
   if (place !== undefined) return place;
   const there = await store.task(name);
   if (there !== undefined) {
-    const isUnfinished = await isArriving(there);
+    const isEmpty = await isUnborn(there);
+    if (isEmpty) await requireOwnerGone({ task: there, clock, takeOver: false, watchMs: LIMITS.ownerWatchMs });
+    const isUnfinished = isEmpty || (await isArriving(there));
     if (isUnfinished) await there.claim();
     await there.close();
     if (isUnfinished) {

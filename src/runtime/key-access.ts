@@ -100,7 +100,10 @@ export class KeyAccess {
 
   async #open(task: TaskStore): Promise<TaskVault> {
     const { encryption, random, log } = this.#deps;
-    const view = await inspectKeyring(task);
+    const view = await inspectKeyring(task).catch(async (error: unknown) => {
+      // Cut off in the midst of writing over it: the mark was there before.
+      throw (await readShredMark(task)) === undefined ? error : await explainMissing(task);
+    });
     if (view === undefined) {
       if (await isArriving(task)) throw new SplashdownError("IMPORT_UNFINISHED", "its import was not finished");
       const header = await readFirstHeader(task);

@@ -30,7 +30,7 @@ type Job<T> = () => Promise<T>;
 type Explorations = readonly Job<Exploration>[];
 
 const CRASHES = "crash after every operation";
-const CRASHES_TWICE = "crash of what recovers, prunes, forks, pins, rotates";
+const CRASHES_TWICE = "crash of what recovers, prunes, forks, imports, rotates, shreds";
 const FAILURES = "an operation fails";
 const LOST_SYNCS = "a sync fails, drops its data, then succeeds";
 

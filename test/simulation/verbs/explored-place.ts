@@ -31,8 +31,15 @@ export type Bodies = Readonly<Record<string, StepBody>>;
 
 export type WorkflowOf = (call: (step: string) => (context: FunctionContext) => unknown) => object;
 
+/** What a caller was told, and how many operations the disk had done by then. */
+export interface Told {
+  readonly at: number;
+  readonly what: string;
+}
+
 export class ExploredPlace {
   readonly acts: Act[] = [];
+  readonly told: Told[] = [];
   readonly workflow: object;
   readonly verbs: Splashdown;
   readonly #machine: Machine;
@@ -64,6 +71,11 @@ export class ExploredPlace {
     const machine = startMachine();
     const verbs = await openVerbRoom({ ...options, machine, startMs });
     return new ExploredPlace({ options, machine, verbs, workflow: plot.workflow, bodies: plot.bodies ?? {} });
+  }
+
+  /** Its caller was told that something is done. */
+  tell(what: string): void {
+    this.told.push({ at: this.#options.now(), what });
   }
 
   /** Another process on the same machine. */

@@ -20,6 +20,8 @@ export class EndedOtherwise extends Error {
 
 export interface Looking {
   readonly told: ReadonlySet<string>;
+  /** Paths of all files of tasks, but audit trails and marks of owners. */
+  readonly files: readonly string[];
   /** No operation had failed. */
   readonly isWell: boolean;
 }
@@ -54,6 +56,10 @@ export interface Scenario {
   readonly reseals?: boolean;
   /** How much rarer the places to crash are in the short form, for a life that is long. */
   readonly strideFactor?: number;
+  /** Codes that say in a list why a task cannot be read any more; none unless told. */
+  readonly unreadableAs?: readonly string[];
+  /** Its deliverables are elsewhere: they are no part of what is brought here. */
+  readonly lacksDeliverables?: boolean;
   /** Tasks that the verb may remove. */
   readonly mayVanish?: readonly string[];
 }

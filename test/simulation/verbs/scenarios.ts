@@ -2,6 +2,7 @@
 import type { RunView } from "../../../src/index.js";
 import { contentOf, type DiskModel } from "../../support/disk-model.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
+import { BUNDLE_SCENARIOS } from "./bundle-scenarios.js";
 import type { ExploredPlace, WorkflowOf } from "./explored-place.js";
 import { KEY_SCENARIOS } from "./key-scenarios.js";
 import { eventsOf, pictureOfFiles, pictureOfTasks } from "./picture.js";
@@ -173,6 +174,7 @@ export const SCENARIOS: readonly Scenario[] = [
         if (place.acts.filter(({ step }) => step === "a").length > 1) return undefined;
         const asker = await place.another();
         await asker.request("t", "pause");
+        place.tell("asked");
         return { output: { did: "a" } };
       },
     },
@@ -185,6 +187,11 @@ export const SCENARIOS: readonly Scenario[] = [
       }
     },
     finish: async (place) => void (await place.goOn("t")),
+    missing: async (place, { files }) => {
+      const isWaiting = files.some((path) => path.includes("/t/checkpoints/control/request-"));
+      const isRecorded = [...(await eventsOf(place, "t")).values()].some((text) => text.includes('"request":"pause"'));
+      return isWaiting || isRecorded ? undefined : "a pause was asked for, and nothing says so";
+    },
     picture: pictureOfTasks,
   },
   {
@@ -232,6 +239,7 @@ export const SCENARIOS: readonly Scenario[] = [
     picture: (place) => both(place, "t"),
   },
   ...KEY_SCENARIOS,
+  ...BUNDLE_SCENARIOS,
   ...[0.35, 0.6, 0.85].map((share) => createRecovery(share)),
   {
     ...createRecovery(0.7),

@@ -86,8 +86,9 @@ async function look(place: ExploredPlace, { truth, life, k, image, blame }: Look
   const { scenario } = truth;
   const standing = new Map((await place.verbs.list()).map((entry) => [entry.task, entry]));
   for (const [task, { problem }] of standing) {
-    if (problem !== undefined && problem.code !== "TASK_NOT_STARTED")
-      blame(5, `${task} cannot be read: ${problem.code} ${problem.message}`);
+    const isWanted =
+      problem?.code === "TASK_NOT_STARTED" || scenario.unreadableAs?.includes(problem?.code ?? "") === true;
+    if (problem !== undefined && !isWanted) blame(5, `${task} cannot be read: ${problem.code} ${problem.message}`);
     if (problem === undefined) await lookAt(place, task, { truth, life, k, image, blame });
   }
   for (const task of truth.before.keys()) {
@@ -100,7 +101,10 @@ async function look(place: ExploredPlace, { truth, life, k, image, blame }: Look
   const told = new Set(life.told.filter(({ at }) => at <= k).map(({ what }) => what));
   // A trail that cannot be written is said and stops nothing (A4), so it is looked for only where the disk was well.
   const isWell = life.disk.faultCount === 0;
-  const missing = told.size === 0 ? undefined : await scenario.missing?.(place, { told, isWell });
+  const missing =
+    told.size === 0
+      ? undefined
+      : await scenario.missing?.(place, { told, isWell, files: [...contentsOf(image, MODEL_ROOT).keys()] });
   if (missing !== undefined) blame(1, missing);
 }
 
@@ -109,7 +113,8 @@ async function lookAt(place: ExploredPlace, task: string, { truth, life, k, imag
   if (shown === undefined) return;
   const { damage, status, deliverables } = shown;
   const contents = contentsOf(image, `${MODEL_ROOT}/${task}`);
-  for (const { file, sha256 } of status === "done" ? deliverables : []) {
+  const isHere = status === "done" && truth.scenario.lacksDeliverables !== true;
+  for (const { file, sha256 } of isHere ? deliverables : []) {
     if (contents.get(`${MODEL_ROOT}/${task}/${file}`) !== sha256) blame(1, `${task} is done, and ${file} is not there`);
   }
   judgeRotten({ truth, task, contents, blame });

@@ -4,13 +4,13 @@ import type { DiskModel } from "../../support/disk-model.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
 import type { FaultPlan } from "../fault-plan.js";
 import { FaultyFileSystem } from "../faulty-file-system.js";
-import type { Act } from "./explored-place.js";
+import type { Act, Told } from "./explored-place.js";
 import { contentsOf, eventsOf } from "./picture.js";
 import { openPlaceOn, startScenario, type Scenario, type Wrap } from "./scenario.js";
 
 export interface VerbLife {
   readonly disk: FaultyFileSystem;
-  readonly told: readonly { readonly at: number; readonly what: string }[];
+  readonly told: readonly Told[];
   readonly acts: readonly Act[];
   readonly failure: unknown;
 }
@@ -50,16 +50,15 @@ export async function live(
   { start, wrap, faults }: { start: DiskModel; wrap?: Wrap; faults?: readonly FaultPlan[] },
 ): Promise<VerbLife> {
   const disk = new FaultyFileSystem({ disk: start, ...(faults === undefined ? {} : { faults }) });
-  const told: { at: number; what: string }[] = [];
   const place = await openPlaceOn(scenario, { disk, seed: "acting", wrap });
   let failure: unknown;
   try {
-    await scenario.act(place, (what) => told.push({ at: disk.operationCount, what }));
+    await scenario.act(place, (what) => place.tell(what));
   } catch (error) {
     failure = error;
   }
   await place.verbs.close();
-  return { disk, told, acts: place.acts, failure };
+  return { disk, told: place.told, acts: place.acts, failure };
 }
 
 export async function readEvents(scenario: Scenario, image: DiskModel): Promise<RecordedEvents> {

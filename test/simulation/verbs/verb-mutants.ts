@@ -67,11 +67,39 @@ async function takeAnother(fileSystem: FileSystem, gone: string): Promise<void> 
   if (next !== undefined) await fileSystem.unlink(`${folder}/${next}`).catch(() => undefined);
 }
 
+/** So many turns of the others a slow sync takes: whoever waits for what is gone looks again meanwhile. */
+const TURNS = 50;
+
+/** What is taken of such a kind is gone at once, before what is done about it is synced, which takes its time. */
+function removedWhenTaken(path: RegExp): Wrap {
+  return (fileSystem) => {
+    const readBack = new Set<string>();
+    let isTaken = false;
+    const slowly = (sync: () => Promise<void>) => async () => {
+      for (let turn = 0; isTaken && turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      await sync();
+    };
+    return changeFileSystem(fileSystem, {
+      open: async (at, intent) => {
+        const handle = await fileSystem.open(at, intent);
+        // Whoever leaves it reads it once; the next one takes it.
+        if (intent === "read" && path.test(at)) {
+          isTaken = readBack.has(at);
+          readBack.add(at);
+          if (isTaken) await fileSystem.unlink(at);
+        }
+        return changeHandle(handle, { datasync: slowly(() => handle.datasync()) });
+      },
+    });
+  };
+}
+
 const FIRST_RUN = "a task with a blob and a deliverable, its key made on the way";
 const HISTORY = "prune of the history";
 const KEYS = "keys init, ack";
 const ANSWER = "an answer";
 const GOING_BACK = "going back to a checkpoint";
+const IMPORT = "import of a bundle";
 const PIN = "pin, prune, unpin";
 const REENCRYPT = "keys rotate --reencrypt";
 
@@ -103,6 +131,25 @@ export const VERB_MUTANTS: readonly VerbMutant[] = [
   { name: "an intent is not durable before it acts", shownBy: GOING_BACK, from: 0.5, wrap: unsynced(/"k":"intent"/) },
   { name: "an answer is not synced", shownBy: ANSWER, wrap: unsynced(/splashdown\.control/) },
   { name: "the name of an answer is not durable", shownBy: ANSWER, wrap: unsyncedFolder(/\/control$/) },
+  {
+    name: "a request is removed before its effect is durable",
+    shownBy: "a request to a running task",
+    from: 0.3,
+    wrap: removedWhenTaken(/\/control\/request-/),
+  },
+  { name: "an imported keyring is not synced", shownBy: IMPORT, from: 0.6, wrap: unsynced(/splashdown\.keyring/) },
+  { name: "large values of an import are not synced", shownBy: IMPORT, from: 0.5, wrap: unsynced(/splashdown\.blob/) },
+  {
+    name: "an import counts before its names are durable",
+    shownBy: IMPORT,
+    from: 0.5,
+    wrap: unsyncedFolder(/\/t\/checkpoints$/),
+  },
+  {
+    name: "the word that keys are destroyed is not durable before they are",
+    shownBy: "keys shred",
+    wrap: unsyncedFolder(/\/t\/checkpoints$/),
+  },
   { name: "an audit entry is not synced", shownBy: ANSWER, wrap: unsynced(/splashdown\.audit"/) },
   { name: "the name of an audit entry is not durable", shownBy: ANSWER, wrap: unsyncedFolder(/checkpoints\/audit$/) },
   { name: "a pin is not synced, and its name not durable", shownBy: PIN, wrap: unsyncedFolder(/\/control$/) },
