@@ -100,12 +100,13 @@ export class KeyAccess {
 
   async #open(task: TaskStore): Promise<TaskVault> {
     const { encryption, random, log } = this.#deps;
+    // Though all of it may be there: whoever imports again makes the place anew (T1).
+    if (await isArriving(task)) throw new SplashdownError("IMPORT_UNFINISHED", "its import was not finished");
     const view = await inspectKeyring(task).catch(async (error: unknown) => {
       // Cut off in the midst of writing over it: the mark was there before.
       throw (await readShredMark(task)) === undefined ? error : await explainMissing(task);
     });
     if (view === undefined) {
-      if (await isArriving(task)) throw new SplashdownError("IMPORT_UNFINISHED", "its import was not finished");
       const header = await readFirstHeader(task);
       const taskId = header?.taskId;
       if (header?.seal.key !== undefined) throw await explainMissing(task);

@@ -21,7 +21,7 @@ function forgetTask(disk: DiskModel): DiskModel {
     [`${HOME}/.local/state/splashdown/anchors`, undefined],
   ] as const) {
     const { entries, durable } = disk.findFolder(`${folder}/.`);
-    for (const known of [...entries.keys()]) {
+    for (const known of entries.keys()) {
       if (name !== undefined && known !== name) continue;
       entries.delete(known);
       durable.delete(known);

@@ -76,7 +76,8 @@ function removedWhenTaken(path: RegExp): Wrap {
     const readBack = new Set<string>();
     let isTaken = false;
     const slowly = (sync: () => Promise<void>) => async () => {
-      for (let turn = 0; isTaken && turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      const turns = isTaken ? TURNS : 0;
+      for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       await sync();
     };
     return changeFileSystem(fileSystem, {
