@@ -26,6 +26,7 @@ import type {
   Store,
   StoreManifest,
   TaskStore,
+  TrashedTask,
 } from "./contract.js";
 import { encodeEntries } from "./object-key.js";
 import { PatientCache } from "./patient-cache.js";
@@ -103,6 +104,22 @@ export class CachedStore implements Store {
 
   removeTask(name: string): Promise<void> {
     return this.#parts.store.removeTask(name);
+  }
+
+  trash(): Promise<TrashedTask[]> {
+    return this.#parts.store.trash();
+  }
+
+  trashTask(name: string, atMs: number): Promise<boolean> {
+    return this.#parts.store.trashTask(name, atMs);
+  }
+
+  restoreTask(name: string): Promise<boolean> {
+    return this.#parts.store.restoreTask(name);
+  }
+
+  purgeTask(name: string): Promise<boolean> {
+    return this.#parts.store.purgeTask(name);
   }
 
   async probe(): Promise<void> {

@@ -30,7 +30,7 @@ export interface Store {
   readonly manifest: StoreManifest;
   /** A text that opens this store again, as in settings: `file:outputs`, `memory:`. */
   readonly address: string;
-  /** Names of all tasks, sorted. Folders that are no tasks are left out. */
+  /** Names of all tasks, sorted. Folders that are no tasks are left out, and what is in the trash. */
   tasks(): Promise<string[]>;
   /** A handle on one task; creates nothing. `undefined` when there is no such task. */
   task(name: string): Promise<TaskStore | undefined>;
@@ -41,9 +41,24 @@ export interface Store {
    * interrupts the rest. Deliverables are people's files and stay. Whoever calls it has claimed the task.
    */
   removeTask(name: string): Promise<void>;
+  /** What is in the trash, sorted by name. It is no task meanwhile, and its name is taken. */
+  trash(): Promise<TrashedTask[]>;
+  /** Moves a task to the trash with all it holds, at once and durably; false when there is none. As for `removeTask`. */
+  trashTask(name: string, atMs: number): Promise<boolean>;
+  /** Brings it back as it was, at once and durably; false when it is not in the trash. */
+  restoreTask(name: string): Promise<boolean>;
+  /** As `removeTask`, of what is in the trash and of nothing else; false when it is not there. */
+  purgeTask(name: string): Promise<boolean>;
   /** Proves that the store can be written, with a real create, sync and remove. */
   probe(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface TrashedTask {
+  readonly name: string;
+  /** Wall time, as who moved it there said. */
+  readonly trashedAtMs: number;
+  readonly sizeBytes: number;
 }
 
 export interface SegmentId {

@@ -10,9 +10,10 @@ import { dirname, join } from "node:path";
 import { SplashdownError, errnoOf } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import { LIMITS } from "../base/limits.js";
-import type { Store, StoreManifest, TaskStore } from "./contract.js";
+import type { Store, StoreManifest, TaskStore, TrashedTask } from "./contract.js";
 import { OBJECT_BYTES_MAX } from "./directory-objects.js";
 import { computeTaskFolders, DirectoryTask, type TaskFolders } from "./directory-task.js";
+import { DirectoryTrash } from "./directory-trash.js";
 import { isTaskName } from "./object-key.js";
 import { PatientFileSystem } from "./patient-file-system.js";
 import { isAbsent, SafeFolders, writeWhole } from "./safe-folders.js";
@@ -45,6 +46,7 @@ export class DirectoryStore implements Store {
   readonly #parts: StoreParts;
   readonly #fileSystem: FileSystem;
   readonly #folders: SafeFolders;
+  readonly #trash: DirectoryTrash;
   readonly #open = new Set<DirectoryTask>();
 
   constructor(options: DirectoryStoreOptions) {
@@ -58,6 +60,7 @@ export class DirectoryStore implements Store {
       userId: options.parts.userId,
       isWindows: options.parts.platform === "win32",
     });
+    this.#trash = new DirectoryTrash({ root: options.root, fileSystem: this.#fileSystem, folders: this.#folders });
   }
 
   tasks(): Promise<string[]> {
@@ -106,15 +109,32 @@ export class DirectoryStore implements Store {
   async removeTask(name: string): Promise<void> {
     if (!isTaskName(name)) return;
     const { task, checkpoints } = computeTaskFolders(this.#root, name);
-    await withStoreErrors({ action: "removing", path: task }, async () => {
-      await this.#takeAway(task, checkpoints);
-      for (const left of await this.#readRoot()) if (isTempName(left)) await this.#removeFolder(join(this.#root, left));
-      try {
-        await this.#fileSystem.rmdir(task);
-      } catch (error) {
-        if (!hasErrno(error, STILL_USED) && !isAbsent(error)) throw error;
-      }
-      await this.#syncRoot();
+    await withStoreErrors({ action: "removing", path: task }, () => this.#removeWhole(task, checkpoints));
+  }
+
+  trash(): Promise<TrashedTask[]> {
+    return withStoreErrors({ action: "listing", path: this.#root }, async () =>
+      this.#trash.list(await this.#readRoot()),
+    );
+  }
+
+  async trashTask(name: string, atMs: number): Promise<boolean> {
+    if (!isTaskName(name)) return false;
+    return withStoreErrors({ action: "removing", path: join(this.#root, name) }, () => this.#trash.take(name, atMs));
+  }
+
+  async restoreTask(name: string): Promise<boolean> {
+    if (!isTaskName(name)) return false;
+    return withStoreErrors({ action: "restoring", path: join(this.#root, name) }, () => this.#trash.bringBack(name));
+  }
+
+  async purgeTask(name: string): Promise<boolean> {
+    if (!isTaskName(name)) return false;
+    const { task } = computeTaskFolders(this.#root, name);
+    return withStoreErrors({ action: "removing", path: task }, async () => {
+      const trashed = await this.#trash.find(name);
+      if (trashed !== undefined) await this.#removeWhole(task, trashed.path);
+      return trashed !== undefined;
     });
   }
 
@@ -138,10 +158,21 @@ export class DirectoryStore implements Store {
     for (const task of this.#open) await task.close();
   }
 
+  async #removeWhole(task: string, folder: string): Promise<void> {
+    await this.#takeAway(task, folder);
+    for (const left of await this.#readRoot()) if (isTempName(left)) await this.#removeFolder(join(this.#root, left));
+    try {
+      await this.#fileSystem.rmdir(task);
+    } catch (error) {
+      if (!hasErrno(error, STILL_USED) && !isAbsent(error)) throw error;
+    }
+    await this.#syncRoot();
+  }
+
   /** One change of name takes the task out of every list; what it held is then swept, also after a crash. */
-  async #takeAway(task: string, checkpoints: string): Promise<void> {
-    if (!(await this.#folders.isFolder(checkpoints))) return;
-    await this.#fileSystem.rename(checkpoints, join(this.#root, createTempName(this.#parts.random)));
+  async #takeAway(task: string, folder: string): Promise<void> {
+    if (!(await this.#folders.isFolder(folder))) return;
+    await this.#fileSystem.rename(folder, join(this.#root, createTempName(this.#parts.random)));
     await this.#syncRoot();
     await this.#fileSystem.syncFolder(task);
   }

@@ -20,6 +20,7 @@ import type {
   Store,
   StoreManifest,
   TaskStore,
+  TrashedTask,
 } from "./contract.js";
 import { OBJECT_BYTES_MAX, requireObjectSize } from "./directory-objects.js";
 import { assertObjectKey, assertObjectPrefix, encodeEntries, isTaskName } from "./object-key.js";
@@ -33,6 +34,8 @@ interface MemorySegment {
 
 interface MemoryTaskData {
   highestEpoch: number;
+  /** In the trash since then. */
+  trashedAtMs?: number | undefined;
   readonly segments: Map<string, MemorySegment>;
   readonly objects: Map<string, Uint8Array>;
   readonly hints: Set<(key: string) => void>;
@@ -70,12 +73,15 @@ export class MemoryStore implements Store {
   }
 
   async tasks(): Promise<string[]> {
-    return [...this.#options.space.tasks.keys()].sort();
+    return [...this.#options.space.tasks]
+      .filter(([, data]) => data.trashedAtMs === undefined)
+      .map(([name]) => name)
+      .sort();
   }
 
   async task(name: string): Promise<TaskStore | undefined> {
     const data = this.#options.space.tasks.get(name);
-    return data === undefined ? undefined : this.#open(name, data);
+    return data === undefined || data.trashedAtMs !== undefined ? undefined : this.#open(name, data);
   }
 
   async createTask(name: string): Promise<TaskStore | undefined> {
@@ -98,7 +104,34 @@ export class MemoryStore implements Store {
   }
 
   async removeTask(name: string): Promise<void> {
-    this.#options.space.tasks.delete(name);
+    if (this.#options.space.tasks.get(name)?.trashedAtMs === undefined) this.#options.space.tasks.delete(name);
+  }
+
+  async trash(): Promise<TrashedTask[]> {
+    const found = [...this.#options.space.tasks].flatMap(([name, data]) =>
+      data.trashedAtMs === undefined ? [] : [{ name, trashedAtMs: data.trashedAtMs, sizeBytes: measure(data) }],
+    );
+    return found.sort((first, second) => (first.name < second.name ? -1 : 1));
+  }
+
+  async trashTask(name: string, atMs: number): Promise<boolean> {
+    const data = this.#options.space.tasks.get(name);
+    if (data === undefined || data.trashedAtMs !== undefined) return false;
+    data.trashedAtMs = atMs;
+    return true;
+  }
+
+  async restoreTask(name: string): Promise<boolean> {
+    const data = this.#options.space.tasks.get(name);
+    if (data?.trashedAtMs === undefined) return false;
+    data.trashedAtMs = undefined;
+    return true;
+  }
+
+  async purgeTask(name: string): Promise<boolean> {
+    const isThere = this.#options.space.tasks.get(name)?.trashedAtMs !== undefined;
+    if (isThere) this.#options.space.tasks.delete(name);
+    return isThere;
   }
 
   async probe(): Promise<void> {
@@ -112,6 +145,11 @@ export class MemoryStore implements Store {
   #open(name: string, data: MemoryTaskData): TaskStore {
     return new MemoryTask({ name, data, deliverablesFolder: join(this.#options.deliverablesRoot, name) });
   }
+}
+
+function measure({ segments, objects }: MemoryTaskData): number {
+  const parts = [...[...segments.values()].flatMap((segment) => segment.parts), ...objects.values()];
+  return parts.reduce((total, { byteLength }) => total + byteLength, 0);
 }
 
 interface MemoryTaskParts {

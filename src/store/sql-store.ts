@@ -7,11 +7,11 @@
 import { join } from "node:path";
 import { SplashdownError, assert } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
-import type { Store, StoreManifest, TaskStore } from "./contract.js";
+import type { Store, StoreManifest, TaskStore, TrashedTask } from "./contract.js";
 import { OBJECT_BYTES_MAX } from "./directory-objects.js";
 import { isTaskName } from "./object-key.js";
 import type { OwnerPlace, TaskRow } from "./owner-place.js";
-import type { SqlDatabase } from "./sql-database.js";
+import type { SqlDatabase, SqlValue } from "./sql-database.js";
 import { migrateTables } from "./sql-tables.js";
 import { SqlTask } from "./sql-task.js";
 import type { StoreParts } from "./store-parts.js";
@@ -50,14 +50,16 @@ export class SqlStore implements Store {
 
   async tasks(): Promise<string[]> {
     if (!(await this.#isThere())) return [];
-    const rows = await (await this.#connect()).query(`SELECT name FROM ${this.#prefix}tasks`);
+    const rows = await (await this.#connect()).query(`SELECT name FROM ${this.#prefix}tasks WHERE trashed_at IS NULL`);
     return rows.map((row) => String(row["name"])).sort();
   }
 
   async task(name: string): Promise<TaskStore | undefined> {
     if (!isTaskName(name) || !(await this.#isThere())) return undefined;
     const database = await this.#connect();
-    const [row] = await database.query(`SELECT id FROM ${this.#prefix}tasks WHERE name = ?`, [name]);
+    const [row] = await database.query(`SELECT id FROM ${this.#prefix}tasks WHERE name = ? AND trashed_at IS NULL`, [
+      name,
+    ]);
     return row && this.#openTask(database, { name, id: Number(row["id"]) });
   }
 
@@ -74,10 +76,34 @@ export class SqlStore implements Store {
   }
 
   async removeTask(name: string): Promise<void> {
-    if (!(await this.#isThere())) return;
-    const database = await this.#connect();
-    const [row] = await database.query(`DELETE FROM ${this.#prefix}tasks WHERE name = ? RETURNING id`, [name]);
-    if (row !== undefined) await this.#options.ownerPlace({ name, id: Number(row["id"]) }, database).clear();
+    await this.#delete(name, "trashed_at IS NULL");
+  }
+
+  async trash(): Promise<TrashedTask[]> {
+    if (!(await this.#isThere())) return [];
+    const sum = (table: string, what: string) =>
+      `(SELECT COALESCE(SUM(${what}), 0) FROM ${this.#prefix}${table} x WHERE x.task = t.id)`;
+    const sql = `SELECT t.name AS name, t.trashed_at AS at, ${sum("objects", "size")} + ${sum("lines", "LENGTH(bytes)")} AS size
+      FROM ${this.#prefix}tasks t WHERE t.trashed_at IS NOT NULL`;
+    const rows = await (await this.#connect()).query(sql);
+    const found = rows.map((row) => ({
+      name: String(row["name"]),
+      trashedAtMs: Number(row["at"]),
+      sizeBytes: Number(row["size"]),
+    }));
+    return found.sort((first, second) => (first.name < second.name ? -1 : 1));
+  }
+
+  async trashTask(name: string, atMs: number): Promise<boolean> {
+    return this.#mark("trashed_at = ? WHERE name = ? AND trashed_at IS NULL", [atMs, name]);
+  }
+
+  async restoreTask(name: string): Promise<boolean> {
+    return this.#mark("trashed_at = NULL WHERE name = ? AND trashed_at IS NOT NULL", [name]);
+  }
+
+  purgeTask(name: string): Promise<boolean> {
+    return this.#delete(name, "trashed_at IS NOT NULL");
   }
 
   async probe(): Promise<void> {
@@ -92,6 +118,21 @@ export class SqlStore implements Store {
     const database = await this.#database?.catch(() => undefined);
     this.#database = undefined;
     await database?.close();
+  }
+
+  async #mark(change: string, values: readonly SqlValue[]): Promise<boolean> {
+    if (!(await this.#isThere())) return false;
+    const database = await this.#connect();
+    return (await database.query(`UPDATE ${this.#prefix}tasks SET ${change} RETURNING id`, values)).length > 0;
+  }
+
+  async #delete(name: string, where: string): Promise<boolean> {
+    if (!(await this.#isThere())) return false;
+    const database = await this.#connect();
+    const sql = `DELETE FROM ${this.#prefix}tasks WHERE name = ? AND ${where} RETURNING id`;
+    const [row] = await database.query(sql, [name]);
+    if (row !== undefined) await this.#options.ownerPlace({ name, id: Number(row["id"]) }, database).clear();
+    return row !== undefined;
   }
 
   async #isThere(): Promise<boolean> {

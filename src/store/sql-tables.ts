@@ -1,7 +1,7 @@
 /**
  * The tables and views of a SQL store, as migrations by number; those already made are never changed.
  *
- * `tasks` has a row per task with its highest epoch; everything else hangs on it and goes with it. `lines` has a row per
+ * `tasks` has a row per task with its highest epoch, and since when it is in the trash if it is; everything else hangs on it and goes with it. `lines` has a row per
  * append. `objects.header` is what a checkpoint file says in the clear, for the views; the sealed bytes stand beside it,
  * and their SHA-256 as `digest`.
  * The views are for people: `checkpoints` and `workflow_checkpoints` (as in the seeds), and `task_list`.
@@ -51,7 +51,7 @@ function makeTables(prefix: string, dialect: SqlDialect): readonly string[] {
   const task = `task BIGINT NOT NULL REFERENCES ${prefix}tasks (id) ON DELETE CASCADE`;
   const segment = `${task}, epoch INTEGER NOT NULL, idx INTEGER NOT NULL`;
   return [
-    `CREATE TABLE ${prefix}tasks (id ${serial}, name ${text} NOT NULL UNIQUE, epoch INTEGER NOT NULL)`,
+    `CREATE TABLE ${prefix}tasks (id ${serial}, name ${text} NOT NULL UNIQUE, epoch INTEGER NOT NULL, trashed_at BIGINT)`,
     `CREATE TABLE ${prefix}segments (${segment}, PRIMARY KEY (task, epoch, idx))`,
     `CREATE TABLE ${prefix}lines (${segment}, n INTEGER NOT NULL, bytes ${bytes} NOT NULL, PRIMARY KEY (task, epoch, idx, n))`,
     `CREATE TABLE ${prefix}objects (${task}, key ${text} NOT NULL, size INTEGER NOT NULL, digest TEXT NOT NULL, header TEXT, bytes ${bytes} NOT NULL, PRIMARY KEY (task, key))`,
@@ -62,7 +62,7 @@ function makeTables(prefix: string, dialect: SqlDialect): readonly string[] {
 
 function makeViews(prefix: string, { member }: SqlDialect): readonly string[] {
   const of = (name: string) => member("o.header", name);
-  const from = `FROM ${prefix}objects o JOIN ${prefix}tasks t ON t.id = o.task WHERE o.header IS NOT NULL AND o.key LIKE 'checkpoint%'`;
+  const from = `FROM ${prefix}objects o JOIN ${prefix}tasks t ON t.id = o.task WHERE t.trashed_at IS NULL AND o.header IS NOT NULL AND o.key LIKE 'checkpoint%'`;
   const clear = [
     `${of("checkpoint_id")} AS id`,
     `${of("workflow_id")} AS workflow_id`,
@@ -83,7 +83,7 @@ function makeViews(prefix: string, { member }: SqlDialect): readonly string[] {
     `CAST(${of("phase")} AS INTEGER) AS layer_index`,
     `o.bytes AS state`,
   ];
-  const tasks = `SELECT t.name AS task, t.epoch AS epoch,
+  const tasks = `SELECT t.name AS task, t.epoch AS epoch, t.trashed_at AS trashed_at_ms,
     (SELECT COUNT(*) FROM ${prefix}objects o WHERE o.task = t.id AND o.header IS NOT NULL AND o.key LIKE 'checkpoint%') AS checkpoints,
     (SELECT COALESCE(SUM(o.size), 0) FROM ${prefix}objects o WHERE o.task = t.id) AS object_bytes,
     (SELECT COALESCE(SUM(LENGTH(l.bytes)), 0) FROM ${prefix}lines l WHERE l.task = t.id) AS journal_bytes

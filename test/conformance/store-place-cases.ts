@@ -22,6 +22,8 @@ const HOSTILE_TASK_NAMES = [
   "__proto__/x",
 ];
 
+const TRASHED_AT_MS = Date.UTC(2024, 0, 2, 14, 35, 22, 123);
+
 export const TASK_CASES: readonly StoreCase[] = [
   {
     name: "a task exists from its creation on and is listed by name",
@@ -101,6 +103,67 @@ export const TASK_CASES: readonly StoreCase[] = [
       assert.equal(await second.get("note"), undefined);
       assert.deepEqual(await second.segments(), []);
       assert.equal(await second.claim(), 1);
+    },
+  },
+  {
+    name: "a task in the trash is no task, keeps its name, and comes back as it was",
+    run: async ({ store, openAgain }) => {
+      const task = await createTask(store);
+      await task.putOnce("note", toBytes("kept"));
+      const writer = await task.openSegment(await task.claim(), toBytes("header"));
+      await task.close();
+      const before = await store.tasks();
+      assert.equal(await store.trashTask("task", TRASHED_AT_MS), true);
+      assert.equal(await store.trashTask("task", TRASHED_AT_MS), false);
+      const other = await openAgain();
+      assert.deepEqual(
+        await other.tasks(),
+        before.filter((name) => name !== "task"),
+      );
+      assert.equal(await other.task("task"), undefined);
+      assert.equal(await other.createTask("task"), undefined);
+      await other.removeTask("task");
+      const [trashed, ...more] = await other.trash();
+      assert.deepEqual([trashed?.name, trashed?.trashedAtMs, more], ["task", TRASHED_AT_MS, []]);
+      assert.ok((trashed?.sizeBytes ?? 0) >= "kept".length + "header".length);
+      assert.equal(await other.restoreTask("task"), true);
+      assert.equal(await other.restoreTask("task"), false);
+      assert.deepEqual([await store.tasks(), await store.trash()], [before, []]);
+      const again = await requireTask(store);
+      assert.equal(toText(await again.get("note")), "kept");
+      assert.equal(toText(await again.read(writer.id)), "header\n");
+      assert.equal(await again.claim(1), 2);
+    },
+  },
+  {
+    name: "what is purged from the trash is gone with its name, and nothing else can be purged",
+    run: async ({ store, openAgain }) => {
+      await (await createTask(store)).putOnce("note", toBytes("kept"));
+      assert.equal(await store.purgeTask("task"), false);
+      assert.equal(toText(await (await requireTask(store)).get("note")), "kept");
+      await store.trashTask("task", TRASHED_AT_MS);
+      const other = await openAgain();
+      assert.equal(await other.purgeTask("task"), true);
+      assert.equal(await other.purgeTask("task"), false);
+      assert.deepEqual(await store.trash(), []);
+      assert.equal(await store.restoreTask("task"), false);
+      const anew = await createTask(store);
+      assert.deepEqual([await anew.list(""), await anew.segments()], [[], []]);
+    },
+  },
+  {
+    name: "S1: who was superseded by the one that moved the task to the trash writes nothing into it",
+    run: async ({ store, openAgain }) => {
+      const old = await createTask(store);
+      const writer = await old.openSegment(await old.claim(), toBytes("header"));
+      const other = await openAgain();
+      await (await requireTask(other)).claim();
+      await other.trashTask("task", TRASHED_AT_MS);
+      await writer.append([toBytes("late")]).catch(() => undefined);
+      assert.equal(await old.confirm(1).catch(() => false), false);
+      assert.equal(await store.restoreTask("task"), true);
+      const task = await requireTask(store);
+      assert.equal(await task.claim(2), 3);
     },
   },
   {

@@ -28,6 +28,10 @@ export const STORE_METHODS = Object.keys({
   task: true,
   createTask: true,
   removeTask: true,
+  trash: true,
+  trashTask: true,
+  restoreTask: true,
+  purgeTask: true,
   probe: true,
   close: true,
 } satisfies Record<MethodOf<Store>, true>);
