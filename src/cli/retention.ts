@@ -4,8 +4,8 @@
  * What removes shows its plan first; a person is asked in the terminal, and without one `--yes` is needed.
  */
 import type { Command } from "commander";
-import { SplashdownError } from "../base/errors.js";
 import type { PinView, PruneView } from "../runtime/contract.js";
+import { addRemovalFlags, confirmIn, dryRunOf, type RemovalFlags } from "./confirmation.js";
 import type { CliDeps } from "./deps.js";
 import { cleanForTerminal, formatSize } from "./output.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
@@ -21,11 +21,6 @@ const REMOVING_STATUSES: readonly (readonly [number, string])[] = [
   ...READING_STATUSES.slice(3),
 ];
 
-interface RemovalFlags {
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-}
-
 interface PruneFlags extends RemovalFlags {
   readonly olderThan?: string;
   readonly keep?: number;
@@ -34,6 +29,7 @@ interface PruneFlags extends RemovalFlags {
 
 export function registerRetention(group: Command, deps: CliDeps): void {
   addRemovalFlags(
+    REMOVING_STATUSES,
     group
       .command("prune")
       .description("remove snapshot files by the rules; the checkpoints stay listed, replayable and forkable")
@@ -44,7 +40,7 @@ export function registerRetention(group: Command, deps: CliDeps): void {
   ).action((task: string | undefined, flags: PruneFlags, command: Command) => {
     const { yes: _yes, ...options } = flags;
     return withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-      const confirm = confirmIn(deps, flags);
+      const confirm = confirmIn(deps, flags, formatPrune);
       print(
         await splashdown.checkpoints.prune({ ...options, ...(task === undefined ? {} : { task }), confirm }),
         formatPrune,
@@ -52,28 +48,18 @@ export function registerRetention(group: Command, deps: CliDeps): void {
     });
   });
   addRemovalFlags(
+    REMOVING_STATUSES,
     group
       .command("clear")
       .description("remove all snapshot files of a task but pinned ones; of an unfinished task two stay")
       .argument("<task>", "task name, id or workflow name"),
   ).action((task: string, flags: RemovalFlags, command: Command) =>
     withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-      const confirm = confirmIn(deps, flags);
+      const confirm = confirmIn(deps, flags, formatPrune);
       print(await splashdown.checkpoints.clear(task, { ...dryRunOf(flags), confirm }), formatPrune);
     }),
   );
   registerPins(group, deps);
-}
-
-function addRemovalFlags(command: Command): Command {
-  return command
-    .option("--dry-run", "show the plan and change nothing")
-    .option("--yes", "remove without asking")
-    .addHelpText("after", describeStatuses(REMOVING_STATUSES));
-}
-
-function dryRunOf({ dryRun }: RemovalFlags): { dryRun?: boolean } {
-  return dryRun === undefined ? {} : { dryRun };
 }
 
 function registerPins(group: Command, deps: CliDeps): void {
@@ -100,30 +86,15 @@ function registerPins(group: Command, deps: CliDeps): void {
     });
 }
 
-/** Shows the plan on stderr; then `--yes`, the person in the terminal, or a refusal. */
-function confirmIn({ streams }: CliDeps, { yes }: RemovalFlags): (plan: PruneView) => Promise<boolean> {
-  return async (plan) => {
-    if (yes === true) return true;
-    streams.error(`${formatPrune(plan)}\n`);
-    if (!streams.interactive) {
-      throw new SplashdownError(
-        "USAGE_INVALID",
-        "nothing was removed: without a terminal --yes is needed; --dry-run only shows the plan",
-      );
-    }
-    const { confirm, isCancel } = await import("@clack/prompts");
-    const answer = await confirm({ message: "remove this for good?", initialValue: false, output: process.stderr });
-    return !isCancel(answer) && answer;
-  };
-}
-
 export function formatPrune(view: PruneView): string {
   const verb = view.dry_run ? "would remove" : "removed";
   const lines = view.tasks.flatMap((task) => {
     const head = `${cleanForTerminal(task.task)}  ${task.status}, ${formatSize(task.size)}`;
     const why = task.why === "" ? "" : `  (${cleanForTerminal(task.why)})`;
     if (task.action === "keep") return [`${head}: nothing goes${why}`];
-    if (task.action === "remove") return [`${head}: ${verb} the whole task${why}`];
+    if (task.action === "remove") return [`${head}: ${verb} the whole task for good${why}`];
+    if (task.action === "trash")
+      return [`${head}: ${view.dry_run ? "would move" : "moved"} the whole task to the trash${why}`];
     return [
       `${head}: ${verb} ${task.files.length} files${why}`,
       ...task.files.map(({ file, size, reason }) => `  ${file}  ${formatSize(size)}  ${reason}`),

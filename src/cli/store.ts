@@ -1,8 +1,9 @@
-/** `splashdown store copy`: tasks from one store to another. */
+/** `splashdown store copy|trash|remove|restore|purge`: whole tasks, to another store, to the trash and back. */
 import type { Command } from "commander";
 import type { StoreCopyView } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
 import { cleanForTerminal, formatSize } from "./output.js";
+import { registerTrash } from "./trash.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
 const STATUSES = describeStatuses([
@@ -14,9 +15,9 @@ const STATUSES = describeStatuses([
 ]);
 
 export function registerStore(program: Command, deps: CliDeps): void {
-  program
-    .command("store")
-    .description("where tasks are kept")
+  const group = program.command("store").description("where tasks are kept");
+  registerTrash(group, deps);
+  group
     .command("copy")
     .description("copy tasks to another store, sealed as they are; the origin is only read")
     .argument("[tasks...]", "task names; all without")

@@ -41,13 +41,13 @@ const RULES: readonly NoteRule[] = [
   {
     key: "checkpoint_config.retention_days",
     applies: (settings) => settings.checkpoint_config.retention_days !== undefined,
-    text: "it is about whole ended tasks, not single checkpoints; splashdown checkpoints prune removes them, after showing its plan",
+    text: "it is about whole ended tasks, not single checkpoints; splashdown checkpoints prune moves them to the trash, after showing its plan",
   },
   {
     key: "checkpoint_config.keep_successful",
     applies: () => true,
     isExplanation: true,
-    text: "matters only where retention_days is set: the last done task of each workflow is then kept",
+    text: "matters only where retention_days or max_tasks is set: the last done task of each workflow is then kept",
   },
   {
     key: "checkpoint_config.cleanup_interval_minutes",

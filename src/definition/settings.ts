@@ -28,7 +28,7 @@ import { FaultList } from "./fault.js";
 import { findNearest } from "./nearest.js";
 import { noteDefects } from "./structure.js";
 
-type Unset = "retention_days" | "interval_seconds" | "automatic_triggers" | "manual_triggers";
+type Unset = "retention_days" | "max_tasks" | "interval_seconds" | "automatic_triggers" | "manual_triggers";
 
 /** Settings in force: every default filled in; what may be unset is optional. */
 export interface EffectiveSettings {

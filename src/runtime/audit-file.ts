@@ -50,6 +50,8 @@ export type AuditEvent =
   | "taken_over"
   | "quarantined"
   | "pruned"
+  | "trashed"
+  | "restored"
   | "pinned"
   | "unpinned"
   | "rolled_back"

@@ -12,7 +12,7 @@ import type * as Faces from "./face-views.js";
 import type { ProgramCheckpoints } from "./program-checkpoints.js";
 import type { ExportOptions, ExportView, ImportOptions, ImportView, ShredOptions, ShredView } from "./bundle-views.js";
 import type { KeyChangeView, KeyTarget, RotateOptions } from "./key-views.js";
-import type { StoreCopyOptions, StoreCopyView } from "./store-views.js";
+import type { StoreCopyOptions, StoreCopyView, TrashOptions, TrashView } from "./store-views.js";
 import type {
   ClearOptions,
   ForkOptions,
@@ -279,6 +279,14 @@ export interface Splashdown {
   readonly store: {
     /** Tasks from one store to another, proved byte by byte; the origin is only read. */
     copy(options: StoreCopyOptions): Promise<StoreCopyView>;
+    /** What is in the trash. */
+    trash(): Promise<TrashView>;
+    /** Whole tasks to the trash, whatever their status; the plan goes to `confirm` first. */
+    remove(tasks: readonly string[], options?: TrashOptions): Promise<TrashView>;
+    /** Back from the trash, as they were. */
+    restore(tasks: readonly string[]): Promise<TrashView>;
+    /** Out of the trash for good: the named ones, or all. */
+    purge(tasks?: readonly string[], options?: TrashOptions): Promise<TrashView>;
   };
   validate(file: string): Promise<ValidateView>;
   /** What `run` would do with the same options. Nothing is made. */

@@ -1,5 +1,6 @@
 /** Finds tasks and checkpoints by what people type: names, ids, workflow names, sequences, `phaseN`, files, `latest`. */
 import { isErrorCode, SplashdownError } from "../base/errors.js";
+import { quoteArgument } from "../base/shell-text.js";
 import { selectCheckpoint } from "../checkpoint/listing.js";
 import type { CheckpointEntry, TaskState } from "../engine/state.js";
 import type { TaskStore } from "../store/contract.js";
@@ -17,15 +18,28 @@ import { listSummaries } from "./summaries.js";
 export async function findTask(services: Services, reference: string, purpose: "read" | "act"): Promise<TaskStore> {
   const direct = await services.store.task(reference).catch(() => undefined);
   if (direct !== undefined) return direct;
-  const name = selectTask(await listSummaries(services), {
-    reference,
-    purpose,
-    notice: (message) => services.log.warn(message),
-  });
+  const name = await selectName(services, reference, purpose);
   const task = await services.store.task(name);
   if (task === undefined)
     throw new SplashdownError("TASK_NOT_FOUND", `task ${name} is gone`, { details: { task: name } });
   return task;
+}
+
+async function selectName(services: Services, reference: string, purpose: "read" | "act"): Promise<string> {
+  const summaries = await listSummaries(services);
+  try {
+    return selectTask(summaries, { reference, purpose, notice: (message) => services.log.warn(message) });
+  } catch (error) {
+    if (isErrorCode(error, "TASK_NOT_FOUND")) await requireNotTrashed(services, reference);
+    throw error;
+  }
+}
+
+/** Errors: TASK_NOT_FOUND for a task in the trash, with the command that brings it back. */
+export async function requireNotTrashed({ store }: Pick<Services, "store">, name: string): Promise<void> {
+  if (!(await store.trash()).some((each) => each.name === name)) return;
+  const text = `task ${name} is in the trash; bring it back with: splashdown store restore ${quoteArgument(name)}`;
+  throw new SplashdownError("TASK_NOT_FOUND", text, { details: { task: name } });
 }
 
 export interface FoundCheckpoint extends OpenedTask {

@@ -44,8 +44,8 @@ export interface PrunedHistoryView {
 export interface PrunedTaskView {
   readonly task: string;
   readonly status: string;
-  /** `remove`: the whole task; `prune`: some files; `keep`: nothing. */
-  readonly action: "prune" | "remove" | "keep";
+  /** `trash`: the whole task, to the trash; `remove`: it for good; `prune`: some files; `keep`: nothing. */
+  readonly action: "prune" | "trash" | "remove" | "keep";
   readonly why: string;
   /** Bytes on disk before, and what goes of them. */
   readonly size: number;

@@ -1,9 +1,8 @@
 /**
  * `checkpoints prune` and `checkpoints clear`: the plan first, then, if nobody objects, the removal under a claim.
  *
- * Snapshot files go by count, by `--keep` and by age; the journal only with `--history`; whole tasks only where a person
- * set `retention_days`, only ended ones, counted from their last event. `keep_successful`: of each workflow the task
- * that was done last is left alone, unless it is named. Source: DESIGN section 7 (retention), STORAGE 1.12, FAULTS 11.
+ * Snapshot files go by count, by `--keep` and by age; the journal only with `--history`; whole tasks as `whole-tasks.ts`
+ * judges, to the trash, and from there for good. Source: DESIGN section 7 (retention), STORAGE 1.12, FAULTS 11.
  */
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { VERIFIED_MIN, type RetentionRules } from "../checkpoint/retention.js";
@@ -11,7 +10,7 @@ import type { EffectiveSettings } from "../definition/settings.js";
 import type { TaskState } from "../engine/state.js";
 import { requireOwnerGone } from "../recovery/liveness.js";
 import { LIMITS } from "../base/limits.js";
-import type { TaskStore } from "../store/contract.js";
+import type { TaskStore, TrashedTask } from "../store/contract.js";
 import { takeCare, type Care } from "./caretaking.js";
 import { findTask } from "./finding.js";
 import {
@@ -26,18 +25,8 @@ import {
 import { deriveStatus, readState, whileOpen, type OpenedTask } from "./reading.js";
 import type { ClearOptions, PrunedTaskView, PruneOptions, PruneView } from "./past-views.js";
 import type { Services } from "./services.js";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-const YEAR_MS = 365 * DAY_MS;
-/** Nothing is left to run in these. */
-const ENDED: ReadonlySet<string> = new Set(["done", "partial"]);
-
-interface Standing {
-  readonly name: string;
-  readonly workflow: string;
-  readonly status: string;
-  readonly lastAtMs: number;
-}
+import { moveToTrash } from "./trash-verbs.js";
+import { DAY_MS, ENDED, type Standing, type Verdict, WholeTasks } from "./whole-tasks.js";
 
 interface Pruning extends PruneOptions {
   /** All unpinned files of the task go. */
@@ -84,13 +73,20 @@ class PruneRun {
 
   async #planAll(): Promise<PrunedTaskView[]> {
     const standings = await this.#readStandings();
-    const spared = lastDoneOf(standings);
-    const newestMs = Math.max(0, ...standings.map(({ lastAtMs }) => lastAtMs));
+    const trash = await this.#services.store.trash();
+    const whole = new WholeTasks(standings, trash, this.#nowMs);
     const views: PrunedTaskView[] = [];
-    for (const standing of standings) {
-      views.push(await this.#onTask(standing.name, (task) => this.#planTask(task, { standing, spared, newestMs })));
-    }
+    for (const standing of standings)
+      views.push(await this.#onTask(standing.name, (task) => this.#planTask(task, { standing, whole })));
+    if (this.#options.task === undefined) views.push(...trash.map((each) => this.#planTrashed(each, whole)));
     return views;
+  }
+
+  #planTrashed(trashed: TrashedTask, whole: WholeTasks): PrunedTaskView {
+    const { goes, why } = whole.judgeTrashed(trashed, this.#services.settings.checkpoint_config);
+    const size = trashed.sizeBytes;
+    const action = goes ? "remove" : "keep";
+    return { task: trashed.name, status: TRASHED, action, why, size, freed: goes ? size : 0, files: [] };
   }
 
   async #planTask(task: TaskStore, place: PlanPlace): Promise<PrunedTaskView> {
@@ -102,10 +98,10 @@ class PruneRun {
       if (folded.state.task === undefined) return { ...nothing, why: "nothing was recorded in it" };
       const settings = this.#settingsOf(folded.state);
       const judged = this.#judgeWhole(place, settings);
-      if (judged.goes) return { ...nothing, action: "remove", why: judged.why, freed: size };
+      if (judged.goes) return { ...nothing, ...describeRemoval(settings, judged.why, size) };
       const isNamed = this.#options.task !== undefined;
       if (!isNamed && status === "running") return { ...nothing, why: "its owner lives, and removes by itself" };
-      if (!isNamed && settings.checkpoint_config.keep_successful && place.spared.has(name))
+      if (!isNamed && settings.checkpoint_config.keep_successful && place.whole.isLastDone(name))
         return { ...nothing, why: `the last done task of ${place.standing.workflow} (keep_successful)` };
       const previousEpoch = folded.history.claimedEpoch;
       const request = this.#requestOf(
@@ -146,25 +142,15 @@ class PruneRun {
     return task === undefined ? settings : settingsOf(task.definition);
   }
 
-  /** Whole tasks: only by a setting of a person, only ended ones, never by a clock that cannot be right. */
-  #judgeWhole(place: PlanPlace, { checkpoint_config: config }: EffectiveSettings): { goes: boolean; why: string } {
-    const { standing, spared, newestMs } = place;
-    const days = config.retention_days;
-    if (this.#options.clears === true || days === undefined || !ENDED.has(standing.status)) return KEPT;
-    if (this.#nowMs < newestMs) return { goes: false, why: "the clock is behind what was recorded: no age is judged" };
-    if (this.#nowMs - standing.lastAtMs <= days * DAY_MS) return KEPT;
-    if (this.#nowMs - newestMs > YEAR_MS)
-      return { goes: false, why: "nothing was recorded for a year: if the clock is right, remove tasks by hand" };
-    if (config.keep_successful && spared.has(standing.name))
-      return { goes: false, why: `the last done task of ${standing.workflow} (keep_successful)` };
-    const since = new Date(standing.lastAtMs).toISOString();
-    return { goes: true, why: `ended and untouched since ${since}, over retention_days: ${days}; deliverables stay` };
+  #judgeWhole({ standing, whole }: PlanPlace, { checkpoint_config: config }: EffectiveSettings): Verdict {
+    return this.#options.clears === true ? { goes: false, why: "" } : whole.judge(standing, config);
   }
 
   #carryOut(planned: PrunedTaskView): Promise<PrunedTaskView> {
+    if (planned.status === TRASHED) return this.#purge(planned);
     return this.#onTask(planned.task, async (task) => {
       try {
-        return planned.action === "remove" ? await this.#removeWhole(task, planned) : await this.#prune(task, planned);
+        return planned.action === "prune" ? await this.#prune(task, planned) : await this.#removeWhole(task, planned);
       } catch (error) {
         const isLeft = isErrorCode(error, "OWNER_ALIVE", "OWNER_UNCLEAR", "OWNER_SUPERSEDED");
         if (this.#options.task !== undefined || !isLeft) throw error;
@@ -173,19 +159,25 @@ class PruneRun {
     });
   }
 
+  async #purge(planned: PrunedTaskView): Promise<PrunedTaskView> {
+    const { store, log } = this.#services;
+    if (!(await store.purgeTask(planned.task)))
+      return { ...planned, action: "keep", why: "it was restored by now", freed: 0 };
+    log.info(`purged task ${planned.task}: ${planned.why}`);
+    return planned;
+  }
+
   async #removeWhole(task: TaskStore, planned: PrunedTaskView): Promise<PrunedTaskView> {
-    const { store, clock, log } = this.#services;
+    const { store, clock, log, audit } = this.#services;
     await requireOwnerGone({ task, clock, takeOver: false, watchMs: LIMITS.ownerWatchMs });
     const epoch = await task.claim();
-    const { folded } = await readState(this.#services, task);
+    const { folded, ...opened } = await readState(this.#services, task);
     if (!ENDED.has(folded.state.task?.status ?? "running"))
       return { ...planned, action: "keep", why: "it goes on by now", freed: 0 };
-    if (!(await task.confirm(epoch)))
-      throw new SplashdownError("OWNER_SUPERSEDED", `another process claimed task ${task.name}`, {
-        details: { task: task.name },
-      });
-    await store.removeTask(task.name);
-    log.info(`removed task ${task.name}: ${planned.why}`);
+    await audit.note(opened, { event: "trashed", verb: "checkpoints prune" });
+    await moveToTrash(this.#services, task, epoch);
+    if (planned.action === "remove") await store.purgeTask(task.name);
+    log.info(`${planned.action === "remove" ? "removed" : "moved to the trash"} task ${task.name}: ${planned.why}`);
     return planned;
   }
 
@@ -241,22 +233,19 @@ class PruneRun {
 
 interface PlanPlace {
   readonly standing: Standing;
-  /** Tasks that `keep_successful` leaves alone. */
-  readonly spared: ReadonlySet<string>;
-  /** Of all that was ever recorded here. */
-  readonly newestMs: number;
+  readonly whole: WholeTasks;
 }
 
-const KEPT = { goes: false, why: "" };
+/** Status of what is in the trash. */
+const TRASHED = "trashed";
 
-function lastDoneOf(standings: readonly Standing[]): ReadonlySet<string> {
-  const last = new Map<string, Standing>();
-  for (const standing of standings) {
-    const known = last.get(standing.workflow);
-    if (standing.status === "done" && (known === undefined || known.lastAtMs <= standing.lastAtMs))
-      last.set(standing.workflow, standing);
-  }
-  return new Set([...last.values()].map(({ name }) => name));
+function describeRemoval(
+  { checkpoint_config: { trash_days: days } }: EffectiveSettings,
+  why: string,
+  size: number,
+): Pick<PrunedTaskView, "action" | "why" | "freed"> {
+  if (days === 0) return { action: "remove", why, freed: size };
+  return { action: "trash", why: `${why}; it can be restored for ${days} days`, freed: 0 };
 }
 
 /** Only what the person saw in the plan. */

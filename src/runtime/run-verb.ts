@@ -15,6 +15,7 @@ import { requireOwnerGone } from "../recovery/liveness.js";
 import type { TaskStore } from "../store/contract.js";
 import { conductNew, conductOn, type ConductOptions } from "./conduct.js";
 import type { RunOptions, RunView } from "./contract.js";
+import { requireNotTrashed } from "./finding.js";
 import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "./given-answers.js";
 import { describeDifference, findInterrupted, isToTakeUp, type Candidate } from "./interrupted.js";
 import { isUnborn } from "./key-access.js";
@@ -62,10 +63,12 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
   const task = before === undefined ? await createPlace(services, name) : undefined;
   if (task !== undefined) return whileOpen(task, () => conductNew(services, { ...prepared, task }));
   const existing = before ?? (await services.store.task(name));
-  if (existing === undefined)
+  if (existing === undefined) {
+    await requireNotTrashed(services, name);
     throw new SplashdownError("TASK_NAME_INVALID", `the name ${name} is taken by something that is no task`, {
       details: { task: name },
     });
+  }
   return whileOpen(existing, async () => {
     if (await isUnborn(existing)) return conductNew(services, { ...prepared, task: existing });
     const owner = await existing.ownerState();

@@ -1,4 +1,29 @@
-/** What `store copy` takes and answers. */
+/** What `store copy`, `trash`, `remove`, `restore` and `purge` take and answer. */
+
+export interface TrashOptions {
+  readonly dryRun?: boolean;
+  /** Sees the plan; false changes nothing. */
+  readonly confirm?: (plan: TrashView) => Promise<boolean>;
+}
+
+export interface TrashView {
+  readonly action: "list" | "remove" | "restore" | "purge";
+  /** Nothing was changed: a dry run, or the plan was refused. */
+  readonly dry_run: boolean;
+  readonly tasks: readonly TrashedTaskView[];
+}
+
+export interface TrashedTaskView {
+  readonly task: string;
+  /** Bytes in the store. */
+  readonly size: number;
+  /** Absent while it is no more than planned. */
+  readonly trashed_at?: string;
+  /** From then on `checkpoints prune` removes it for good. */
+  readonly purged_after?: string;
+  /** The folder of its deliverables, which stay. */
+  readonly deliverables?: string;
+}
 
 export interface StoreCopyOptions {
   /** Addresses, as in settings. */

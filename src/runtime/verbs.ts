@@ -14,6 +14,7 @@ import { addKeys, removeKeys, rotateKeys } from "./key-change-verbs.js";
 import { answerQuestion, requestOfTask } from "./messages.js";
 import { reportMetrics } from "./metrics-verb.js";
 import { exportTask, importBundle } from "./bundle-verbs.js";
+import { listTrash, purgeTasks, removeTasks, restoreTasks } from "./trash-verbs.js";
 import { copyStore } from "./store-copy-verb.js";
 import { shredKeys } from "./shred-verb.js";
 import { pinCheckpoint, unpinCheckpoint } from "./pin-verbs.js";
@@ -83,7 +84,13 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
       rotate: (target, options = {}) => rotateKeys(services, target, options),
       shred: (task, options) => shredKeys(services, task, options),
     },
-    store: { copy: (options) => copyStore({ services, openStore: parts.openStore }, options) },
+    store: {
+      copy: (options) => copyStore({ services, openStore: parts.openStore }, options),
+      trash: () => listTrash(services),
+      remove: (tasks, options) => removeTasks(services, tasks, options),
+      restore: (tasks) => restoreTasks(services, tasks),
+      purge: (tasks = [], options = {}) => purgeTasks(services, tasks, options),
+    },
     validate: (file) => validateWorkflow(services, file),
     dryRun: (options) => planRun(services, options),
     graph: (file, format = "mermaid") => graphWorkflow(services, file, format),

@@ -79,11 +79,11 @@ export class DirectoryTrash {
     return true;
   }
 
-  /** Links are counted as nothing and never followed. */
+  /** Without the reserve and what else begins with a dot; links are counted as nothing and never followed. */
   async #measure(path: string): Promise<number> {
     const { fileSystem } = this.#parts;
     let total = 0;
-    for (const name of await fileSystem.readdir(path)) {
+    for (const name of (await fileSystem.readdir(path)).filter((each) => !each.startsWith("."))) {
       const inner = join(path, name);
       const stat = await fileSystem.lstat(inner);
       if (stat.kind === "folder") total += await this.#measure(inner);

@@ -9906,7 +9906,7 @@ return errors === 0;
 }
 validate77.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema133 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
+const schema133 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_tasks":{"type":"integer","minimum":1},"trash_days":{"type":"number","minimum":0,"default":30},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
 const schema134 = {"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]};
 const schema135 = {"enum":["user_requested","debug_breakpoint","before_risky_operation"]};
 const schema136 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}};
@@ -10020,10 +10020,10 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data.max_checkpoints_per_phase !== undefined){
-let data5 = data.max_checkpoints_per_phase;
+if(data.max_tasks !== undefined){
+let data5 = data.max_tasks;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err8 = {instancePath:instancePath+"/max_checkpoints_per_phase",schemaPath:"#/properties/max_checkpoints_per_phase/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err8 = {instancePath:instancePath+"/max_tasks",schemaPath:"#/properties/max_tasks/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -10034,7 +10034,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 1 || isNaN(data5)){
-const err9 = {instancePath:instancePath+"/max_checkpoints_per_phase",schemaPath:"#/properties/max_checkpoints_per_phase/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+const err9 = {instancePath:instancePath+"/max_tasks",schemaPath:"#/properties/max_tasks/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10045,10 +10045,11 @@ errors++;
 }
 }
 }
-if(data.max_checkpoints !== undefined){
-let data6 = data.max_checkpoints;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err10 = {instancePath:instancePath+"/max_checkpoints",schemaPath:"#/properties/max_checkpoints/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.trash_days !== undefined){
+let data6 = data.trash_days;
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+const err10 = {instancePath:instancePath+"/trash_days",schemaPath:"#/properties/trash_days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10057,9 +10058,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 2 || isNaN(data6)){
-const err11 = {instancePath:instancePath+"/max_checkpoints",schemaPath:"#/properties/max_checkpoints/minimum",keyword:"minimum",params:{comparison: ">=", limit: 2},message:"must be >= 2"};
+}
+else {
+const err11 = {instancePath:instancePath+"/trash_days",schemaPath:"#/properties/trash_days/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10069,10 +10070,10 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
-if(data.keep_successful !== undefined){
-if(typeof data.keep_successful !== "boolean"){
-const err12 = {instancePath:instancePath+"/keep_successful",schemaPath:"#/properties/keep_successful/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.max_checkpoints_per_phase !== undefined){
+let data7 = data.max_checkpoints_per_phase;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err12 = {instancePath:instancePath+"/max_checkpoints_per_phase",schemaPath:"#/properties/max_checkpoints_per_phase/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -10081,12 +10082,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-if(data.checkpoint_size_limit_mb !== undefined){
-let data8 = data.checkpoint_size_limit_mb;
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 <= 0 || isNaN(data8)){
-const err13 = {instancePath:instancePath+"/checkpoint_size_limit_mb",schemaPath:"#/properties/checkpoint_size_limit_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 1 || isNaN(data7)){
+const err13 = {instancePath:instancePath+"/max_checkpoints_per_phase",schemaPath:"#/properties/max_checkpoints_per_phase/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -10096,8 +10094,11 @@ vErrors.push(err13);
 errors++;
 }
 }
-else {
-const err14 = {instancePath:instancePath+"/checkpoint_size_limit_mb",schemaPath:"#/properties/checkpoint_size_limit_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data.max_checkpoints !== undefined){
+let data8 = data.max_checkpoints;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+const err14 = {instancePath:instancePath+"/max_checkpoints",schemaPath:"#/properties/max_checkpoints/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -10106,11 +10107,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-}
-if(data.metadata !== undefined){
-let data9 = data.metadata;
-if(!((data9 === "full") || (data9 === "minimal"))){
-const err15 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema133.properties.metadata.enum},message:"must be equal to one of the allowed values"};
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 2 || isNaN(data8)){
+const err15 = {instancePath:instancePath+"/max_checkpoints",schemaPath:"#/properties/max_checkpoints/minimum",keyword:"minimum",params:{comparison: ">=", limit: 2},message:"must be >= 2"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -10120,11 +10119,10 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.interval_seconds !== undefined){
-let data10 = data.interval_seconds;
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 <= 0 || isNaN(data10)){
-const err16 = {instancePath:instancePath+"/interval_seconds",schemaPath:"#/properties/interval_seconds/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+if(data.keep_successful !== undefined){
+if(typeof data.keep_successful !== "boolean"){
+const err16 = {instancePath:instancePath+"/keep_successful",schemaPath:"#/properties/keep_successful/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -10134,8 +10132,11 @@ vErrors.push(err16);
 errors++;
 }
 }
-else {
-const err17 = {instancePath:instancePath+"/interval_seconds",schemaPath:"#/properties/interval_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.checkpoint_size_limit_mb !== undefined){
+let data10 = data.checkpoint_size_limit_mb;
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 <= 0 || isNaN(data10)){
+const err17 = {instancePath:instancePath+"/checkpoint_size_limit_mb",schemaPath:"#/properties/checkpoint_size_limit_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -10145,11 +10146,8 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.cleanup_interval_minutes !== undefined){
-let data11 = data.cleanup_interval_minutes;
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 <= 0 || isNaN(data11)){
-const err18 = {instancePath:instancePath+"/cleanup_interval_minutes",schemaPath:"#/properties/cleanup_interval_minutes/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+else {
+const err18 = {instancePath:instancePath+"/checkpoint_size_limit_mb",schemaPath:"#/properties/checkpoint_size_limit_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -10159,8 +10157,10 @@ vErrors.push(err18);
 errors++;
 }
 }
-else {
-const err19 = {instancePath:instancePath+"/cleanup_interval_minutes",schemaPath:"#/properties/cleanup_interval_minutes/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.metadata !== undefined){
+let data11 = data.metadata;
+if(!((data11 === "full") || (data11 === "minimal"))){
+const err19 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema133.properties.metadata.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -10170,14 +10170,11 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.automatic_triggers !== undefined){
-let data12 = data.automatic_triggers;
-if(Array.isArray(data12)){
-const len0 = data12.length;
-for(let i0=0; i0<len0; i0++){
-let data13 = data12[i0];
-if(!((((((((((data13 === "phase_started") || (data13 === "phase_completed")) || (data13 === "specialist_finished")) || (data13 === "evaluation_completed")) || (data13 === "confidence_threshold_crossed")) || (data13 === "error_encountered")) || (data13 === "memory_pressure_high")) || (data13 === "question_opened")) || (data13 === "interval")) || (data13 === "shutdown"))){
-const err20 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema134.enum},message:"must be equal to one of the allowed values"};
+if(data.interval_seconds !== undefined){
+let data12 = data.interval_seconds;
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 <= 0 || isNaN(data12)){
+const err20 = {instancePath:instancePath+"/interval_seconds",schemaPath:"#/properties/interval_seconds/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -10187,9 +10184,8 @@ vErrors.push(err20);
 errors++;
 }
 }
-}
 else {
-const err21 = {instancePath:instancePath+"/automatic_triggers",schemaPath:"#/properties/automatic_triggers/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err21 = {instancePath:instancePath+"/interval_seconds",schemaPath:"#/properties/interval_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -10199,14 +10195,11 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.manual_triggers !== undefined){
-let data14 = data.manual_triggers;
-if(Array.isArray(data14)){
-const len1 = data14.length;
-for(let i1=0; i1<len1; i1++){
-let data15 = data14[i1];
-if(!(((data15 === "user_requested") || (data15 === "debug_breakpoint")) || (data15 === "before_risky_operation"))){
-const err22 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema135.enum},message:"must be equal to one of the allowed values"};
+if(data.cleanup_interval_minutes !== undefined){
+let data13 = data.cleanup_interval_minutes;
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 <= 0 || isNaN(data13)){
+const err22 = {instancePath:instancePath+"/cleanup_interval_minutes",schemaPath:"#/properties/cleanup_interval_minutes/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -10216,9 +10209,8 @@ vErrors.push(err22);
 errors++;
 }
 }
-}
 else {
-const err23 = {instancePath:instancePath+"/manual_triggers",schemaPath:"#/properties/manual_triggers/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err23 = {instancePath:instancePath+"/cleanup_interval_minutes",schemaPath:"#/properties/cleanup_interval_minutes/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -10228,15 +10220,14 @@ vErrors.push(err23);
 errors++;
 }
 }
-if(data.triggers !== undefined){
-let data16 = data.triggers;
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-for(const key1 in data16){
-let data17 = data16[key1];
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-for(const key2 in data17){
-if(!(((key2 === "enabled") || (key2 === "when")) || (key2 === "min_interval_seconds"))){
-const err24 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/trigger_rule/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(data.automatic_triggers !== undefined){
+let data14 = data.automatic_triggers;
+if(Array.isArray(data14)){
+const len0 = data14.length;
+for(let i0=0; i0<len0; i0++){
+let data15 = data14[i0];
+if(!((((((((((data15 === "phase_started") || (data15 === "phase_completed")) || (data15 === "specialist_finished")) || (data15 === "evaluation_completed")) || (data15 === "confidence_threshold_crossed")) || (data15 === "error_encountered")) || (data15 === "memory_pressure_high")) || (data15 === "question_opened")) || (data15 === "interval")) || (data15 === "shutdown"))){
+const err24 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema134.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -10246,9 +10237,9 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data17.enabled !== undefined){
-if(typeof data17.enabled !== "boolean"){
-const err25 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/$defs/trigger_rule/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err25 = {instancePath:instancePath+"/automatic_triggers",schemaPath:"#/properties/automatic_triggers/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -10258,9 +10249,14 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data17.when !== undefined){
-if(typeof data17.when !== "string"){
-const err26 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/when",schemaPath:"#/$defs/trigger_rule/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.manual_triggers !== undefined){
+let data16 = data.manual_triggers;
+if(Array.isArray(data16)){
+const len1 = data16.length;
+for(let i1=0; i1<len1; i1++){
+let data17 = data16[i1];
+if(!(((data17 === "user_requested") || (data17 === "debug_breakpoint")) || (data17 === "before_risky_operation"))){
+const err26 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema135.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -10270,11 +10266,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data17.min_interval_seconds !== undefined){
-let data20 = data17.min_interval_seconds;
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 < 0 || isNaN(data20)){
-const err27 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/min_interval_seconds",schemaPath:"#/$defs/trigger_rule/properties/min_interval_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+else {
+const err27 = {instancePath:instancePath+"/manual_triggers",schemaPath:"#/properties/manual_triggers/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -10284,8 +10278,15 @@ vErrors.push(err27);
 errors++;
 }
 }
-else {
-const err28 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/min_interval_seconds",schemaPath:"#/$defs/trigger_rule/properties/min_interval_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.triggers !== undefined){
+let data18 = data.triggers;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+for(const key1 in data18){
+let data19 = data18[key1];
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+for(const key2 in data19){
+if(!(((key2 === "enabled") || (key2 === "when")) || (key2 === "min_interval_seconds"))){
+const err28 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/trigger_rule/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -10295,9 +10296,9 @@ vErrors.push(err28);
 errors++;
 }
 }
-}
-else {
-const err29 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/trigger_rule/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data19.enabled !== undefined){
+if(typeof data19.enabled !== "boolean"){
+const err29 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/$defs/trigger_rule/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -10307,9 +10308,9 @@ vErrors.push(err29);
 errors++;
 }
 }
-}
-else {
-const err30 = {instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data19.when !== undefined){
+if(typeof data19.when !== "string"){
+const err30 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/when",schemaPath:"#/$defs/trigger_rule/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -10319,14 +10320,63 @@ vErrors.push(err30);
 errors++;
 }
 }
-}
-else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data19.min_interval_seconds !== undefined){
+let data22 = data19.min_interval_seconds;
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 < 0 || isNaN(data22)){
+const err31 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/min_interval_seconds",schemaPath:"#/$defs/trigger_rule/properties/min_interval_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err31];
 }
 else {
 vErrors.push(err31);
+}
+errors++;
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/min_interval_seconds",schemaPath:"#/$defs/trigger_rule/properties/min_interval_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/triggers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/trigger_rule/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+}
+else {
+const err35 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
 }
 errors++;
 }

@@ -163,6 +163,7 @@ describe("--json", () => {
       ["config", ["config", "show"]],
       ["confidence", ["show", "t", "--confidence"]],
       ["store-copy", ["store", "copy", "t", "--from", "file:outputs", "--to", "file:copied"]],
+      ["trash", ["store", "remove", "t", "--dry-run"]],
       ["export", ["checkpoints", "export", "t", "--to", "t.zip"]],
       ["shred", ["keys", "shred", "t", "--yes"]],
       ["import", ["checkpoints", "import", "t.zip", "--task", "again"]],

@@ -22,6 +22,11 @@ const both = async (place: ExploredPlace, task: string) => ({
   files: await pictureOfFiles(place, task),
 });
 
+const withTrash = async (place: ExploredPlace) => ({
+  tasks: await pictureOfTasks(place),
+  trash: (await place.verbs.store.trash()).tasks.map(({ task }) => task),
+});
+
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: "a task with a blob and a deliverable, its key made on the way",
@@ -92,22 +97,49 @@ export const SCENARIOS: readonly Scenario[] = [
     picture: (place) => both(place, "t"),
   },
   {
-    name: "removal of a whole task by age",
+    name: "a whole task that goes to the trash by age, and what was there goes for good",
     workflow: settled({ checkpoint_config: { retention_days: 2 } }),
-    actsAtMs: 5 * DAY_MS,
+    actsAtMs: 40 * DAY_MS,
     prepare: async (place) => {
-      await requireStatus(place.run("t"), "done");
-      await requireStatus(place.run("u"), "done");
+      for (const task of ["old", "t", "u"]) await requireStatus(place.run(task), "done");
+      await place.verbs.store.remove(["old"]);
     },
     act: async (place, tell) => {
       const { tasks } = await place.verbs.checkpoints.prune({});
-      if (tasks.some(({ action }) => action === "remove")) tell("removed");
+      if (tasks.some(({ action }) => action === "trash")) tell("removed");
     },
     redo: async (place) => void (await place.verbs.checkpoints.prune({})),
     missing: async (place) =>
       (await place.verbs.list()).length === 1 ? undefined : "one task was to stay, which is the last done one",
-    picture: pictureOfTasks,
+    picture: withTrash,
     mayVanish: ["t"],
+  },
+  {
+    name: "a task taken out of the trash, and another one removed from it for good",
+    workflow: threeSteps,
+    bodies: withBlobs,
+    prepare: async (place) => {
+      for (const task of ["t", "u", "v"]) await requireStatus(place.run(task), "done");
+      await place.verbs.store.remove(["t", "u"]);
+    },
+    act: async (place, tell) => {
+      await place.verbs.store.restore(["t"]);
+      tell("restored");
+      await place.verbs.store.purge(["u"]);
+      tell("purged");
+    },
+    redo: async (place) => {
+      await place.repeat(() => place.verbs.store.restore(["t"]), "TASK_NOT_FOUND");
+      await place.repeat(() => place.verbs.store.purge(["u"]), "TASK_NOT_FOUND");
+    },
+    missing: async (place, { told }) => {
+      const { status } = await place.verbs.show("t");
+      if (status !== "done") return `the restored task was done, and is ${status}`;
+      const left = (await place.verbs.store.trash()).tasks.map(({ task }) => task);
+      return told.has("purged") && left.length > 0 ? `${left.join()} is in the trash still` : undefined;
+    },
+    picture: withTrash,
+    untouched: ["v"],
   },
   {
     name: "fork",

@@ -41,13 +41,33 @@ describe("FAULTS 11: retention deletes silently and for good", () => {
     const before = [...contentsOf(disk.disk, MODEL_ROOT)];
     const plan = await later.verbs.checkpoints.prune({ dryRun: true });
     expect(plan.tasks.map(({ task, action }) => [task, action])).toEqual([
-      ["ended", "remove"],
+      ["ended", "trash"],
       ["unfinished", "keep"],
     ]);
     expect([...contentsOf(disk.disk, MODEL_ROOT)]).toEqual(before);
     await later.verbs.checkpoints.prune();
     const listed = await later.verbs.list();
     expect(listed.map(({ task, problem }) => [task, problem])).toEqual([["unfinished", undefined]]);
+    const [trashed, ...more] = (await later.verbs.store.trash()).tasks;
+    expect([trashed?.task, more]).toEqual(["ended", []]);
+    expect(trashed?.size).toBeGreaterThanOrEqual(plan.tasks[0]?.size ?? Infinity);
+    await expect(later.verbs.show("ended")).rejects.toMatchObject({
+      code: "TASK_NOT_FOUND",
+      message: "task ended is in the trash; bring it back with: splashdown store restore ended",
+    });
+    await later.verbs.close();
+
+    const muchLater = await open(disk, { workflow }, 75 * DAY_MS);
+    expect((await muchLater.verbs.checkpoints.prune({ dryRun: true })).tasks).toMatchObject([
+      { task: "unfinished", action: "keep" },
+      { task: "ended", status: "trashed", action: "remove", freed: trashed?.size },
+    ]);
+    await muchLater.verbs.store.restore(["ended"]);
+    expect((await muchLater.verbs.show("ended")).status).toBe("done");
+    await muchLater.verbs.checkpoints.prune();
+    await muchLater.verbs.store.purge();
+    expect((await muchLater.verbs.store.trash()).tasks).toEqual([]);
+    await muchLater.verbs.close();
     for (const { seq } of await later.verbs.checkpoints.list("unfinished"))
       expect((await later.verbs.debug.replay(`unfinished:${seq}`)).story.length).toBeGreaterThan(0);
     await later.verbs.answer({ task: "unfinished", ...answered });
