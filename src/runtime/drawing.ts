@@ -7,6 +7,7 @@
 import { unreachable } from "../base/errors.js";
 import { endsByItself, listTargets } from "../definition/targets.js";
 import type { JsonValue } from "../base/json.js";
+import type { ConsolidationRule, PlanRule } from "../definition/goal-rules.js";
 import type {
   DagScope,
   MachineScope,
@@ -89,7 +90,7 @@ class Pen {
       case "workflow":
         return { boxes: [], arrows: [] };
       case "phases":
-        return { boxes: [], arrows: order(scope, ids) };
+        return this.#phases(scope, ids);
       case "phase":
         return this.#phase(scope, ids);
       default:
@@ -111,6 +112,30 @@ class Pen {
       }
     }
     return { boxes: [start, end], arrows };
+  }
+
+  /** Phases in order; of a goal who plans them and who agrees; then who merges the results. */
+  #phases({ children, plan, consolidation }: PhasesScope, ids: ReadonlyMap<string, string>): Extras {
+    const before = plan === undefined ? [] : this.#plan(plan);
+    const after =
+      consolidation === undefined
+        ? []
+        : [{ id: this.#id(), label: "results merged into final/", shape: shapeOfMerging(consolidation) }];
+    const chain = [...before, ...children.map(({ name }) => ({ id: ids.get(name) ?? "" })), ...after];
+    const arrows = chain.slice(1).map(({ id }, at): Arrow => ({ from: chain[at]?.id ?? "", to: id }));
+    if (plan?.replan === true)
+      arrows.push({ from: before.at(-1)?.id ?? "", to: before[0]?.id ?? "", label: "between phases" });
+    return { boxes: [...before, ...after], arrows };
+  }
+
+  #plan({ planner, approve }: PlanRule): readonly Box[] {
+    const { phasesMax, specialistsMax } = planner.planner ?? {};
+    const box = (label: string, shape: BoxShape): Box => ({ id: this.#id(), label, shape });
+    return [
+      box(`Atlas plans: ${headOf(planner.prompt)}`, "model"),
+      ...(approve ? [box("a person agrees to the plan?", "choice")] : []),
+      box(`planned phases, at most ${phasesMax} with ${specialistsMax} specialists`, "step"),
+    ];
   }
 
   /** Specialists, then the evaluator where there is one, then the orchestrator's look at the confidence. */
@@ -161,11 +186,16 @@ function dependencies({ children }: DagScope | PhaseScope, ids: ReadonlyMap<stri
   );
 }
 
-function order({ children }: PhasesScope, ids: ReadonlyMap<string, string>): Arrow[] {
-  return children.slice(1).map((phase, at) => ({
-    from: ids.get(children[at]?.name ?? "") ?? "",
-    to: ids.get(phase.name) ?? "",
-  }));
+function shapeOfMerging({ writer }: ConsolidationRule): BoxShape {
+  return writer === undefined ? "step" : "model";
+}
+
+const HEAD_CHARS_MAX = 60;
+
+/** One line. */
+function headOf(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length <= HEAD_CHARS_MAX ? line : `${line.slice(0, HEAD_CHARS_MAX - 1)}…`;
 }
 
 function labelOf(scope: ScopeDefinition): string {

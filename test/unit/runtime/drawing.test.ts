@@ -66,6 +66,27 @@ describe("drawWorkflow", () => {
     expect(root.frames.map(({ boxes }) => boxes.map(({ label }) => label))).toEqual([["left\nset", "right\nset"]]);
   });
 
+  it("draws a goal: who plans, who agrees, within which bounds, that it is planned again, and who merges", async () => {
+    const drawing = await draw(
+      "workflow: {name: move}\ngoal: 'Plan {{ 1 + 1 }}\n\n  moves'\nplan: {approve: true, replan: true, max_phases: 3, max_specialists: 5}\n",
+    );
+    const phases = "planned phases, at most 3 with 5 specialists";
+    expect(arrowsByName(drawing)).toEqual([
+      "Atlas plans: Plan {{ 1 + 1 }} moves -> a person agrees to the plan?",
+      `a person agrees to the plan? -> ${phases}`,
+      `${phases} -> results merged into final/`,
+      `${phases} -> Atlas plans: Plan {{ 1 + 1 }} moves [between phases]`,
+    ]);
+    expect(drawing.boxes.map(({ shape }) => shape)).toEqual(["model", "choice", "step", "model"]);
+  });
+
+  it("draws the merging of results after the last phase", async () => {
+    const drawing = await draw(
+      "workflow: {name: t}\nphases: [{name: p, specialists: [{name: a, value: 1}]}]\nconsolidate: true\n",
+    );
+    expect(arrowsByName(drawing)).toContain("phase 1: p -> results merged into final/");
+  });
+
   it("draws phases in order, dependencies inside, the evaluator with its way back, and Atlas", async () => {
     const root = await draw(PHASES);
     expect(arrowsByName(root)).toEqual([
