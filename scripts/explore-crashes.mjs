@@ -3,7 +3,9 @@
  * Explores crashes and faults of the journal, the snapshots, recovery and every verb that changes something, and shows what
  * was found as it is found. The parts are shared by as many processes as there are processors, unless told otherwise.
  *
- *   node scripts/explore-crashes.mjs [--quick | --long] [--processes N]
+ *   node scripts/explore-crashes.mjs [--quick | --long] [--only PATTERN] [--processes N]
+ *
+ * `--only`: the parts whose `group: name`, as they are printed, fits; `mutants: ` for those.
  *
  * Exit status 0: no violation on any image, and every mutant of the protocol was caught. 1: anything else.
  */
@@ -14,22 +16,29 @@ import { register } from "tsx/esm/api";
 
 const flag = { type: "boolean" };
 const { values } = parseArgs({
-  options: { quick: flag, long: flag, processes: { type: "string" }, serve: flag },
+  options: {
+    quick: flag,
+    long: flag,
+    only: { type: "string", default: "" },
+    processes: { type: "string" },
+    serve: flag,
+  },
 });
 const form = values.quick === true ? "quick" : values.long === true ? "long" : "commit";
+const wanted = { form, only: new RegExp(values.only, "i") };
 register();
 const { exploreAll, listJobs } = await import("../test/simulation/explore-all.ts");
 
 if (values.serve === true) serve();
 else {
   const helpers = startHelpers(Number(values.processes ?? availableParallelism()));
-  process.exitCode = await exploreAll({ form, runJob: helpers.runJob, print: (line) => console.log(line) });
+  process.exitCode = await exploreAll({ ...wanted, runJob: helpers.runJob, print: (line) => console.log(line) });
   helpers.end();
 }
 
 /** Runs the jobs whose numbers come in, one at a time, and sends back what was found. */
 function serve() {
-  const jobs = listJobs(form);
+  const jobs = listJobs(wanted);
   process.on("message", (index) => void jobs[index].run().then((found) => process.send({ index, found })));
 }
 
