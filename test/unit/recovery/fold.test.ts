@@ -1,10 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { History } from "../../../src/journal/history.js";
+import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
+import { formatSnapshotName } from "../../../src/checkpoint/names.js";
+import { createSnapshotSource } from "../../../src/checkpoint/source.js";
+import { evolve } from "../../../src/engine/evolve.js";
+import { encodeWhole } from "../../../src/engine/evolve-return.js";
+import { createState } from "../../../src/engine/state.js";
 import { openJournalWriter } from "../../../src/journal/writer.js";
 import { foldUntil, lossError, readTask } from "../../../src/recovery/fold.js";
+import { startEvents } from "../../simulation/scripted-task.js";
 import { textOfState } from "../../simulation/trace.js";
 import { codeOfAsync, refusalOf } from "../../support/error-code.js";
-import { createTestVault } from "../../support/journal-room.js";
+import { uuidOf } from "../../support/checkpoint-room.js";
+import { FAKE_START_MS } from "../../support/fake-clock.js";
+import { createJournalRoom, createTestVault, JOURNAL_TASK_ID, notedEvent } from "../../support/journal-room.js";
 import { CHECKPOINTS, damageLine, FIRST_SEGMENT, RecoveryRoom } from "../../support/recovery-room.js";
 
 async function reading(room: RecoveryRoom) {
@@ -120,6 +129,46 @@ describe("foldUntil", () => {
     expect(textOfState((await foldUntil({ ...options, until: owner.state.position })).state)).toBe(
       textOfState(owner.state),
     );
+  });
+
+  it("says of a record that prune --history cut off that it was removed; where a file is damaged, that it is lost", async () => {
+    const room = await createJournalRoom();
+    const first = await room.take();
+    first.append(startEvents(1));
+    await first.close();
+    const heir = await room.take(first.position);
+    heir.append([notedEvent(3), notedEvent(4)]);
+    heir.append([{ type: "pruned", atMs: FAKE_START_MS + 9, files: [], reason: "test", history: { before: 3 } }]);
+    await heir.close();
+    await room.task.removeSegment({ epoch: 1, index: 0 });
+    const { task, vault } = room;
+    const bare = createSnapshotSource({ store: task, vault, rawBytesMax: 1_000_000 });
+    for (const until of [1, 2, 4]) {
+      const error = await refusalOf(() => foldUntil({ task, vault, snapshots: bare, until }));
+      expect([error.code, error.message]).toEqual([
+        "CHECKPOINT_NOT_FOUND",
+        `records before 3 of t were removed by prune --history: record ${until} cannot be reached`,
+      ]);
+    }
+    await task.putOnce(formatSnapshotName({ phase: 1, atMs: FAKE_START_MS, seq: 1 }), Buffer.from("x"));
+    expect(await codeOfAsync(() => foldUntil({ task, vault, snapshots: bare, until: 4 }))).toBe("JOURNAL_CORRUPT");
+    expect(await codeOfAsync(() => foldUntil({ task, vault, snapshots: bare, until: 2 }))).toBe("CHECKPOINT_NOT_FOUND");
+  });
+
+  it("reads the state that a record carries from its blob", async () => {
+    const room = await createJournalRoom();
+    const { task, vault } = room;
+    const state = createState();
+    for (const event of startEvents(1)) evolve(state, event);
+    const blob = await createBlobShelf({ store: task, vault }).put(encodeWhole(state));
+    const writer = await room.take();
+    const origin = { taskId: JOURNAL_TASK_ID, name: "other", checkpointId: uuidOf(1), seq: 4, position: 2 };
+    const forked = { type: "task_forked", atMs: FAKE_START_MS, taskId: JOURNAL_TASK_ID, name: "t", origin } as const;
+    writer.append([{ ...forked, by: "ada", state: { blob } }]);
+    await writer.close();
+    const folded = await readTask({ task, vault, snapshots: { list: async () => [] } as never });
+    expect([folded.state.task?.name, folded.state.task?.status, folded.lost]).toEqual(["t", "paused", []]);
+    expect([...folded.state.scopes.keys()]).toEqual([...state.scopes.keys()]);
   });
 
   it("refuses a record that is not there, and one behind a lost one", async () => {

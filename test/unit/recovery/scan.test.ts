@@ -7,8 +7,9 @@ import { scanTask, scanTasks, type ScannedTask } from "../../../src/recovery/sca
 import { planRecovery } from "../../../src/recovery/supervise.js";
 import type { OwnerState, Store, TaskStore } from "../../../src/store/contract.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import { uuidOf } from "../../support/checkpoint-room.js";
 import { FAKE_START_MS, FakeClock } from "../../support/fake-clock.js";
-import { createTestVault, notedEvent } from "../../support/journal-room.js";
+import { createTestVault, JOURNAL_TASK_ID, notedEvent } from "../../support/journal-room.js";
 import { startEvents } from "../../simulation/scripted-task.js";
 import { wrapTask } from "../../support/wrapped-task.js";
 
@@ -86,6 +87,9 @@ describe("scanTasks", () => {
     await make("paused", [...openEnd, closed("paused", FAKE_START_MS + 1_000)]);
     await make("asked-to-pause", [...openEnd, closed("paused")]);
     await make("taken-up-again", [...openEnd, closed("paused"), { ...resumed, atMs: FAKE_START_MS + 9 }]);
+    const origin = { taskId: JOURNAL_TASK_ID, name: "done", checkpointId: uuidOf(1), seq: 4, position: 2 };
+    const forked = { type: "task_forked", atMs: FAKE_START_MS, taskId: JOURNAL_TASK_ID, name: "fork", origin } as const;
+    await make("fork", [{ ...forked, by: "ada", state: { inline: {} } }]);
     await memory.createTask("never-began");
     const tasks = await scanTasks({ store, openVault });
     expect(Object.fromEntries(tasks.map((task) => [task.name, task.status]))).toEqual({
@@ -93,6 +97,7 @@ describe("scanTasks", () => {
       crashed: "crashed",
       done: "done",
       failed: "failed",
+      fork: "paused",
       "never-began": "crashed",
       partial: "partial",
       paused: "paused",
@@ -102,6 +107,7 @@ describe("scanTasks", () => {
       unclear: "unclear",
       waiting: "waiting",
     });
+    expect(tasks.find((task) => task.name === "fork")?.closed?.reason).toBe("forked from checkpoint 4 of done");
     expect(tasks.find((task) => task.name === "done")).toMatchObject({
       records: 5,
       epoch: 1,

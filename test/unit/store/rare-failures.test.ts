@@ -139,6 +139,21 @@ describe("a store in a database", () => {
     expect(await told(new SplashdownError("STORE_BUSY", "ours"))).toBe("STORE_BUSY");
   });
 
+  it("tells a place that cannot be opened from a driver that was not built", async () => {
+    function Driver(): void {
+      throw Object.assign(new Error("unable to open"), { code: "SQLITE_CANTOPEN" });
+    }
+    const opening = openSqlite({
+      path: "/x",
+      clock: new FakeClock(),
+      load: () => Promise.resolve({ default: Driver }),
+    });
+    await expect(opening).rejects.toMatchObject({
+      code: "STORE_UNWRITABLE",
+      message: "using /x failed: unable to open",
+    });
+  });
+
   it("refuses a file that takes no write-ahead log", async () => {
     const statement = { reader: true, all: () => [{ journal_mode: "delete", synchronous: 2 }], run: () => undefined };
     let closed = 0;
@@ -178,6 +193,22 @@ describe("a store in a database", () => {
       // To announce an owner is worth a try only.
       await expect(refused.announce(FACTS)).resolves.toBeDefined();
     });
+  });
+});
+
+describe("the record of an owner", () => {
+  it("is passed over when it goes while it is read: the one before counts", async () => {
+    const disk = new ModelFileSystem();
+    const task = await createModelStore(disk).createTask("task");
+    await task?.announce({ ...FACTS, epoch: 2, pid: 2 });
+    await task?.announce({ ...FACTS, epoch: 1, pid: 1 });
+    const records = (await disk.readdir("/outputs/task/checkpoints")).filter((name) => /^owner-\d+$/.test(name)).sort();
+    expect(records).toHaveLength(2);
+    const vanishing = changeFileSystem(disk, {
+      open: (path, intent) => (path.endsWith(records[1] ?? "") ? failing("ENOENT")() : disk.open(path, intent)),
+    });
+    const looking = await createModelStore(vanishing).task("task");
+    expect((await looking?.ownerState())?.owner?.pid).toBe(1);
   });
 });
 
@@ -239,6 +270,15 @@ describe("what an object says in the clear", () => {
     expect(readClearHeader(text("AES"))).toBe('{"suite":"AES"}');
     expect(readClearHeader(Buffer.from("one line"))).toBeUndefined();
     expect(readClearHeader(Buffer.from("one line\nand no other"))).toBeUndefined();
+    const begun = '{"format":"splashdown.blob","version":"1.0",\n';
+    for (const rest of [
+      '"footer":{},\n',
+      '"header":{}\n',
+      '"header":[],\n',
+      '"header":{"a":"\\u0000"},\n',
+      '"header":{,\n',
+    ])
+      expect([rest, readClearHeader(Buffer.from(begun + rest))]).toEqual([rest, undefined]);
     expect(readClearHeader(Buffer.from('{"format":"other"}\n"header":{}\n'))).toBeUndefined();
   });
 });

@@ -234,7 +234,7 @@ describe("the SQLite store", () => {
       const database = await openSqlite({ path, clock: realClock });
       const [pages] = await database.query("PRAGMA page_count");
       await database.query(`PRAGMA max_page_count=${Number(pages?.["page_count"]) + 4}`);
-      const sql = "INSERT INTO splashdown_objects (task, key, size, bytes) VALUES (1, ?, ?, ?)";
+      const sql = "INSERT INTO splashdown_objects (task, key, size, digest, bytes) VALUES (1, ?, ?, '', ?)";
       await database.query(sql, ["small", 1, Buffer.from("x")]);
       const large = Buffer.alloc(1024 * 1024);
       await expect(database.query(sql, ["large", large.length, large])).rejects.toMatchObject({ code: "STORE_FULL" });
