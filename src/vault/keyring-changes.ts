@@ -6,7 +6,8 @@
  *
  * V17: whoever changes a keyring can open every generation in it, before and after: the new revision is proved from its
  * own bytes, for each of its keys, before it gets its name. V18: a slot that cannot be wrapped again (its secret is not at
- * hand) is dropped only when that was said beforehand.
+ * hand) is dropped only when that was said beforehand. V19: a change that takes something away is written twice, so that of
+ * the two revisions that stay none gives it back: neither a slot that was removed nor a key that was retired.
  * Source: STORAGE sections 1.6 (keyring), 2.3.
  */
 import type { Clock } from "../base/clock.js";
@@ -23,7 +24,7 @@ import {
   loadKeyring,
   saveNextRevision,
 } from "./keyring-revisions.js";
-import { isLockedFor, lockedOut, proveEveryKey } from "./keyring-proof.js";
+import { isLockedFor, type KeyringProof, lockedOut, proveEveryKey } from "./keyring-proof.js";
 import { isReadySource, type KeyPorts, type KeySourceSetting, type ReadySource, readSources } from "./key-source.js";
 import type { TaskKey } from "./sealing.js";
 import { createSlot, SCRYPT_COST, type ScryptCost } from "./slot.js";
@@ -68,6 +69,8 @@ interface Edit {
   /** The active key, when it is another one now. */
   readonly active?: TaskKey;
   readonly minGeneration?: number;
+  /** Something is taken away (V19). */
+  readonly isRevoking?: boolean;
 }
 
 /**
@@ -102,7 +105,7 @@ export async function removeKeySlots(options: KeyringChangeOptions, name: string
     }
     const keys = header.keys.map((entry) => ({ ...entry, slots: entry.slots.filter((slot) => !isNamed(slot)) }));
     if (keys.some(({ slots: left }) => left.length === 0)) throw lockedOut(`${name} is the only way to open it`);
-    return Promise.resolve({ keys });
+    return Promise.resolve({ keys, isRevoking: true });
   });
 }
 
@@ -126,7 +129,7 @@ export async function rewrapKeys(
       if (entry !== undefined)
         entries.push({ ...entry, slots: await wrapAll(options, { task: header.task, key, ready }) });
     }
-    return { keys: entries };
+    return { keys: entries, isRevoking: true };
   });
 }
 
@@ -176,7 +179,7 @@ export async function retireOlderKeys(options: KeyringChangeOptions): Promise<Ke
     const kept = header.keys.filter((entry) => entry.id === header.active);
     const minGeneration = Math.max(header.min_generation, ...kept.map((entry) => entry.generation));
     const isDone = kept.length === header.keys.length && minGeneration === header.min_generation;
-    return Promise.resolve(isDone ? undefined : { keys: kept, minGeneration });
+    return Promise.resolve(isDone ? undefined : { keys: kept, minGeneration, isRevoking: true });
   });
 }
 
@@ -229,6 +232,7 @@ async function changeKeyring(
   let change: Omit<KeyringChange, "revision"> | undefined;
   let keysAfter: ReadonlyMap<string, Uint8Array> = new Map();
   let ready: readonly ReadySource[] = [];
+  let isRevoking = false;
   const revision = await saveNextRevision(
     options.store,
     async (loaded): Promise<KeyringDraft | undefined> => {
@@ -245,6 +249,7 @@ async function changeKeyring(
         ...compareSlots(before.keys, keys),
       };
       if (edited === undefined) return undefined;
+      isRevoking = edited.isRevoking === true;
       keysAfter = new Map([...opened.keys, active].map((key) => [key.id, key.bytes]));
       const header = { task: before.task, min_generation: edited.minGeneration ?? before.min_generation };
       return { header: { ...header, keys: [...keys], active: active.id }, activeKey: active.bytes };
@@ -252,7 +257,24 @@ async function changeKeyring(
     (keyring) => proveEveryKey(keyring, { ready, added, keys: keysAfter }),
   );
   assert(change !== undefined, "a keyring was changed without being read");
-  return revision === undefined ? change : { ...change, revision };
+  if (revision === undefined) return change;
+  return { ...change, revision: isRevoking ? await repeatRevision(options) : revision };
+}
+
+/** The revision that counts once more, so that none from before it stays (V19). */
+async function repeatRevision(options: KeyringChangeOptions): Promise<number | undefined> {
+  let proof: KeyringProof = { ready: [], added: [], keys: new Map() };
+  return saveNextRevision(
+    options.store,
+    async (loaded): Promise<KeyringDraft> => {
+      const opened = await openAll(options, loaded);
+      const keys = new Map(opened.keys.map((key) => [key.id, key.bytes]));
+      proof = { ready: opened.ready, added: [], keys };
+      const { rev: _rev, ...header } = opened.header;
+      return { header, activeKey: requireActive(opened).bytes };
+    },
+    (keyring) => proveEveryKey(keyring, proof),
+  );
 }
 
 async function openAll(options: KeyringChangeOptions, loaded: LoadedKeyring): Promise<OpenedKeyring> {

@@ -70,7 +70,7 @@ describe("age", () => {
     await room.create();
     const both: KeySourceSetting[] = [KEY_SOURCE, { kind: "age", recipients: [recipient] }];
     await addKeySource(changing(room, [KEY_SOURCE]), both[1] ?? KEY_SOURCE);
-    expect((await rewrapKeys(changing(room, both))).revision).toBe(3);
+    expect((await rewrapKeys(changing(room, both))).revision).toBe(4);
     expect(await typesOf(room)).toEqual(["keyfile", "age"]);
     await expect(removeKeySlots(changing(room, both), "keyfile")).rejects.toMatchObject({ code: "KEY_LOCKED_OUT" });
     await expect(rewrapKeys(changing(room, [KEY_SOURCE]))).rejects.toMatchObject({ code: "KEY_LOCKED_OUT" });

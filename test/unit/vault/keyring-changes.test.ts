@@ -98,8 +98,18 @@ describe("removing a slot", () => {
     const room = await createRoom();
     await addKeySource(changeIn(room), OTHER_FILE);
     const change = await removeKeySlots(changeIn(room, [OTHER_FILE]), "default.key");
-    expect(change.revision).toBe(3);
+    expect(change.revision).toBe(4);
     expect(await slotsOf(room)).toEqual([["second.key"]]);
+    expect(await codeOfAsync(() => room.open([KEY_SOURCE]))).toBe("KEY_WRONG");
+    expect((await room.open([OTHER_FILE])).taskId).toBe(TASK_ID);
+  });
+
+  it("V19: leaves no revision that its source would open, not even when the newest one is damaged", async () => {
+    const room = await createRoom();
+    await addKeySource(changeIn(room), OTHER_FILE);
+    await removeKeySlots(changeIn(room, [OTHER_FILE]), "default.key");
+    expect([...room.store.objects.keys()]).toEqual(["keyring-3.json", "keyring-4.json"]);
+    room.store.objects.set("keyring-4.json", Buffer.from("damaged"));
     expect(await codeOfAsync(() => room.open([KEY_SOURCE]))).toBe("KEY_WRONG");
     expect((await room.open([OTHER_FILE])).taskId).toBe(TASK_ID);
   });
@@ -169,7 +179,7 @@ describe("rotating the task's key", () => {
     const room = await createRoom();
     const older = (await room.open()).createSealer("blob");
     await rotateTaskKey(changeIn(room));
-    expect(await retireOlderKeys(changeIn(room))).toMatchObject({ generation: 2, revision: 3 });
+    expect(await retireOlderKeys(changeIn(room))).toMatchObject({ generation: 2, revision: 4 });
     const vault = await room.open();
     expect(codeOf(() => vault.createOpener("blob", older.header))).toBe("KEY_MISSING");
     expect((await retireOlderKeys(changeIn(room))).revision).toBeUndefined();
