@@ -10,7 +10,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { SUITES } from "./prove/suites.mjs";
+import { SUITES } from "./proofs/suites.mjs";
 
 const { values } = parseArgs({
   options: {

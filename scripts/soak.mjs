@@ -12,7 +12,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createRandom } from "./kill-loop/random.mjs";
-import { killLoop, readJson } from "./prove/suites.mjs";
+import { killLoop, readJson } from "./proofs/suites.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -25,8 +25,8 @@ const KILLS = 8;
 const ROUNDS = [
   // Most of the time kills: they are the only ones in which every kind of work is under way.
   { name: "kill -9 of the real program", weight: 6, run: (seed) => killLoop(KILLS, seed) },
-  { name: "eight processes want one crashed task", weight: 2, run: () => readJson("scripts/prove/races.mjs", "4") },
-  { name: "a real disk fills up", weight: 1, run: () => readJson("scripts/prove/full-disk.mjs", "4") },
+  { name: "eight processes want one crashed task", weight: 2, run: () => readJson("scripts/proofs/races.mjs", "4") },
+  { name: "a real disk fills up", weight: 1, run: () => readJson("scripts/proofs/full-disk.mjs", "4") },
 ];
 if (!values.built) {
   const build = [join(import.meta.dirname, "build.mjs")];

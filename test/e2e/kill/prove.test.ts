@@ -35,7 +35,7 @@ describe("scripts/prove", () => {
     "lets eight processes race for a crashed task: one goes on, nothing runs twice",
     { timeout: 120_000 },
     async () => {
-      const { stdout } = await runScript("prove/races.mjs", "3");
+      const { stdout } = await runScript("proofs/races.mjs", "3");
       expect(JSON.parse(stdout)).toEqual({ tried: 3, violations: [] });
     },
   );

@@ -1,5 +1,5 @@
 // One exploration of the simulated disk, or the mutants, as one line of JSON: { tried, violations }.
-//   node scripts/prove/explore.mjs NAME FORM
+//   node scripts/proofs/explore.mjs NAME FORM
 import { register } from "tsx/esm/api";
 
 const [name, form] = process.argv.slice(2);

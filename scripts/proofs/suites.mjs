@@ -39,7 +39,7 @@ export const SUITES = [
   ...EXPLORED.map(({ name, least }) => ({
     name,
     least,
-    run: (form) => readJson("scripts/prove/explore.mjs", name, form),
+    run: (form) => readJson("scripts/proofs/explore.mjs", name, form),
   })),
   {
     name: "kill -9 of the real program",
@@ -49,22 +49,22 @@ export const SUITES = [
   {
     name: "real system calls fail or kill (strace)",
     least: { commit: 60, long: 60 },
-    run: () => readJson("scripts/prove/injected.mjs"),
+    run: () => readJson("scripts/proofs/injected.mjs"),
   },
   {
     name: "eight processes want one crashed task",
     least: { commit: 100, long: 5_000 },
-    run: (form) => readJson("scripts/prove/races.mjs", form === "long" ? "5000" : "100"),
+    run: (form) => readJson("scripts/proofs/races.mjs", form === "long" ? "5000" : "100"),
   },
   {
     name: "a real disk fills up",
     least: { commit: 64, long: 1_024 },
-    run: (form) => readJson("scripts/prove/full-disk.mjs", form === "long" ? "1024" : "64"),
+    run: (form) => readJson("scripts/proofs/full-disk.mjs", form === "long" ? "1024" : "64"),
   },
   {
     name: "protocols with one thing left out are caught",
     least: { commit: 12, long: 12 },
-    run: (form) => readJson("scripts/prove/explore.mjs", "mutants", form),
+    run: (form) => readJson("scripts/proofs/explore.mjs", "mutants", form),
   },
   {
     name: "every bit, every length: checkpoint, segment, keyring, blob, audit",

@@ -1,5 +1,5 @@
 // Many crashed tasks, and eight processes that all want each of them at once: one goes on, nothing runs twice.
-// Prints { tried, violations }.  node scripts/prove/races.mjs ROUNDS
+// Prints { tried, violations }.  node scripts/proofs/races.mjs ROUNDS
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Stand } from "./stand.mjs";

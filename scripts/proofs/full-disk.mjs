@@ -1,5 +1,5 @@
 // A real file system of 1 MiB, filled to another level each time: the run ends in order, loses nothing, and goes on when there
-// is room. Prints { tried, violations } or { skipped }.  node scripts/prove/full-disk.mjs LEVELS
+// is room. Prints { tried, violations } or { skipped }.  node scripts/proofs/full-disk.mjs LEVELS
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { Stand, viewOf } from "./stand.mjs";
