@@ -8,6 +8,7 @@ import { unreachable } from "../base/errors.js";
 import { endsByItself, listTargets } from "../definition/targets.js";
 import type { JsonValue } from "../base/json.js";
 import type { ConsolidationRule, PlanRule } from "../definition/goal-rules.js";
+import { HOOK_NAMES, type HooksDefinition } from "../definition/hooks.js";
 import type {
   DagScope,
   MachineScope,
@@ -47,7 +48,7 @@ export interface Arrow {
 /** The drawing of a whole workflow; the outermost frame is its root scope. */
 export function drawWorkflow(definition: WorkflowDefinition): Frame {
   const pen = new Pen();
-  const root = pen.frame(definition.root);
+  const root = pen.frame(definition.root, definition.hooks);
   return { ...root, label: `${definition.name}: ${root.label}` };
 }
 
@@ -60,7 +61,7 @@ interface Extras {
 class Pen {
   #next = 0;
 
-  frame(scope: ScopeDefinition): Frame {
+  frame(scope: ScopeDefinition, hooks = scope.scope === "workflow" ? scope.hooks : undefined): Frame {
     const id = this.#id();
     const ids = new Map<string, string>();
     const boxes: Box[] = [];
@@ -72,7 +73,20 @@ class Pen {
       else frames.push(drawn);
     }
     const extras = this.#extras(scope, ids);
+    if (hooks !== undefined) frames.push(this.#hooks(hooks));
     return { id, label: labelOf(scope), boxes: [...boxes, ...extras.boxes], frames, arrows: extras.arrows };
+  }
+
+  /** Hooks stand beside the workflow: nothing waits for them. */
+  #hooks(hooks: HooksDefinition): Frame {
+    const id = this.#id();
+    const boxes = HOOK_NAMES.flatMap((name): Box[] => {
+      const hook = hooks[name];
+      if (hook === undefined) return [];
+      const what = "step" in hook ? describeWork(hook.step) : `tells: ${headOf(hook.text)}`;
+      return [{ id: this.#id(), label: `${name}\n${what}`, shape: "step" }];
+    });
+    return { id, label: "hooks", boxes, frames: [], arrows: [] };
   }
 
   #box(step: StepDefinition): Box {
@@ -140,23 +154,28 @@ class Pen {
 
   /** Specialists, then the evaluator where there is one, then the orchestrator's look at the confidence. */
   #phase(scope: PhaseScope, ids: ReadonlyMap<string, string>): Extras {
-    const { evaluate, confidence } = scope;
+    const { evaluate, confidence, orchestrator } = scope;
     const needed = new Set(scope.children.flatMap((child) => child.dependsOn));
     const last = scope.children.filter((child) => !needed.has(child.name)).map((child) => ids.get(child.name) ?? "");
+    const chooser = orchestrator === undefined ? "" : `\n${describeWork(orchestrator)}`;
     const atlas: Box = {
       id: this.#id(),
-      label: `Atlas: confidence at least ${percent(confidence.minimum)}?`,
+      label: `Atlas: confidence at least ${percent(confidence.minimum)}?${chooser}`,
       shape: "choice",
     };
     const arrows = dependencies(scope, ids);
-    if (evaluate === undefined)
-      return { boxes: [atlas], arrows: [...arrows, ...last.map((from) => ({ from, to: atlas.id }))] };
+    if (evaluate === undefined) {
+      const spawn = this.#spawn(scope, atlas, atlas);
+      const toAtlas = last.map((from) => ({ from, to: atlas.id }));
+      return { boxes: [atlas, ...spawn.boxes], arrows: [...arrows, ...toAtlas, ...spawn.arrows] };
+    }
     const apollo: Box = { id: this.#id(), label: labelOfEvaluation(evaluate), shape: "choice" };
     const again = scope.children
       .filter((child) => child.dependsOn.length === 0)
       .map((child) => ids.get(child.name) ?? "");
+    const spawn = this.#spawn(scope, atlas, apollo);
     return {
-      boxes: [apollo, atlas],
+      boxes: [apollo, atlas, ...spawn.boxes],
       arrows: [
         ...arrows,
         ...last.map((from) => ({ from, to: apollo.id })),
@@ -164,6 +183,21 @@ class Pen {
         ...(evaluate.maxIterations > 1
           ? again.map((to) => ({ from: apollo.id, to, label: `again, at most ${evaluate.maxIterations} times` }))
           : []),
+        ...spawn.arrows,
+      ],
+    };
+  }
+
+  /** The specialist that the orchestrator may add, and who looks at what it has done. */
+  #spawn({ spawn, confidence }: PhaseScope, atlas: Box, judge: Box): Extras {
+    if (spawn === undefined || confidence.spawnMax === 0) return { boxes: [], arrows: [] };
+    const box = this.#box(spawn);
+    const label = `low confidence: at most ${confidence.spawnMax} more`;
+    return {
+      boxes: [box],
+      arrows: [
+        { from: atlas.id, to: box.id, label, dashed: true },
+        { from: box.id, to: judge.id },
       ],
     };
   }
@@ -230,13 +264,20 @@ function atMost(count: number): string {
 }
 
 function labelOfStep(step: StepDefinition): string {
+  return `${step.name}\n${describeWork(step)}${step.risky ? ", checkpoint before" : ""}`;
+}
+
+function describeWork(step: StepDefinition): string {
   const kind = step.kind === "model" && step.model !== undefined ? `model ${step.model}` : step.kind;
-  const effects = step.effects === "none" ? "" : `, effects: ${step.effects}`;
-  return `${step.name}\n${kind}${effects}${step.risky ? ", checkpoint before" : ""}`;
+  return `${kind}${step.effects === "none" ? "" : `, effects: ${step.effects}`}`;
 }
 
 function labelOfEvaluation({ scorers }: NonNullable<PhaseScope["evaluate"]>): string {
-  const dimensions = scorers.map((scorer) => scorer.dimension);
+  const all = scorers.map((scorer) => scorer.dimension);
+  const dimensions = [...new Set(all)].map((name) => {
+    const judges = all.filter((one) => one === name).length;
+    return judges === 1 ? name : `${name} (${judges} judges)`;
+  });
   return `Apollo scores${dimensions.length === 0 ? "" : ` ${dimensions.join(", ")}`}`;
 }
 

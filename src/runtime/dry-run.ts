@@ -1,7 +1,9 @@
 /** `run --dry-run`: what a run would do, from the checked file, its inputs and today's settings. Nothing is made. */
 import type { JsonObject } from "../base/json.js";
+import type { HookName, HooksDefinition } from "../definition/hooks.js";
+import { optional } from "../definition/plain-parts.js";
 import { chooseProvider } from "../definition/provider-map.js";
-import type { LimitsDefinition, NodeDefinition, StepDefinition } from "../definition/workflow.js";
+import type { LimitsDefinition, NodeDefinition, ScopeDefinition, StepDefinition } from "../definition/workflow.js";
 import type { DryRunGoalView, DryRunModelView, DryRunStepView, DryRunView } from "./face-views.js";
 import type { RunOptions } from "./contract.js";
 import type { Services } from "./services.js";
@@ -14,7 +16,7 @@ const GATES = new Set(["human_gate", "questions"]);
 export async function planRun(services: Services, options: RunOptions): Promise<DryRunView> {
   const { workflow, inputs } = await prepareWorkflow(services, options);
   const { definition, notes } = workflow;
-  const steps = listSteps(definition.root).map((step) => viewStep(services, step));
+  const steps = withHooks(listSteps(definition.root), definition.hooks).map((planned) => viewStep(services, planned));
   const goal = viewGoal(services, definition.root);
   const view = {
     dry_run: true,
@@ -30,23 +32,44 @@ export async function planRun(services: Services, options: RunOptions): Promise<
   return { ...view, text: formatDryRun(view) };
 }
 
+/** A step, and what must happen for it to run; absent: it runs where nothing chooses otherwise. */
+interface Planned {
+  readonly step: StepDefinition;
+  readonly when?: string;
+}
+
 /** In the order of the file; what routes and conditions choose is not known ahead. */
-function listSteps(node: NodeDefinition): StepDefinition[] {
-  if (node.node === "step") return [node];
+function listSteps(node: NodeDefinition): readonly Planned[] {
+  if (node.node === "step") return [{ step: node }];
   const children: readonly NodeDefinition[] = node.children;
-  return [...listPlanners(node), ...children.flatMap(listSteps), ...listAfter(node)];
+  const steps = [...listPlanners(node), ...children.flatMap(listSteps), ...listAfter(node)];
+  return node.scope === "workflow" ? withHooks(steps, node.hooks) : steps;
 }
 
-function listPlanners(node: NodeDefinition): StepDefinition[] {
-  return node.node === "scope" && node.scope === "phases" && node.plan !== undefined ? [node.plan.planner] : [];
+function listPlanners(node: ScopeDefinition): readonly Planned[] {
+  return node.scope === "phases" && node.plan !== undefined ? [{ step: node.plan.planner }] : [];
 }
 
-/** Who scores and merges. */
-function listAfter(node: NodeDefinition): readonly StepDefinition[] {
-  if (node.node !== "scope") return [];
-  if (node.scope === "phase") return node.evaluate?.scorers ?? [];
-  const writer = node.scope === "phases" ? node.consolidation?.writer : undefined;
-  return writer === undefined ? [] : [writer];
+/** Who scores, whom Atlas asks and adds, and who merges. */
+function listAfter(node: ScopeDefinition): readonly Planned[] {
+  if (node.scope === "phases")
+    return node.consolidation?.writer === undefined ? [] : [{ step: node.consolidation.writer }];
+  if (node.scope !== "phase") return [];
+  const { evaluate, orchestrator, spawn, confidence } = node;
+  return [
+    ...(evaluate?.scorers ?? []).map((step) => ({ step })),
+    ...(orchestrator === undefined ? [] : [{ step: orchestrator, when: "if there is something to choose" }]),
+    ...(spawn === undefined || confidence.spawnMax === 0 ? [] : [{ step: spawn, when: "if confidence is low" }]),
+  ];
+}
+
+/** Hooks that are steps; those that are told are no work. */
+function withHooks(steps: readonly Planned[], hooks: HooksDefinition = {}): readonly Planned[] {
+  const pick = (name: HookName, when?: string): readonly Planned[] => {
+    const hook = hooks[name];
+    return hook === undefined || !("step" in hook) ? [] : [{ step: hook.step, ...optional("when", when) }];
+  };
+  return [...pick("on_start"), ...steps, ...pick("on_complete"), ...pick("on_error", "if a failure stops it")];
 }
 
 function viewGoal({ settings }: Services, root: NodeDefinition): DryRunGoalView | undefined {
@@ -68,8 +91,8 @@ function viewGoal({ settings }: Services, root: NodeDefinition): DryRunGoalView 
   };
 }
 
-function viewStep({ settings }: Services, step: StepDefinition): DryRunStepView {
-  const common = { step: step.path, kind: step.kind, effects: step.effects };
+function viewStep({ settings }: Services, { step, when }: Planned): DryRunStepView {
+  const common = { step: step.path, kind: step.kind, effects: step.effects, ...optional("when", when) };
   const after = step.dependsOn.length === 0 ? {} : { after: step.dependsOn };
   const judge = step.kind === "scorer" && step.scorer.by === "model" ? step.scorer : undefined;
   const asked = step.kind === "model" ? step : judge;
@@ -96,7 +119,7 @@ function formatDryRun({ workflow, inputs, steps, goal, gates, limits }: Omit<Dry
       .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
       .join(", ");
   return [
-    `${workflow}: ${steps.length} steps would run, in this order where nothing chooses otherwise; nothing was made`,
+    `${workflow}: ${steps.filter(({ when }) => when === undefined).length} steps would run, in this order where nothing chooses otherwise; nothing was made`,
     ...(goal === undefined ? [] : formatGoal(goal)),
     ...steps.map((step, index) => `${String(index + 1).padStart(4)}  ${formatStep(step)}`),
     ...(Object.keys(inputs).length === 0 ? [] : [`inputs: ${shown(inputs)}`]),
@@ -118,8 +141,9 @@ function nameOf({ provider, model }: DryRunModelView): string {
   return model === undefined ? provider : `${provider} ${model}`;
 }
 
-function formatStep({ step, kind, effects, provider, model, after = [] }: DryRunStepView): string {
+function formatStep({ step, kind, effects, provider, model, when, after = [] }: DryRunStepView): string {
   const by = provider === undefined ? "" : ` by ${nameOf({ provider, ...(model === undefined ? {} : { model }) })}`;
   const order = after.length === 0 ? "" : `, after ${after.join(", ")}`;
-  return `${step}  ${kind}${by}${effects === "none" ? "" : `, effects: ${effects}`}${order}`;
+  const only = when === undefined ? "" : `, ${when}`;
+  return `${step}  ${kind}${by}${effects === "none" ? "" : `, effects: ${effects}`}${order}${only}`;
 }

@@ -204,6 +204,8 @@ export interface DryRunStepView {
   readonly after?: readonly string[];
   readonly provider?: string;
   readonly model?: string;
+  /** What must happen for it to run, in words. */
+  readonly when?: string;
 }
 
 /** Confidences 0..1, scores 0–100; phases and specialists in the order of the definition. */

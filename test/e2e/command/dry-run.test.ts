@@ -72,6 +72,31 @@ describe("run --dry-run", () => {
     expect(readdirSync(place.folder)).not.toContain("outputs");
   });
 
+  it("prints what evaluation, low confidence and hooks add, and when", async () => {
+    const place = openPlace();
+    const phases = place.write(
+      "phases.yaml",
+      `workflow: {name: p, hooks: {on_start: {command: [x]}, on_error: {command: [y]}}}
+phases:
+  - name: one
+    specialists: [{name: a, value: 1}]
+    spawn: {name: more, value: 2}
+    evaluate: {scorers: [{dimension: quality, expression: "100"}]}
+`,
+    );
+    const shown = (await place.run(["run", phases, "--dry-run", "--json"])).json<DryRunView>();
+    expectView("dry-run", shown);
+    expect(shown.steps.map(({ step, when }) => [step, when])).toEqual([
+      ["main/$hooks/on_start", undefined],
+      ["main/one/a", undefined],
+      ["main/one/$evaluate/quality", undefined],
+      ["main/one/more", "if confidence is low"],
+      ["main/$hooks/on_error", "if a failure stops it"],
+    ]);
+    expect(shown.text).toContain("p: 3 steps would run");
+    expect(shown.text).toContain("main/one/more  set, if confidence is low");
+  });
+
   it("refuses a file that is not UTF-8, and one it includes", async () => {
     const place = openPlace();
     const file = place.write("flow.yaml", "workflow: {name: t}\nsteps: [{name: a, value: !file text.md}]\n");

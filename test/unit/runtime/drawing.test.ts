@@ -101,6 +101,34 @@ describe("drawWorkflow", () => {
     expect(root.frames[1]?.boxes[0]?.shape).toBe("model");
   });
 
+  it("draws the specialist that may be added, and what its work goes through", async () => {
+    const own = "spawn: {name: closer, prompt: look}\n    confidence: {spawn_max: 2}";
+    const plain = await draw(
+      `workflow: {name: t}\nphases:\n  - name: p\n    specialists: [{name: a, value: 1}]\n    ${own}\n`,
+    );
+    expect(arrowsByName(plain)).toEqual([
+      "a -> Atlas: confidence at least 75 %?",
+      "Atlas: confidence at least 75 %? -.-> closer [low confidence: at most 2 more]",
+      "closer -> Atlas: confidence at least 75 %?",
+    ]);
+    const judged = PHASES.replace("    evaluate:", "    spawn: {name: closer, prompt: look}\n    evaluate:");
+    expect(arrowsByName(await draw(judged))).toContain("closer -> Apollo scores quality");
+    const without = plain.frames[0]?.boxes.length;
+    const never = await draw(
+      `workflow: {name: t}\nphases:\n  - name: p\n    specialists: [{name: a, value: 1}]\n    ${own.replace("2", "0")}\n`,
+    );
+    expect(never.frames[0]?.boxes).toHaveLength((without ?? 0) - 1);
+  });
+
+  it("draws hooks beside their workflow, with what they tell or do", async () => {
+    const hooks =
+      'hooks: {on_start: "begins\\nnow", on_complete: {command: [x]}, on_error: {url: "https://example.invalid"}}';
+    const root = await draw(`workflow:\n  name: t\n  ${hooks}\nsteps: [{name: a, value: 1}]\n`);
+    expect(root.frames.map(({ label, boxes }) => [label, ...boxes.map((box) => box.label)])).toEqual([
+      ["hooks", "on_start\ntells: begins now", "on_complete\ncommand, effects: external", "on_error\nhttp"],
+    ]);
+  });
+
   it("draws a dag by its dependencies", async () => {
     const root = await draw(`
 workflow: {name: dag}
