@@ -3,6 +3,7 @@
  *
  * Showing progress never fails a run.
  */
+import { isJsonObject } from "../base/json.js";
 import type { EventView, Splashdown } from "../runtime/contract.js";
 import type { GlobalOptions, Streams } from "./deps.js";
 import { startLiveView } from "./live-view.js";
@@ -52,7 +53,7 @@ export function watchProgress(splashdown: Splashdown, streams: Streams, options:
   const stopEvents = splashdown.on("event", (event) => {
     if (!isShown(event) || (stopLive !== undefined && LIVE.has(event.type))) return;
     const text = cleanForTerminal(event.text).replaceAll("\n", INDENT);
-    streams.error(`${colours.dim(event.at.slice(11, 19))} ${markOf(event.type, colours)} ${text}\n`);
+    streams.error(`${colours.dim(event.at.slice(11, 19))} ${markOf(event, colours)} ${text}\n`);
   });
   const stopProgress = splashdown.on("progress", ({ step, fraction, message }) => {
     if (stopLive !== undefined) return;
@@ -76,7 +77,9 @@ function isShown(event: EventView): boolean {
   return !isScope || event.event["phase"] !== undefined;
 }
 
-function markOf(type: string, colours: Colours): string {
+function markOf({ type, event }: EventView, colours: Colours): string {
+  const { disposition } = event;
+  if (isJsonObject(disposition) && disposition["action"] === "pause_until") return colours.yellow("…");
   if (type.endsWith("failed")) return colours.red("✗");
   if (type === "step_completed" || type === "scope_left") return colours.green("✓");
   if (type === "question_opened") return colours.yellow("?");

@@ -209,6 +209,14 @@ export function viewEvent(n: number, event: EngineEvent): EventView {
   };
 }
 
+/** A wait that the world asked for is no failure. */
+function describeFailed({ step, error, disposition }: Extract<EngineEvent, { type: "step_failed" }>): string {
+  if (disposition.action === "pause_until")
+    return `${step} waits until ${formatTime(disposition.atMs)}: ${error.message}`;
+  // What is done about it stands in the first line: a place in a file comes with lines of its own.
+  return `${step} failed: ${error.message.replace(/$|\n/, (end) => ` (${disposition.action})${end}`)}`;
+}
+
 type Describers = { readonly [T in EngineEvent["type"]]: (event: Extract<EngineEvent, { type: T }>) => string };
 
 const percent = (value: number): string => `${Math.round(value * 100)} %`;
@@ -227,9 +235,7 @@ const DESCRIBERS: Describers = {
   step_spawned: (event) => `${event.step} runs as process ${event.process.pid}`,
   step_completed: (event) =>
     `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
-  // What is done about it stands in the first line: a place in a file comes with lines of its own.
-  step_failed: (event) =>
-    `${event.step} failed: ${event.error.message.replace(/$|\n/, (end) => ` (${event.disposition.action})${end}`)}`,
+  step_failed: (event) => describeFailed(event),
   step_cancelled: (event) => `${event.step} cancelled: ${event.reason}`,
   turn_recorded: (event) => `${event.step} turn ${event.turn}`,
   tool_intended: (event) => `${event.step} calls ${event.name}`,

@@ -53,7 +53,9 @@ describe("FAULTS 26: a provider that asks to wait", () => {
   it("is left at once with --no-wait, and taken up by recover when the time has come", async () => {
     const { times, replies } = timed(limited({ "retry-after": "1" }), goodAnswer("at last"));
     const { place } = await open({ replies });
-    expect((await place.run([...RUN, "--no-wait"])).code).toBe(75);
+    const left = await place.run([...RUN, "--no-wait"]);
+    expect(left.code).toBe(75);
+    expect(left.stderr).toMatch(/… main\/work@1\.1 waits until \S+Z: local\/m answered 429: slow down/);
     await until("the time has come", () => Date.now() > (times[0] ?? 0) + 1_100);
     const { code, stdout } = await place.run(["recover"]);
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("now done") as string });
