@@ -1,5 +1,7 @@
 /** Fills `${NAME}` and `${NAME:-default}` in texts of a workflow file at the moment of use. */
-const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+const VARIABLE = /(?<!\$)\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+/** What stands for the text `${NAME}` itself. */
+const ESCAPED = /\$\$\{/g;
 
 export interface VariableSources {
   readonly environment: (name: string) => string | undefined;
@@ -10,13 +12,23 @@ export interface VariableSources {
 }
 
 export function fillVariables(text: string, { environment, learn, missing }: VariableSources): string {
-  return text.replace(VARIABLE, (_whole, name: string, otherwise?: string) => {
+  const filled = text.replace(VARIABLE, (_whole, name: string, otherwise?: string) => {
     const value = environment(name);
     if (value !== undefined) learn(value);
-    const filled = value ?? otherwise;
-    if (filled === undefined) throw missing(name);
-    return filled;
+    const known = value ?? otherwise;
+    if (known === undefined) throw missing(name);
+    return known;
   });
+  return filled.replace(ESCAPED, "${");
+}
+
+/** Scheme and host of an address, or a variable that holds both: where something is, and no secret. */
+const PLACE = /^(?:\$\{[^}]*\}|[a-z]+:\/\/(?:(?<user>[^/@?#]*)@)?[^/?#]*)/i;
+
+/** The names in an address that may hold a key: those in its user, path and query. */
+export function listAddressSecrets(text: string): string[] {
+  const found = PLACE.exec(text);
+  return listVariables(`${found?.groups?.["user"] ?? ""} ${text.slice(found?.[0].length ?? 0)}`);
 }
 
 /** The names in a text. */

@@ -82,6 +82,20 @@ function replaceOne({ whole, name, otherwise }: Place, { options, path, depth }:
 
 const SECRET_KEYS = new Set(["api_key", "bearer_token", "auth_token", "runtime_token", "headers", "env"]);
 
+/** Texts of providers and tool servers that may hold a secret among other things. */
+const LATE_KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
+  provider: new Set(["base_url"]),
+  mcp_servers: new Set(["url", "args"]),
+};
+
+/** What is filled at the moment of use: an address or an argument may carry a key, and none is part of a definition. */
+export function isFilledLate(path: FaultPath): boolean {
+  if (isSecretPlace(path)) return true;
+  const [first, second, third, ...rest] = path;
+  const late = first === "workflow" && second === "runtime" ? LATE_KEYS[String(third)] : undefined;
+  return late !== undefined && rest.some((part) => late.has(String(part)));
+}
+
 /** Keys and tokens of providers and tool servers: read when they are used, never part of a definition. */
 export function isSecretPlace(path: FaultPath): boolean {
   const [first, second, third, ...rest] = path;

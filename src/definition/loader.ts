@@ -13,7 +13,7 @@ import { extractFunctions, type WorkflowInput } from "./define-workflow.js";
 import { valueAt } from "./document.js";
 import {
   type EnvironmentLookup,
-  isSecretPlace,
+  isFilledLate,
   substituteEnvironment,
   type SubstitutionOptions,
 } from "./environment.js";
@@ -153,7 +153,7 @@ function substitution(source: Source, deps: LoaderDeps): SubstitutionOptions {
     environment: deps.environment,
     names: typeof name === "string" ? { "workflow.name": name } : {},
     faults: source.faults,
-    keeps: isSecretPlace,
+    keeps: isFilledLate,
   };
 }
 

@@ -6,6 +6,7 @@
  */
 import { EXIT_STATUS } from "../base/error-table.js";
 import { messageOf, SplashdownError } from "../base/errors.js";
+import type { Log } from "../base/log.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ToolServers } from "../agents/tool-servers/server-pool.js";
 import { createPerformer } from "../agents/performer.js";
@@ -18,7 +19,7 @@ import { defaultSettings, type EffectiveSettings } from "../definition/settings.
 import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
 import type { EngineEvent, EventOf } from "../engine/events.js";
 import type { EngineInput, TemplateEngine } from "../engine/input.js";
-import type { CheckpointHook, EnginePorts } from "../engine/ports.js";
+import type { CheckpointHook, EnginePorts, Sanitiser } from "../engine/ports.js";
 import { TaskRunner } from "../engine/runner/task-runner.js";
 import type { TaskState } from "../engine/state.js";
 import type { JournalPosition } from "../journal/position.js";
@@ -28,6 +29,7 @@ import { raiseAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
 import { AnswerDesk } from "./answer-desk.js";
 import { keepClaims } from "./calibration.js";
+import { createCleanLog } from "./clean-log.js";
 import { FolderInbox, type ControlDeps } from "./control.js";
 import { createDeliverableWriter } from "./deliverables.js";
 import type { UnknownAnswer } from "./given-answers.js";
@@ -115,13 +117,15 @@ class TaskSession {
   readonly #runner: TaskRunner;
   readonly #desk: AnswerDesk;
   readonly #toolServers: ToolServers;
+  readonly #sanitiser: Sanitiser;
+  readonly #log: Log;
   readonly #observe: (event: EngineEvent, state: TaskState, n: number) => void;
   #anchoring: Promise<void> = Promise.resolve();
   /** `on_failure: rollback`, the word of seed 000: the task's checkpoint files go when it has ended. */
   #isDiscarding = false;
 
   constructor(options: SessionOptions, journal: JournalWriter) {
-    const { services, task, vault, unknown, presets } = options;
+    const { services, task, vault, workflow, unknown, presets } = options;
     this.#options = options;
     this.#journal = journal;
     const control: ControlDeps = { ...services, task, vault };
@@ -129,7 +133,9 @@ class TaskSession {
     this.#observe = observeInto(services.emitter, task.name);
     this.#blobs = createBlobShelf({ store: task, vault, pacing: { clock: services.clock, breathe: nextTurn } });
     this.#manager = this.#createManager();
-    this.#toolServers = openToolServers(services);
+    this.#sanitiser = createSanitiser(services, vault, workflow.definition.root);
+    this.#log = createCleanLog(services.log, this.#sanitiser);
+    this.#toolServers = openToolServers({ ...services, log: this.#log });
     this.#runner = new TaskRunner({
       state: options.state,
       ports: this.#createPorts(),
@@ -217,16 +223,17 @@ class TaskSession {
   }
 
   #createPorts(): EnginePorts {
-    const { services, task, vault, workflow, settings } = this.#options;
-    const { clock, random, log, fileSystem } = services;
+    const { services, task, workflow, settings } = this.#options;
+    const { clock, random, fileSystem } = services;
+    const log = this.#log;
     return {
       clock,
       random,
       log,
       events: this.#journal,
       blobs: this.#blobs,
-      performer: createPerformer(createPerformerDeps(services, workflow, this.#toolServers)),
-      sanitiser: createSanitiser(services, vault, workflow.definition.root),
+      performer: createPerformer(createPerformerDeps({ ...services, log }, workflow, this.#toolServers)),
+      sanitiser: this.#sanitiser,
       deliverables: createDeliverableWriter({ fileSystem, random, folder: task.deliverablesFolder }),
       inbox: this.#inbox,
       checkpoints: settings.performance_config.async_writes ? this.#manager : waitingFor(this.#manager),

@@ -9,6 +9,8 @@ export interface ModelPlaceParts {
   readonly replies: readonly RawReply[];
   readonly flow?: string;
   readonly settings?: string;
+  /** Beside the model's key. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export const ONE_STEP = `workflow: {name: ask, runtime: {provider: local, default_model: m}}
@@ -20,10 +22,11 @@ export async function openModelPlace({
   replies,
   flow = ONE_STEP,
   settings = "",
+  environment = {},
 }: ModelPlaceParts): Promise<{ readonly place: CommandPlace; readonly server: RawServer }> {
   const server = await openRawServer(...replies);
   onTestFinished(() => server.close());
-  const place = openPlace({ MODEL_KEY });
+  const place = openPlace({ MODEL_KEY, ...environment });
   place.write("flow.yaml", flow);
   place.write(
     "splashdown.config.yaml",

@@ -6,7 +6,7 @@
  */
 import { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject } from "../../base/json.js";
-import { fillVariables } from "../variables.js";
+import { fillVariables, listAddressSecrets } from "../variables.js";
 import { PROVIDER_ALIASES, PROVIDERS, type ProviderFacts } from "./provider-table.js";
 
 /** A provider in the settings file. Units: as on disk. */
@@ -138,8 +138,7 @@ export function withEndpoint(config: ProviderConfig, endpoint: JsonObject, sourc
   const { headers } = endpoint;
   const named = Object.entries(isJsonObject(headers) ? headers : {});
   const address = endpoint["base_url"];
-  const isOpen = { ...sources, learn: () => undefined };
-  const baseUrl = typeof address === "string" ? fill(address, isOpen) : config.baseUrl;
+  const baseUrl = typeof address === "string" ? fillAddress(address, sources, fill) : config.baseUrl;
   const field = KEY_FIELDS.find((name) => typeof endpoint[name] === "string");
   return {
     ...config,
@@ -153,6 +152,17 @@ export function withEndpoint(config: ProviderConfig, endpoint: JsonObject, sourc
       ),
     },
   };
+}
+
+type Fill = (text: string, sources: Pick<ProviderSources, "environment" | "learn">) => string;
+
+/** Of an address, only what may hold a key is a secret. */
+function fillAddress(address: string, { environment, learn }: ProviderSources, fill: Fill): string {
+  for (const name of listAddressSecrets(address)) {
+    const value = environment(name);
+    if (value !== undefined) learn(value);
+  }
+  return fill(address, { environment, learn: () => undefined });
 }
 
 function variableMissing(provider: string, variable: string): SplashdownError {

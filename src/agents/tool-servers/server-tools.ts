@@ -58,8 +58,8 @@ function fillReach(reach: ServerReach, fill: (text: string) => string): ServerRe
   const fillAll = (texts: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text)]));
   return reach.by === "stdio"
-    ? { ...reach, environment: fillAll(reach.environment) }
-    : { ...reach, headers: fillAll(reach.headers) };
+    ? { ...reach, command: reach.command.map(fill), environment: fillAll(reach.environment) }
+    : { ...reach, url: fill(reach.url), headers: fillAll(reach.headers) };
 }
 
 /** A step that names what is not there would work without it and nobody would know. */

@@ -75,17 +75,20 @@ describe("options of model steps", () => {
   name: w
   entry_point: a
   runtime:
-    provider: {name: openai, base_url: "\${URL}", api_key: "\${SECRET}", headers: {x: "\${SECRET}"}}
-    mcp_servers: {git: {command: "\${URL}", env: {TOKEN: "\${SECRET}"}}}
+    provider: {name: openai, base_url: "\${URL}?key=\${SECRET}", api_key: "\${SECRET}", headers: {x: "\${SECRET}"}}
+    mcp_servers:
+      git: {command: "\${URL}", args: ["\${SECRET}"], env: {TOKEN: "\${SECRET}"}}
+      far: {type: http, url: "\${URL}/\${SECRET}"}
 agents: [{name: a, prompt: hello}]`,
       { URL: "http://x", SECRET: "canary-5531" },
     );
     expect(JSON.stringify(model)).not.toContain("canary-5531");
     expect(model.options).toEqual({
-      provider: { name: "openai", base_url: "http://x", api_key: "${SECRET}", headers: { x: "${SECRET}" } },
+      provider: { name: "openai", base_url: "${URL}?key=${SECRET}", api_key: "${SECRET}", headers: { x: "${SECRET}" } },
     });
     expect(model.tools).toMatchObject([
-      { reach: { by: "stdio", command: ["http://x"], environment: { TOKEN: "${SECRET}" } } },
+      { reach: { by: "stdio", command: ["http://x", "${SECRET}"], environment: { TOKEN: "${SECRET}" } } },
+      { reach: { by: "http", url: "${URL}/${SECRET}" } },
     ]);
   });
 
