@@ -9,6 +9,7 @@ import type { PerformerDeps } from "./contract.js";
 import { isEndOfRun, outcomeOfError } from "./failure.js";
 import { performFunction } from "./function.js";
 import { performHttp } from "./http.js";
+import { performMcp } from "./mcp.js";
 import { performModel } from "./model.js";
 import { askProbe } from "./probe.js";
 import { performScorer } from "./scorer.js";
@@ -34,6 +35,7 @@ const PERFORM: Readonly<Record<PerformedKind, PerformKind>> = {
   cli: performCli,
   scorer: performScorer,
   http: performHttp,
+  mcp: performMcp,
   set: (_deps, work) => performSet(work),
 };
 

@@ -41,11 +41,16 @@ export interface NamedCall {
   readonly signal: AbortSignal;
 }
 
-/** The reply for the model; a result that is durable is used again (A3). */
+/** The reply for the model. */
 export async function callTool(deps: PerformerDeps, work: StepWork, named: NamedCall): Promise<ToolReply> {
+  return replyOf(named.call, await useTool(deps, work, named), named.tools.shownCharsMax);
+}
+
+/** The recorded result; one that is durable is used again (A3). */
+export async function useTool(deps: PerformerDeps, work: StepWork, named: NamedCall): Promise<JsonValue> {
   const { name, call, tools, sink, signal } = named;
   const known = work.tools.get(name)?.result;
-  if (known !== undefined) return replyOf(call, known, tools.shownCharsMax);
+  if (known !== undefined) return known;
   const tool = (await tools.open()).find(({ description }) => description.name === call.name);
   const fault = (await findFault(deps, call, tool)) ?? (await findDenial(work, named, tool));
   const effects = fault === undefined ? (tool?.effects ?? "none") : "none";
@@ -53,7 +58,7 @@ export async function callTool(deps: PerformerDeps, work: StepWork, named: Named
   const result = fault === undefined && tool !== undefined ? await make(tool, work, named) : { error: fault ?? "" };
   if (signal.aborted && "error" in result) throw cancelled(work, call);
   await sink.toolCompleted(name, result);
-  return replyOf(call, result, tools.shownCharsMax);
+  return result;
 }
 
 /** Asks a person where the tool wants it. Errors: CANCELLED while there is no answer. */

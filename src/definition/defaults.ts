@@ -50,6 +50,8 @@ export const EFFECTS: Readonly<Record<Exclude<StepKind, "scorer">, Effects>> = {
   questions: "none",
   terminate: "none",
   http: "external",
+  // What the tool may do is known, and recorded, with its call.
+  mcp: "none",
   command: "external",
   script: "external",
   function: "external",

@@ -11,7 +11,7 @@ import { LIMITS } from "../base/limits.js";
 export const FAULT_CODES = [
   ...(["syntax", "too_large", "duplicate_key", "unknown_key", "misplaced_key", "missing_key", "wrong_type"] as const),
   ...(["wrong_value", "conflict", "unknown_name", "duplicate_name", "template", "order", "nesting", "file"] as const),
-  ...(["variable", "secret", "not_here", "meaning"] as const),
+  ...(["variable", "secret", "meaning"] as const),
 ] as const;
 export type FaultCode = (typeof FAULT_CODES)[number];
 

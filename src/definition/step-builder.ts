@@ -1,5 +1,4 @@
 /** Builds one step of any kind from its checked form. */
-import { unreachable } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
 import type { Runtime, Step } from "../schema/generated/workflow.js";
 import type { NodeSite } from "./build-context.js";
@@ -19,7 +18,7 @@ import {
 import { buildModelOptions } from "./model-options.js";
 import { buildReferences } from "./references.js";
 import type { GroupKind, NodeKind } from "./step-kinds.js";
-import { chooseTools } from "./tool-builder.js";
+import { chooseTool, chooseTools } from "./tool-builder.js";
 import type { Effects, RouteDefinition, StepDefinition, TemplateValue } from "./workflow.js";
 
 export type LeafKind = Exclude<NodeKind, GroupKind>;
@@ -30,7 +29,7 @@ export type Common = Omit<Extract<StepDefinition, { kind: "wait" }>, "kind" | "d
 /** Builds a step. Faults of its parts go to the context. */
 export function buildStep(step: Step, kind: LeafKind, site: NodeSite): StepDefinition {
   const common = buildCommon(step, kind, site);
-  const built = buildKind(step, kind, { common, site });
+  const built = BUILDERS[kind](step, { common, site });
   const code = built.kind === "function" ? site.context.codeDigests.get(built.function.split("#")[0] ?? "") : undefined;
   const signed: StepDefinition = { ...built, fingerprint: fingerprintStep(built, code) };
   site.context.places.set(signed, site.at);
@@ -111,32 +110,25 @@ export interface Parts {
 
 export type Unsigned<T> = T extends StepDefinition ? Omit<T, "fingerprint"> : never;
 
-function buildKind(step: Step, kind: LeafKind, parts: Parts): Unsigned<StepDefinition> {
-  switch (kind) {
-    case "command":
-    case "script":
-      return buildCommand(step, kind, parts);
-    case "function":
-      return { ...parts.common, kind, function: checkFunction(step, parts) };
-    case "model":
-      return buildModel(step, parts);
-    case "cli":
-      return buildCli(step, parts);
-    case "set":
-      return buildSet(step, parts);
-    case "wait":
-      return buildWait(step, parts);
-    case "human_gate":
-      return buildGate(step, parts);
-    case "questions":
-      return buildQuestions(step, parts);
-    case "terminate":
-      return buildTerminate(step, parts);
-    case "http":
-      return buildHttp(step, parts);
-    default:
-      return unreachable(kind);
-  }
+const BUILDERS: { readonly [K in LeafKind]: (step: Step, parts: Parts) => Unsigned<StepDefinition> } = {
+  command: (step, parts) => buildCommand(step, "command", parts),
+  script: (step, parts) => buildCommand(step, "script", parts),
+  function: (step, parts) => ({ ...parts.common, kind: "function", function: checkFunction(step, parts) }),
+  model: buildModel,
+  cli: buildCli,
+  set: buildSet,
+  wait: buildWait,
+  human_gate: buildGate,
+  questions: buildQuestions,
+  terminate: buildTerminate,
+  http: buildHttp,
+  mcp: buildMcp,
+};
+
+/** What its effects are said to be is said of the tool: the step does nothing but call it. */
+function buildMcp(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
+  const { tools, faults } = site.context;
+  return { ...common, kind: "mcp", effects: EFFECTS.mcp, ...chooseTool(tools, { step, at: site.at, faults }) };
 }
 
 function buildCommand(step: Step, kind: "command" | "script", { common, site }: Parts): Unsigned<StepDefinition> {

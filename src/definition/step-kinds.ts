@@ -2,7 +2,7 @@
  * Which kind a step is, and what each kind may say.
  *
  * A kind is added here: its row in `KEYS`, its way to be recognised in `SIGNS` or `TYPES`, then its branch in
- * step-builder.ts. What other versions of this language know and this one does not is in `LATER`.
+ * step-builder.ts.
  */
 import type { Step } from "../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "./fault.js";
@@ -72,6 +72,7 @@ const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
   ],
   terminate: ["status", "reason", "output_template"],
   http: ["url", "method", "query", "headers", "body", "fail_on_status"],
+  mcp: ["server", "tool"],
   dag: ["steps", "failure_mode", "max_concurrent"],
   machine: ["agents", "entry_point"],
   parallel: ["parallel", "failure_mode", "max_concurrent"],
@@ -96,6 +97,7 @@ const TYPES: Readonly<Record<string, NodeKind>> = {
   questions: "questions",
   terminate: "terminate",
   http: "http",
+  mcp: "mcp",
   dag: "dag",
   machine: "machine",
   parallel: "parallel",
@@ -115,6 +117,8 @@ const SIGNS: readonly (readonly [StepKey, NodeKind])[] = [
   ["options", "human_gate"],
   ["questions", "questions"],
   ["url", "http"],
+  ["server", "mcp"],
+  ["tool", "mcp"],
   ["status", "terminate"],
   ["function", "function"],
   ["command", "command"],
@@ -128,22 +132,6 @@ const SIGNS: readonly (readonly [StepKey, NodeKind])[] = [
   ["provider", "model"],
 ];
 
-interface LaterKind {
-  /** Keys that show it. */
-  readonly keys: readonly StepKey[];
-  readonly instead: string;
-}
-
-/** Kinds of the language that this version does not run. */
-const LATER: Readonly<Record<string, LaterKind>> = {
-  mcp: { keys: ["server", "tool"], instead: "call it from a command or function step" },
-};
-
-/** The message for a part of the language that this version does not run. */
-function describeLater(what: string): string {
-  return `${what} is not in this version`;
-}
-
 export interface KindQuestion {
   readonly step: Step;
   readonly path: FaultPath;
@@ -154,18 +142,7 @@ export interface KindQuestion {
 
 /** The kind of a step; `undefined` with a fault when it has none that runs here. */
 export function findKind(question: KindQuestion): NodeKind | undefined {
-  const { step, path, faults } = question;
-  const later = findLater(step);
-  if (later !== undefined) {
-    faults.add({
-      code: "not_here",
-      path: [...path, later.key],
-      message: describeLater(`a step of type ${later.kind}`),
-      suggestion: later.instead,
-      atKey: true,
-    });
-    return undefined;
-  }
+  const { step } = question;
   const kind = step.type === undefined ? findBySign(question) : findByType(question, step.type);
   if (kind !== undefined) {
     refuseForeignKeys(question, kind);
@@ -174,19 +151,10 @@ export function findKind(question: KindQuestion): NodeKind | undefined {
   return kind;
 }
 
-function findLater(step: Step): { kind: string; key: string; instead: string } | undefined {
-  const { type } = step;
-  for (const [kind, { keys, instead }] of Object.entries(LATER)) {
-    const key = type === undefined ? keys.find((one) => step[one] !== undefined) : type === kind ? "type" : undefined;
-    if (key !== undefined) return { kind, key, instead };
-  }
-  return undefined;
-}
-
 function findByType({ path, faults }: KindQuestion, type: string): NodeKind | undefined {
   const kind = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
   if (kind !== undefined) return kind;
-  const nearest = findNearest(type, [...Object.keys(TYPES), ...Object.keys(LATER)]);
+  const nearest = findNearest(type, Object.keys(TYPES));
   const suggestion = nearest === undefined ? `known: ${Object.keys(TYPES).join(", ")}` : `did you mean ${nearest}?`;
   faults.add({
     code: "unknown_name",

@@ -134,6 +134,56 @@ export function chooseTools(shelf: ToolShelf, { step, at, faults }: ToolChoice):
   ]);
 }
 
+/** The one tool of an mcp step. */
+export function chooseTool(
+  shelf: ToolShelf,
+  choice: ToolChoice,
+): { readonly server: ToolServer; readonly tool: string } {
+  const { server: name = "", tool = "", effects, input } = choice.step;
+  const server = shelf.servers.find((one) => one.server === name);
+  if (choice.step.server === undefined || choice.step.tool === undefined) noteUnnamed(choice);
+  else noteUnknown(shelf, choice, server);
+  if (Array.isArray(input))
+    choice.faults.add({
+      code: "wrong_type",
+      path: [...choice.at, "input"],
+      message: "the input of a tool is a map",
+      suggestion: "write input: {NAME: VALUE}",
+      atKey: true,
+    });
+  return { server: narrow(server ?? buildServer(name, {}, {}), tool, effects), tool };
+}
+
+function noteUnnamed({ step, at, faults }: ToolChoice): void {
+  const missing = step.tool === undefined ? "no tool" : "no server";
+  const message = `the step ${step.name ?? ""} calls a tool of a server, and names ${missing}`;
+  faults.add({ code: "missing_key", path: at, message, suggestion: "write server: NAME and tool: NAME" });
+}
+
+function noteUnknown({ servers, named }: ToolShelf, { step, at, faults }: ToolChoice, found?: ToolServer): void {
+  const { server = "", tool = "" } = step;
+  const fault = (key: string, message: string, suggestion: string): void =>
+    faults.add({ code: "unknown_name", path: [...at, key], message, suggestion });
+  const full = `${server}__${tool}`;
+  if (found !== undefined && (named.size === 0 || named.has(tool) || named.has(full))) return;
+  if (found !== undefined)
+    return fault("tool", `${tool} is not among the tools of the workflow`, `add ${full} to tools, beside workflow`);
+  const known = servers.map((one) => one.server);
+  const nearest = findNearest(server, known);
+  const otherwise = "name it under workflow.runtime.mcp_servers";
+  fault("server", `there is no tool server ${server}`, nearest === undefined ? otherwise : `did you mean ${nearest}?`);
+}
+
+function narrow(server: ToolServer, tool: string, effects: ToolPolicy["effects"]): ToolServer {
+  const full = `${server.server}__${tool}`;
+  const policy = server.policies[full] ?? server.policies[tool] ?? {};
+  return {
+    ...allow(server, [full]),
+    required: [full],
+    policies: { [full]: { ...policy, ...optional("effects", effects) } },
+  };
+}
+
 /** Which tools a server has is known when it runs; where none is named under `tools`, any may be meant. */
 function isKnown({ functions, servers, named }: ToolShelf, name: string): boolean {
   if (functions.has(name) || named.has(name)) return true;

@@ -14,7 +14,7 @@ import type { HooksDefinition } from "./hooks.js";
 import type { ConsolidationRule, PlannerRule, PlanRule } from "./goal-rules.js";
 import type { ConfidenceRule, EvaluationDefinition, ScorerWay } from "./phase-rules.js";
 import type { WorkflowSource } from "./template-places.js";
-import type { ToolDefinition } from "./tool-definition.js";
+import type { ToolDefinition, ToolServer } from "./tool-definition.js";
 
 /** Jinja text; a value that is one whole `{{ expression }}` keeps its type. */
 export type Template = string;
@@ -244,6 +244,13 @@ export interface HttpStep extends StepBase {
   /** An answer of 400 or more is a failure. */
   readonly failOnStatus: boolean;
 }
+/** One call of a server's tool, with the step's input. */
+export interface McpStep extends StepBase {
+  readonly kind: "mcp";
+  /** Allows the tool alone. */
+  readonly server: ToolServer;
+  readonly tool: string;
+}
 /** One of Apollo's scorers; the loader makes them from `evaluate.scorers`, as steps under `<phase>/$evaluate/<dimension>`. */
 export interface ScorerStep extends StepBase {
   readonly kind: "scorer";
@@ -265,6 +272,7 @@ export type StepDefinition =
   | QuestionsStep
   | TerminateStep
   | HttpStep
+  | McpStep
   | ScorerStep;
 export type StepKind = StepDefinition["kind"];
 

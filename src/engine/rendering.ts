@@ -103,6 +103,8 @@ export function renderKind(choice: Choice, node: StepDefinition, scope: Template
         headers: render.environment(node.headers),
         body: render.value(node.body),
       });
+    case "mcp":
+      return { server: node.server.server, tool: node.tool };
     case "scorer":
       return renderScorer(node, render);
     default:

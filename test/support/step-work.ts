@@ -30,6 +30,10 @@ const KIND_FIELDS: { readonly [K in StepKind]: object } = {
   questions: { items: [], allow: { back: true, skip: true, skipAll: true, abort: false } },
   terminate: { status: "success", reason: "" },
   http: { method: "GET", url: "", query: {}, headers: {}, failOnStatus: true },
+  mcp: {
+    server: { server: "odd", reach: { by: "stdio", command: [], environment: {} }, allowed: [], policies: {} },
+    tool: "",
+  },
   scorer: { dimension: "quality", scorer: { by: "expression", expression: "" } },
 };
 

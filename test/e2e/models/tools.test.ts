@@ -76,6 +76,36 @@ describe("a tool of a server", () => {
   });
 });
 
+describe("an mcp step", () => {
+  const CANARY = "canary-5f1e8d";
+  const STEP = `steps:
+  - {name: work, server: odd, tool: act, input: {n: 1, token: "{{ secrets.CANARY }}"}, secrets: [CANARY]}
+output: {said: "{{ work.output.result }}"}
+`;
+
+  it("calls a tool with its input; killed in the call it is asked about, and no secret is kept", async () => {
+    const place = openPlace("silent");
+    place.write("flow.yaml", place.read("flow.yaml").replace(/steps:[\s\S]*$/, STEP));
+    const env = { CANARY };
+    const running = place.start(["run", "flow.yaml", "--task", "t"], { env });
+    await until("the tool is called", () => place.ledger().length === 1);
+    running.child.kill("SIGKILL");
+    await running.done;
+    expect(place.ledger()[0]).toContain(CANARY);
+    const asked = await place.run(["run", "flow.yaml", "--task", "t"], { env });
+    expect(asked.stdout + asked.stderr).toContain("was calling the tool odd__act and its result was not recorded");
+    expect(asked.code).toBe(22);
+    place.write("flow.yaml", place.read("flow.yaml").replace("silent", "good"));
+    const again = await place.run(["resume", "t", "--unknown", "work=rerun", "--accept-changes", "--json"], { env });
+    expect(again.code).toBe(0);
+    expect(again.json<{ output: { said: string } }>().output.said).toMatch(/^act .*"n":1/);
+    expect(place.ledger()).toHaveLength(2);
+    const { stdout } = await place.run(["events", "t", "--json"]);
+    expect(stdout).toContain("tool_completed");
+    expect(stdout + again.stdout).not.toContain(CANARY);
+  });
+});
+
 describe("a tool that must be approved", () => {
   const ASKED = "tools: [{name: odd__act, approve: always}]\n";
   const questionOf = async (place: CommandPlace) =>

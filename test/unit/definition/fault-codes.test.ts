@@ -25,7 +25,6 @@ const TABLE: readonly (readonly [FaultCode, string, number, number])[] = [
   ["nesting", `${HEAD}steps: [{name: a, workflow: flow.yaml}]\n`, 2, 29],
   ["file", `${HEAD}steps: [{name: a, value: !file gone.md}]\n`, 2, 32],
   ["variable", `${HEAD}steps: [{name: a, value: "\${GONE}"}]\n`, 2, 26],
-  ["not_here", `${HEAD}steps: [{name: a, type: mcp, server: s}]\n`, 2, 19],
   [
     "meaning",
     "workflow: {name: t, entry_point: a, context: {mode: explicit}}\nagents:\n  - {name: b, prompt: x, routes: [{to: a}]}\n  - {name: a, prompt: '{{ b.output }}', routes: [{to: b}]}\n",

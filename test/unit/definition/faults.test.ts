@@ -171,12 +171,12 @@ const CASES: readonly {
     suggestion: "add depends_on: [a] to b",
   },
   {
-    title: "a kind of step that is not there yet",
-    text: `${ROUTED}  - {name: a, type: mcp, server: s}\n`,
+    title: "a tool server that there is not",
+    text: `${ROUTED}  - {name: a, type: mcp, server: s, tool: t}\n`,
     line: 3,
-    column: 15,
-    message: "a step of type mcp is not in this version",
-    suggestion: "call it from a command or function step",
+    column: 34,
+    message: "there is no tool server s",
+    suggestion: "name it under workflow.runtime.mcp_servers",
   },
   {
     title: "two names alike",
@@ -343,7 +343,9 @@ describe("a faulty file", () => {
     [`${DAG}  - {name: a, duration: 25h}\n`, "at most 24h"],
     [`${DAG}  - {name: a, type: wait}\n`, "needs a duration"],
     [`${DAG}  - {name: a, value: 1, timeout: 1, timeout_seconds: 2}\n`, "timeout and timeout_seconds mean the same"],
-    [`${DAG}  - {name: a, server: s}\n`, "a step of type mcp is not in this version"],
+    [`${DAG}  - {name: a, server: s}\n`, "calls a tool of a server, and names no tool"],
+    [`${DAG}  - {name: a, tool: t}\n`, "calls a tool of a server, and names no server"],
+    [`${DAG}  - {name: a, server: s, tool: t, input: [b]}\n`, "the input of a tool is a map"],
     [`${DAG}  - {name: a, value: "{{ workflow.inptu.x }}"}\n`, "did you mean workflow.input?"],
     [`${DAG}  - {name: a, value: 5, retry: 3}\n`, "retry must be a map, it is the number 3"],
     [`${DAG}  - {name: a, value: 5, criticality: hihg}\n`, "did you mean high?"],
@@ -435,11 +437,11 @@ describe("a faulty file", () => {
     );
   });
 
-  it("tells one fault, not its consequences, for a step of a kind that is not there yet", async () => {
+  it("tells one fault, not its consequences, for a step of a kind that there is not", async () => {
     const faults = await faultsOf(
-      `${ROUTED}  - {name: a, prompt: x, routes: [{to: ask}]}\n  - {name: ask, type: mcp, server: s}\n  - {name: c, prompt: "{{ ask.output.answers }}"}\n`,
+      `${ROUTED}  - {name: a, prompt: x, routes: [{to: ask}]}\n  - {name: ask, type: mpc}\n  - {name: c, prompt: "{{ ask.output.answers }}"}\n`,
     );
-    expect(faults.map((fault) => fault.message)).toEqual(["a step of type mcp is not in this version"]);
+    expect(faults.map((fault) => fault.message)).toEqual(['there is no type of step "mpc"']);
   });
 });
 
