@@ -1,5 +1,5 @@
 /**
- * FAULTS as far as they concern one machine without models: by rank, the tests that show the right behaviour for the whole kind.
+ * FAULTS as far as they concern one machine, and models and tools as a client: by rank, the tests that show the right behaviour for the whole kind.
  * A title is the text in the file, or the beginning of it. `fault-table.test.ts` holds that they are all there.
  */
 export interface FaultRow {
@@ -20,6 +20,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
       ...at("unit/agents/cli/cli-step.test.ts", "FAULTS 1: whose account is used up asks to wait"),
       ...at("e2e/examples/examples.test.ts", "FAULTS 1: waits where the ninth agent is refused"),
       ...at("e2e/kill/language-faults.test.ts", "FAULTS 1: a limit of the provider in the middle of many items"),
+      ...at("e2e/models/limits.test.ts", "in the middle of a step's turns is asked again for that turn alone"),
     ],
   },
   {
@@ -55,7 +56,37 @@ export const FAULT_TABLE: readonly FaultRow[] = [
         "simulation/verbs/scenarios.ts",
         "prune of files",
         "prune of the history",
-        "removal of a whole task by age",
+        "a whole task that goes to the trash by age",
+      ),
+    ],
+  },
+  {
+    rank: 12,
+    fault: "a silent model stream hangs the run for hours",
+    tests: [
+      ...at(
+        "unit/agents/models/broken-wire.test.ts",
+        "is ended by the limit on silence: one %s",
+        "is left at once while it is %s, and no connection stays",
+      ),
+      ...at(
+        "e2e/models/limits.test.ts",
+        "is ended by idle_timeout when it never answers, stops halfway or only keeps alive; what came is kept",
+        "is no model that asks to wait for longer",
+        "is left at Ctrl+C whatever it does, with everything saved",
+      ),
+      ...at("unit/agents/silence.test.ts", "the limit on silence of a program"),
+    ],
+  },
+  {
+    rank: 15,
+    fault: "secrets end up in checkpoints, logs and exports",
+    tests: [
+      ...at("e2e/models/providers.test.ts", "FAULTS 15: keys and secrets"),
+      ...at(
+        "e2e/models/secrets.test.ts",
+        "FAULTS 15: secrets of tool servers and agents",
+        "FAULTS 15: secrets of models and far servers",
       ),
     ],
   },
@@ -72,12 +103,49 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     ],
   },
   {
+    rank: 17,
+    fault: "spend is measured but never stops the run",
+    tests: [
+      ...at(
+        "unit/engine/questions.test.ts",
+        "stops before the fourth of calls at a third of it each, counts over a crash, and goes on when it is raised",
+        "is passed by no more than what was under way: of many at once none starts for which there is no room",
+      ),
+      ...at("unit/engine/shared-limits.test.ts", "FAULTS 17: one budget for the items of a for_each"),
+      ...at("e2e/models/providers.test.ts", "stops before the call that would go over the budget"),
+    ],
+  },
+  {
+    rank: 20,
+    fault: "a malformed answer kills the run and its text is lost",
+    tests: [
+      ...at("unit/agents/conversation.test.ts", "FAULTS 20: an answer that is not what the step declares"),
+      ...at("e2e/kill/language-faults.test.ts", "FAULTS 20: an item whose answers are not what is declared"),
+    ],
+  },
+  {
     rank: 24,
     fault: "checkpoint store grows without bound",
     tests: at(
       "e2e/growth/growth.test.ts",
       "FAULTS 24: a task of 200 steps that add 20 KB each, and a constant of 2 MB",
     ),
+  },
+  {
+    rank: 26,
+    fault: "Retry-After ignored or misread",
+    tests: [
+      ...at("unit/agents/models/retry-time.test.ts", "reads %s in headers"),
+      ...at("unit/agents/models/broken-wire.test.ts", "%s with Retry-After is a limit with the time it said"),
+      ...at(
+        "e2e/models/limits.test.ts",
+        "in %s is asked again no earlier, and it uses up no attempt",
+        "for long ends with 75 and the time; running again before it asks nothing",
+        "is left at once with --no-wait, and taken up by recover when the time has come",
+        "keeps the wait through a kill: no request before the time",
+        "holds back all others: no more are refused than were under way",
+      ),
+    ],
   },
   {
     rank: 31,
@@ -107,6 +175,17 @@ export const FAULT_TABLE: readonly FaultRow[] = [
         "is listed as interrupted at its third step without being asked for checkpoints",
       ),
       ...at("e2e/trust/ownership.test.ts", "is seen from another process namespace: living as alive, dead as gone"),
+    ],
+  },
+  {
+    rank: 38,
+    fault: "long call over MCP times out and its result is dropped",
+    tests: [
+      ...at("unit/agents/tool-servers/long-calls.test.ts", "FAULTS 38: a long call of a tool server"),
+      ...at(
+        "e2e/models/tools.test.ts",
+        "is asked about when the program was killed in the middle of its call; its server is gone",
+      ),
     ],
   },
   {
