@@ -48,7 +48,7 @@ const SHOWN: Readonly<Record<string, () => Promise<void> | void>> = {
     for (const key of ["dialog", "validator", "sandbox", "skills", "plugins"])
       expect(notes).toContain(`agents[0].${key}: `);
   },
-  "keys and tokens in": async () => {
+  "keys, tokens, addresses and arguments in": async () => {
     const header = "workflow: {name: w, entry_point: a, runtime: {provider: {name: openai, api_key: '${KEY}'}}}\n";
     const { definition, notes } = await loadText(agent("prompt: x", header), { environment: { KEY: "t0ps3cret" } });
     expect(JSON.stringify(definition)).not.toContain("t0ps3cret");
