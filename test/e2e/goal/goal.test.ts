@@ -125,7 +125,7 @@ describe("run --goal", () => {
 
   it(
     "killed at any record, in planning, agreeing, replanning and work, is planned and agreed to once",
-    { timeout: 240_000 },
+    { timeout: (240_000 * 14) / STEP },
     async () => {
       const whole = open(AGREED);
       await reachEnd(whole);
