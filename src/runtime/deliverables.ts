@@ -132,5 +132,10 @@ async function replaceFile(deps: DeliverableDeps, target: string, bytes: Uint8Ar
   } finally {
     await handle.close();
   }
-  await fileSystem.rename(temporary, target);
+  try {
+    await fileSystem.rename(temporary, target);
+  } catch (error) {
+    await fileSystem.unlink(temporary).catch(() => undefined);
+    throw error;
+  }
 }

@@ -15,6 +15,8 @@ export interface Environment {
   readonly configFolder: string;
   readonly stateFolder: string;
   readonly workingFolder: string;
+  /** Whose rules file names and folders follow. */
+  readonly platform: NodeJS.Platform;
   readonly host: string;
   readonly user: string;
 }
@@ -35,7 +37,11 @@ export function readEnvironment(): Environment {
 }
 
 /** An environment of given variables, for programs that run several side by side and for tests. */
-export function createEnvironment(all: Readonly<Record<string, string>>, workingFolder: string): Environment {
+export function createEnvironment(
+  all: Readonly<Record<string, string>>,
+  workingFolder: string,
+  platform: NodeJS.Platform = process.platform,
+): Environment {
   const home = all["HOME"] || readHome();
   return {
     get: (name) => (all[name] === "" ? undefined : all[name]),
@@ -45,6 +51,7 @@ export function createEnvironment(all: Readonly<Record<string, string>>, working
     stateFolder:
       all["SPLASHDOWN_STATE_DIR"] || join(all["XDG_STATE_HOME"] || join(home, ".local", "state"), "splashdown"),
     workingFolder,
+    platform,
     host: hostname(),
     user: all["USER"] ?? all["LOGNAME"] ?? readUserName(),
   };

@@ -15,6 +15,7 @@ import { openProcessHost, type SystemProcessHost } from "../process/host.js";
 import { openCachedStore } from "../store/cached-store.js";
 import type { Store } from "../store/contract.js";
 import { openStore, type OpenStoreParts } from "../store/open-store.js";
+import { PatientFileSystem } from "../store/patient-file-system.js";
 import type { AskPerson } from "./person.js";
 import { AuditTrail } from "./audit-trail.js";
 import type { Splashdown } from "./contract.js";
@@ -48,13 +49,15 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
   const log = options.log ?? silentLog;
-  const fileSystem = options.fileSystem ?? createNodeFileSystem();
+  const plainFiles = options.fileSystem ?? createNodeFileSystem();
+  // Keys, anchors and deliverables wait out a scanner as the store does.
+  const fileSystem = new PatientFileSystem({ fileSystem: plainFiles, clock, platform: environment.platform });
   const loaded = await loadSettings(environment, { configFile: options.configFile, store: options.store });
   for (const note of loaded.notes) log.warn(note);
   const { settings } = loaded;
   const version = readVersion();
   const openOther = (address: string): Store =>
-    openStore(address, createStoreParts({ environment, fileSystem, clock, random }));
+    openStore(address, createStoreParts({ environment, fileSystem: plainFiles, clock, random }));
   const store = openInFront(openOther(loaded.store), loaded.settings.cache, { clock, log });
   const processes = new LazyProcesses(clock);
   const emitter = new Emitter(log);
@@ -124,7 +127,7 @@ function createStoreParts(given: Pick<Services, "environment" | "fileSystem" | "
   const { environment, ...ports } = given;
   return {
     ...ports,
-    platform: process.platform,
+    platform: environment.platform,
     userId: process.getuid?.(),
     machine: { host: environment.host, bootId: readBootId() },
     workingFolder: environment.workingFolder,

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import type { EventView, RunView, TaskView } from "../../../src/runtime/contract.js";
+import type { AnswerView, EventView, RunView, TaskView } from "../../../src/runtime/contract.js";
 import { PROGRAM, PROJECT_FOLDER } from "../../support/built-program.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { hold, release, repair, spoil, startHeld, writeHeldSteps } from "../../support/held-steps.js";
@@ -195,7 +195,7 @@ describe("FAULTS 8: gates inside nested workflows inside items", () => {
 output: {said: "{{ ask.output.selected }}"}
 `;
 
-  it("are listed after a kill with the same texts, each answered once, and only what follows runs", async () => {
+  it("are answered by one of eight, listed after a kill with the same texts, each answered once, and only what follows runs", async () => {
     const workflow = each(SUB).replace("max_concurrent: 1", "max_concurrent: 3");
     const place = prepare({ workflow, inner: gated, list: upTo(3) });
     expect((await place.run(RUN)).code).toBe(20);
@@ -206,7 +206,14 @@ output: {said: "{{ ask.output.selected }}"}
         .toSorted(([left = ""], [right = ""]) => (left < right ? -1 : 1));
     expect(await asked()).toEqual(ids.map((id, index) => [id, `item ${index}?`]));
     hold(place, "c-0");
-    await place.run(["answer", "t", ids[0]!, "yes"]);
+    // FAULTS 6: of eight that answer it at once one wins, and the others are told who.
+    const given = await Promise.all(
+      upTo(8).map((index) => place.run(["answer", "t", ids[0]!, "yes", "--by", `p${index}`, "--json"])),
+    );
+    const [won, ...more] = given.filter(({ code }) => code === 0).map((one) => one.json<AnswerView>());
+    expect(more).toEqual([]);
+    for (const { stderr } of given.filter(({ code }) => code !== 0))
+      expect(stderr).toContain(`was answered by ${won?.by ?? "?"} at ${won?.at ?? "?"} with yes`);
     await killAt(place, "c-0", ["resume", "t"]);
     expect(await asked()).toEqual(ids.slice(1).map((id, index) => [id, `item ${index + 1}?`]));
     await place.run(["answer", "t", ids[2]!, "no"]);
@@ -305,5 +312,80 @@ describe("FAULTS 29: one file nested twice, side by side", () => {
     expect((await place.run(["resume", "t"])).code).toBe(0);
     expect(repeated(place)).toEqual({ "b-0": 2, "c-1": 2 });
     expect((await view(place)).output).toMatchObject({ outputs: [{ it: 0 }, { it: 1 }] });
+  });
+});
+
+describe("FAULTS 29: a workflow three levels down", () => {
+  const nest = (file: string) => `${head("middle", "sub")}agents: [{name: sub, type: workflow, workflow: ${file}}]\n`;
+  const innermost = `${head("innermost", "c1")}agents:
+  - ${step("c1", "c1", to("ask"))}
+  - {name: ask, type: human_gate, prompt: "Go on?", options: [{label: Y, value: "yes", route: c2}]}
+  - ${step("c2", "c2", to("c3"))}
+  - ${step("c3", "c3")}
+output: {said: "{{ ask.output.selected }}"}
+`;
+  const outer = `${head("outer", "p1")}agents:
+  - ${step("p1", "p1", to("sub"))}
+  - {name: sub, type: workflow, workflow: middle.yaml, routes: [{to: p2}]}
+  - ${step("p2", "p2")}
+output: {sub: "{{ sub.output }}"}
+`;
+
+  it("goes on where it was, after a kill behind its gate and after a failure, and asks its person once", async () => {
+    const place = prepare({ workflow: outer, inner: nest("innermost.yaml") });
+    place.write("middle.yaml", nest("inner.yaml"));
+    place.write("innermost.yaml", innermost);
+    expect((await place.run([...RUN.slice(0, 4), "--skip-gates"])).code).toBe(20);
+    hold(place, "c3");
+    await place.run(["answer", "t", "yes"]);
+    spoil(place, "c3");
+    await killAt(place, "c3", ["resume", "t"]);
+    const failed = await place.run(["resume", "t", "--json"]);
+    expect(failed.json<RunView>()).toMatchObject({ status: "failed", exit_status: 4 });
+    repair(place, "c3");
+    expect((await place.run(["resume", "t"])).code).toBe(0);
+    expect(place.ledger()).toEqual(["p1", "c1", "c2", "c3", "c3", "c3", "p2"]);
+    expect((await view(place)).questions).toHaveLength(1);
+  });
+});
+
+describe("a wait in a nested workflow in an item", () => {
+  const waiting = `${head("inner", "a", ", input: {it: {type: number}, time: {type: string}}")}agents:
+  - ${step("a", "a-{{ workflow.input.it }}", to("pause"))}
+  - {name: pause, type: wait, duration: "{{ workflow.input.time }}", routes: [{to: c}]}
+  - {name: c, value: "{{ pause.output.waited_seconds }}"}
+`;
+  const SUB_WAITING = SUB.replace("{it:", '{time: "{{ workflow.input.time }}", it:');
+
+  it("is over when it was to be over, whoever was killed meanwhile, and nothing around it runs twice", async () => {
+    const workflow = each(SUB_WAITING).replace("{list:", "{time: {type: string}, list:").replace("rent: 1", "rent: 2");
+    const place = prepare({ workflow, inner: waiting });
+    for (const [task, time, status] of [
+      ["long", "1h", "paused"],
+      ["short", "1s", "done"],
+    ] as const) {
+      place.write("in.json", JSON.stringify({ list: [0, 1], time }));
+      const args = ["run", "wf.yaml", "--task", task, "--inputs", "in.json"];
+      const running = place.start([...args, "--wait"]);
+      await until("both wait", () => running.stderr().split("/main/pause starts").length === 3, 60_000);
+      // Shown is not yet written.
+      const begun = async () =>
+        (await place.run(["events", task, "--json"]))
+          .json<EventView[]>()
+          .filter(({ type, event }) => type === "step_intended" && event["kind"] === "wait");
+      await until("both waits are written", async () => (await begun()).length === 2, 60_000);
+      running.child.kill("SIGKILL");
+      await running.done;
+      const resumed = (await place.run([...args, "--json", ...(task === "short" ? ["--wait"] : [])])).json<RunView>();
+      expect(resumed).toMatchObject({ task, status });
+      const { steps } = (await place.run(["show", task, "--json"])).json<TaskView>();
+      const waits = steps.filter(({ step: id }) => id.includes("/pause"));
+      expect(waits.map(({ attempt }) => attempt)).toEqual([1, 1]);
+      if (status === "done") continue;
+      const firstMs = Math.min(...(await begun()).map(({ at }) => Date.parse(at)));
+      expect(Date.parse(resumed.resume_at ?? "")).toBe(firstMs + 3_600_000);
+      expect(await begun()).toHaveLength(2);
+    }
+    expect(repeated(place)).toEqual({ "a-0": 2, "a-1": 2 });
   });
 });

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { formatFaults } from "../../../src/definition/fault.js";
 import { loadSettingsFile } from "../../../src/definition/settings-sources.js";
 import { refusalOf } from "../../support/error-code.js";
+import { processorMsOf } from "../../support/real-clock.js";
 import { createLoaderDeps, faultsOf, loadText } from "../../support/workflow-files.js";
 
 const ROUTED = "workflow: {name: t, entry_point: a}\nagents:\n";
@@ -459,20 +460,12 @@ function bombOf(levels: number): string {
 /** An honest file of a good half MiB. */
 const HONEST = `workflow: {name: t}\nsteps:\n${Array.from({ length: 6_000 }, (_item, index) => `  - {name: s${index}, value: "{{ workflow.name }}", depends_on: [${index === 0 ? "" : `s${index - 1}`}]}`).join("\n")}\n`;
 
-/** Units: milliseconds of the processor, for a loaded machine. */
-async function measureCpu(act: () => Promise<unknown>): Promise<number> {
-  const before = process.cpuUsage();
-  await act();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
-
 describe("a hostile file", () => {
   let secondMs = 1_000;
 
   // A second; on a slow machine what an honest file takes there, and half as much again.
   beforeAll(async () => {
-    secondMs = Math.max(secondMs, 1.5 * (await measureCpu(() => loadText(HONEST))));
+    secondMs = Math.max(secondMs, 1.5 * (await processorMsOf(() => loadText(HONEST))));
   });
 
   const texts: readonly (readonly [string, string, string])[] = [
@@ -526,7 +519,7 @@ describe("a hostile file", () => {
     ["includes itself", "workflow: !file flow.yaml\n", "includes itself"],
   ];
   it.each(texts)("D5: that %s is refused within a second", async (_title, text, message) => {
-    const takenMs = await measureCpu(async () => {
+    const takenMs = await processorMsOf(async () => {
       const faults = await faultsOf(text);
       expect(faults.map((fault) => fault.message).join("\n")).toContain(message);
     });
@@ -536,7 +529,7 @@ describe("a hostile file", () => {
   it.each(texts.filter(([title, text]) => text.length < 10 * MIB && !/template|escapes|folded/.test(title)))(
     "D5: that %s is refused as fast as an included, a nested and a settings file",
     async (_title, text) => {
-      const takenMs = await measureCpu(async () => {
+      const takenMs = await processorMsOf(async () => {
         const included = await faultsOf(
           "workflow: {name: t, metadata: !file part.yaml}\nsteps: [{name: a, value: 1}]\n",
           {
