@@ -9,14 +9,7 @@
 import type { StepId } from "../base/ids.js";
 import type { JsonValue } from "../base/json.js";
 import type { PhaseScope } from "../definition/workflow.js";
-import {
-  checkClaim,
-  findRecord,
-  roundShare,
-  type CheckedClaim,
-  type Measured,
-  type TrackRecord,
-} from "./confidence.js";
+import { checkClaim, findRecord, roundShare, type Measured, type TrackRecord } from "./confidence.js";
 import type { ConfidenceParts } from "./events.js";
 import { childPath, requireTask } from "./lookup.js";
 import type { EvaluationEntry, StepEntry, TaskState } from "./state.js";
@@ -31,7 +24,7 @@ export interface SpecialistConfidence {
   readonly counted?: number;
   /** Gap between claim and measured score, where it is over 0.15. */
   readonly gap?: number;
-  /** What was measured of it in earlier tasks, where the claim is lowered for that. */
+  /** What was measured of it in earlier tasks; the claim may be lowered for that. */
   readonly record?: TrackRecord;
   readonly uncertainties: readonly JsonValue[];
   readonly factors: readonly string[];
@@ -134,7 +127,8 @@ function describeSpecialist(state: TaskState, path: string, judged: Judged): Spe
   const step = stepAt(state, path);
   const status = statusOf(step);
   const { value: claimed, parts, uncertainties = [], factors = [] } = step?.confidence ?? {};
-  const checked = claimed === undefined ? undefined : checkKept(state, { step, path, claimed }, judged);
+  const record = recordOf(state, judged.node, { path, step });
+  const checked = claimed === undefined ? undefined : checkClaim(claimed, measuredBy(judged.kept), record);
   const counted = checked === undefined ? undefined : roundShare(checked.value);
   return {
     name: path.slice(path.lastIndexOf("/") + 1),
@@ -144,22 +138,19 @@ function describeSpecialist(state: TaskState, path: string, judged: Judged): Spe
     parts,
     counted,
     gap: checked?.gap,
-    record: checked?.record,
+    record,
     uncertainties,
     factors,
     sure: status === "done" && counted !== undefined && counted >= judged.minimum,
   };
 }
 
-interface Claim {
-  readonly path: string;
-  readonly step: StepEntry | undefined;
-  readonly claimed: number;
-}
-
-function checkKept(state: TaskState, { path, step, claimed }: Claim, { node, kept }: Judged): CheckedClaim {
-  const addresses = step?.spawnedDefinition?.["addresses"];
-  return checkClaim(claimed, measuredBy(kept), findRecord(state.task?.trackRecords, node, { path, addresses }));
+function recordOf(
+  { task }: TaskState,
+  node: PhaseScope,
+  { path, step }: { readonly path: string; readonly step: StepEntry | undefined },
+): TrackRecord | undefined {
+  return findRecord(task?.trackRecords, node, { path, addresses: step?.spawnedDefinition?.["addresses"] });
 }
 
 function measuredBy(kept: EvaluationEntry | undefined): Measured | undefined {

@@ -217,7 +217,8 @@ describe("a fourth task", () => {
     const fourth = await run(splashdown, "t4");
     expectView("confidence", fourth);
     expect(countedOf(fourth)).toEqual([0.6, 0.62]);
-    expect(fourth.text).toContain("its last 3 tasks claimed 90 %, measured 60 %");
+    expect(fourth.text).toContain(" 60 %  claimed 90 %, 30 % off what was measured, its last 3 tasks claimed 90 %");
+    expect(fourth.text).toContain(" 62 %  its last 3 tasks claimed 62 %, measured 60 %");
     const diff = await splashdown.debug.diffCheckpoints("t3:latest", "t4:latest");
     expect(JSON.stringify(diff)).toContain('"trackRecords');
     const off = await openAt(folder, { SPLASHDOWN_CALIBRATION: "off" });
