@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { tsImport } from "tsx/esm/api";
 import { openSplashdown } from "../../dist/index.js";
 import { createEnvironment } from "../../dist/runtime/environment.js";
+import { measureManyFiles } from "./many-files.mjs";
 import { inPlace, waitingChainOf } from "./place.mjs";
 
 /** What a step of the chain writes to the journal, about. */
@@ -56,10 +57,13 @@ async function timed(work) {
   return performance.now() - startedMs;
 }
 
+const addressOf = (kind, url) =>
+  ({ file: "file:outputs", sqlite: "sqlite:tasks.db", pglite: "pglite:data", postgres: url })[kind];
+
 /** The chain waits at its end, so that it can be taken up again. */
-async function measureStore(kind, { folder, url, steps }) {
-  const addresses = { file: "file:outputs", sqlite: "sqlite:tasks.db", pglite: "pglite:data", postgres: url };
-  const variables = { PATH: process.env.PATH, HOME: join(folder, "home"), SPLASHDOWN_STORE: addresses[kind] };
+async function measureStore(kind, { folder, url, steps, files }) {
+  const address = addressOf(kind, url);
+  const variables = { PATH: process.env.PATH, HOME: join(folder, "home"), SPLASHDOWN_STORE: address };
   const open = () => openSplashdown({ environment: createEnvironment(variables, folder) });
   const splashdown = await open();
   const ends = [];
@@ -74,7 +78,8 @@ async function measureStore(kind, { folder, url, steps }) {
   const listMs = await timed(() => again.list());
   const pruneMs = await timed(() => again.checkpoints.prune({ task: "bench", keep: 2 }));
   await again.close();
-  return { store: kind, stepMs, bareMs, resumeMs, listMs, pruneMs };
+  const manyFiles = files === 0 ? undefined : await measureManyFiles({ folder, address, count: files });
+  return { store: kind, stepMs, bareMs, resumeMs, listMs, pruneMs, manyFiles };
 }
 
 async function startServer() {
@@ -83,13 +88,13 @@ async function startServer() {
 }
 
 /** One row per store, in the order of `kinds`; Postgres is left out where it cannot be started. */
-export async function* measureStores({ steps, kinds }) {
+export async function* measureStores({ steps, kinds, files = 0 }) {
   for (const kind of kinds) {
     if (BARE[kind] === undefined) throw new Error(`no such store: ${kind}`);
     const server = kind === "postgres" ? await startServer() : undefined;
     if (kind === "postgres" && server === undefined) continue;
     try {
-      yield await inPlace(({ folder }) => measureStore(kind, { folder, url: server?.url, steps }));
+      yield await inPlace(({ folder }) => measureStore(kind, { folder, url: server?.url, steps, files }));
     } finally {
       await server?.remove();
     }

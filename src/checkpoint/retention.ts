@@ -29,6 +29,9 @@ export interface RetentionRules {
   readonly verifiedMin?: number;
 }
 
+/** Removed by one call of the store, so that each line of the log is not long after its removal. */
+const FILES_AT_ONCE = 200;
+
 /** Verified files that always stay. */
 export const VERIFIED_MIN = 2;
 
@@ -189,9 +192,10 @@ export class SnapshotRetention {
     await journal.confirm();
     const pinned = await this.#listPinned(retained, await this.#listFiles(retained));
     const going = expired.filter(({ file }) => !pinned.has(file));
-    for (const { file, reason: why } of going) {
-      await store.remove(file);
-      log.info(`removed ${file}: ${why}; the checkpoint stays listed`);
+    for (let at = 0; at < going.length; at += FILES_AT_ONCE) {
+      const some = going.slice(at, at + FILES_AT_ONCE);
+      await store.remove(...some.map(({ file }) => file));
+      for (const { file, reason: why } of some) log.info(`removed ${file}: ${why}; the checkpoint stays listed`);
     }
     return going.map(({ file }) => file);
   }

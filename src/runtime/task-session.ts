@@ -207,7 +207,7 @@ class TaskSession {
   async #discardSnapshots(): Promise<void> {
     const { task } = this.#options;
     await this.#journal.confirm();
-    for (const { entry } of await listSnapshotFiles(task)) await task.remove(entry.key);
+    await task.remove(...(await listSnapshotFiles(task)).map(({ entry }) => entry.key));
   }
 
   /** Retention every `cleanup_interval_minutes`; at the start it follows the first event. */

@@ -226,8 +226,8 @@ class CachedTask implements TaskStore {
     return this.#task.removeSegment(id);
   }
 
-  remove(key: string): Promise<void> {
-    return this.#task.remove(key);
+  remove(...keys: readonly string[]): Promise<void> {
+    return this.#task.remove(...keys);
   }
 
   destroy(key: string): Promise<void> {

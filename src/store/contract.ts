@@ -150,8 +150,8 @@ export interface TaskStore {
   get(key: string, range?: ByteRange): Promise<Uint8Array | undefined>;
   /** Entries whose key begins with the prefix, sorted by key. */
   list(prefix: string): Promise<ObjectEntry[]>;
-  /** Removes durably; absent is fine. */
-  remove(key: string): Promise<void>;
+  /** Removes durably; absent is fine. Many at once cost little more than one; interrupted, some of them are gone. */
+  remove(...keys: readonly string[]): Promise<void>;
   /** As `remove`, after the bytes were written over, as far as the storage below does as it is told. */
   destroy(key: string): Promise<void>;
   /** Calls back when something under the prefix may have changed. A hint only: a scan is the truth. */

@@ -87,14 +87,19 @@ export class DirectoryObjects {
     });
   }
 
-  async remove(key: string): Promise<void> {
-    assertObjectKey(key);
-    const path = this.#pathOf(key);
-    await withStoreErrors({ action: "removing", path }, async () => {
-      if (!(await this.#requireLevels(key))) return;
-      await this.#unlinkIfPresent(path);
-      await this.#parts.fileSystem.syncFolder(join(this.#parts.folder, folderOfKey(key)));
-    });
+  async remove(...keys: readonly string[]): Promise<void> {
+    for (const key of keys) assertObjectKey(key);
+    const folders = new Set<string>();
+    for (const key of keys) {
+      const path = this.#pathOf(key);
+      await withStoreErrors({ action: "removing", path }, async () => {
+        if (!(await this.#requireLevels(key))) return;
+        await this.#unlinkIfPresent(path);
+        folders.add(join(this.#parts.folder, folderOfKey(key)));
+      });
+    }
+    for (const path of folders)
+      await withStoreErrors({ action: "removing from", path }, () => this.#parts.fileSystem.syncFolder(path));
   }
 
   async destroy(key: string): Promise<void> {

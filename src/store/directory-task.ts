@@ -113,8 +113,8 @@ export class DirectoryTask implements TaskStore {
     return this.#objects.list(prefix);
   }
 
-  remove(key: string): Promise<void> {
-    return this.#objects.remove(key);
+  remove(...keys: readonly string[]): Promise<void> {
+    return this.#objects.remove(...keys);
   }
 
   destroy(key: string): Promise<void> {

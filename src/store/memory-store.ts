@@ -248,9 +248,9 @@ class MemoryTask implements TaskStore {
       .sort((first, second) => (first.key < second.key ? -1 : 1));
   }
 
-  async remove(key: string): Promise<void> {
-    assertObjectKey(key);
-    if (this.#data.objects.delete(key)) this.#tell(key);
+  async remove(...keys: readonly string[]): Promise<void> {
+    for (const key of keys) assertObjectKey(key);
+    for (const key of keys) if (this.#data.objects.delete(key)) this.#tell(key);
   }
 
   async destroy(key: string): Promise<void> {

@@ -20,6 +20,8 @@ import { SqlSegment } from "./sql-segment.js";
 
 /** How often a watch looks where the database tells nothing: a person's answer may take this long to be seen. */
 const WATCH_INTERVAL_MS = 500;
+/** Of one statement: databases bound the number of its parameters. */
+const KEYS_AT_ONCE = 200;
 /** Sorts after every character of a key. */
 const AFTER_KEYS = "\u007f";
 
@@ -178,9 +180,14 @@ export class SqlTask implements TaskStore {
     return String(row?.["digest"]);
   }
 
-  async remove(key: string): Promise<void> {
-    assertObjectKey(key);
-    await this.#query(`DELETE FROM ${this.#parts.prefix}objects WHERE task = ? AND key = ?`, [this.#id, key]);
+  async remove(...keys: readonly string[]): Promise<void> {
+    for (const key of keys) assertObjectKey(key);
+    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
+      const some = keys.slice(at, at + KEYS_AT_ONCE);
+      const marks = some.map(() => "?").join(", ");
+      const sql = `DELETE FROM ${this.#parts.prefix}objects WHERE task = ? AND key IN (${marks})`;
+      await this.#query(sql, [this.#id, ...some]);
+    }
   }
 
   async destroy(key: string): Promise<void> {

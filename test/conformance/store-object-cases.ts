@@ -107,6 +107,18 @@ export const OBJECT_CASES: readonly StoreCase[] = [
     },
   },
   {
+    name: "many objects are removed at once, in several folders, and absent ones among them are fine",
+    run: async ({ store, openAgain }) => {
+      const task = await createTask(store);
+      const keys = Array.from({ length: 450 }, (_item, at) => (at % 3 === 0 ? `notes/${at}` : `note-${at}`));
+      const [first = "", last = ""] = [keys[0], keys[449]];
+      for (const key of [first, last, "kept"]) await task.putOnce(key, toBytes(key));
+      await task.remove(...keys);
+      assert.deepEqual(await (await requireTask(await openAgain())).list(""), [{ key: "kept", sizeBytes: 4 }]);
+      await task.remove();
+    },
+  },
+  {
     name: "a destroyed object is gone as a removed one is; to destroy an absent one is fine",
     run: async ({ store, openAgain }) => {
       const task = await createTask(store);

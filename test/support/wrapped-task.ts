@@ -14,7 +14,7 @@ export function wrapTask(task: TaskStore, replaced: Partial<TaskStore>): TaskSto
     putOnce: (key, bytes) => task.putOnce(key, bytes),
     get: (key, range) => task.get(key, range),
     list: (prefix) => task.list(prefix),
-    remove: (key) => task.remove(key),
+    remove: (...keys) => task.remove(...keys),
     destroy: (key) => task.destroy(key),
     watch: (prefix, hint) => task.watch(prefix, hint),
     sweep: () => task.sweep(),

@@ -123,7 +123,7 @@ export const VERB_MUTANTS: readonly VerbMutant[] = [
   { name: "a checkpoint file too many goes", shownBy: "prune of files", wrap: takingMore(/\/checkpoint_/) },
   {
     name: "a removed task is not off the list for good",
-    shownBy: "removal of a whole task by age",
+    shownBy: "a whole task that goes to the trash by age, and what was there goes for good",
     wrap: unsyncedFolder(/^\/outputs(\/\.|\/t)?$/),
   },
   { name: "the record of a fork is not synced", shownBy: "fork", from: 0.9, wrap: unsynced(/"k":"task"/, /\/f\//) },

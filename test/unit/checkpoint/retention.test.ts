@@ -117,9 +117,9 @@ async function createGround(
   const retention = new SnapshotRetention({
     store: Object.assign(Object.create(room.task) as typeof room.task, {
       list: (prefix: string) => room.task.list(prefix),
-      remove: async (key: string) => {
-        steps.push(`remove ${key.slice(-13, -5)}`);
-        await room.task.remove(key);
+      remove: async (...keys: readonly string[]) => {
+        steps.push(...keys.map((key) => `remove ${key.slice(-13, -5)}`));
+        await room.task.remove(...keys);
       },
     }),
     journal: {
