@@ -26,7 +26,7 @@ import { parsePlainValue } from "../plain-value.js";
 import { parseReport, type CompletedOutcome } from "../report.js";
 import { completeWith, readSelfReport, REPORT_FORM, reportedOutput, unassessed } from "../self-report.js";
 import type { CliResult, LineReader } from "./line-readers.js";
-import { findProfile } from "./profiles.js";
+import { findProfile, type CliProfile } from "./profiles.js";
 
 interface Attempt {
   readonly sink: StepSink;
@@ -38,7 +38,7 @@ export async function performCli(deps: PerformerDeps, work: StepWork, { sink, si
   const profile = findProfile(deps.cliAgents, cli);
   const session = sessionOf(work, cli);
   const { system_prompt: systemPrompt, model, arguments: more } = work.rendered;
-  const prompt = promptOf(work);
+  const prompt = promptOf(work, profile);
   const call = profile.format({
     prompt: session === undefined ? prompt : `${GO_ON}\n\n${prompt}`,
     systemPrompt: optionalText(systemPrompt),
@@ -65,10 +65,12 @@ export async function performCli(deps: PerformerDeps, work: StepWork, { sink, si
   return judge(deps, work, { command, result, said: hearing.result() });
 }
 
-function promptOf(work: StepWork): string {
+function promptOf(work: StepWork, profile: CliProfile): string {
   const { briefingTokensMax } = work.definition as CliStep;
   const text = textOf(work.rendered["prompt"]);
-  return briefingTokensMax === undefined ? text : `${writeBriefing(work, text, briefingTokensMax)}\n\n${REPORT_FORM}`;
+  if (briefingTokensMax === undefined) return text;
+  const tokensMax = Math.min(briefingTokensMax, profile.briefingTokensMax ?? Infinity);
+  return `${writeBriefing(work, text, tokensMax)}\n\n${REPORT_FORM}`;
 }
 
 const GO_ON =

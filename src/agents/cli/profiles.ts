@@ -7,6 +7,7 @@
  * copilot, whose lines are not described by its vendor and were taken from what others observed of version 1.0.13.
  */
 import { SplashdownError } from "../../base/errors.js";
+import { LIMITS } from "../../base/limits.js";
 import { readClaude, readCodex, readCopilot, readGemini, type LineReader } from "./line-readers.js";
 
 /** A profile in the settings file. */
@@ -31,6 +32,8 @@ export interface CliProfile {
   readonly command: readonly string[];
   readonly variables: readonly string[];
   readonly createReader: () => LineReader;
+  /** Of a briefing, where the prompt is an argument. */
+  readonly briefingTokensMax?: number;
   /** Arguments, and what it reads from stdin. */
   readonly format: (call: CliCall) => { readonly arguments: readonly string[]; readonly input?: string };
 }
@@ -85,6 +88,7 @@ const PROFILES: Readonly<Record<NonNullable<CliAgentSettings["like"]>, CliProfil
     command: ["gemini"],
     variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"],
     createReader: readGemini,
+    briefingTokensMax: LIMITS.argumentBriefingTokensMax,
     format: (call) => ({
       arguments: [
         "--output-format",
@@ -101,6 +105,7 @@ const PROFILES: Readonly<Record<NonNullable<CliAgentSettings["like"]>, CliProfil
     command: ["copilot"],
     variables: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_HOME"],
     createReader: readCopilot,
+    briefingTokensMax: LIMITS.argumentBriefingTokensMax,
     format: (call) => ({
       arguments: [
         "--output-format",

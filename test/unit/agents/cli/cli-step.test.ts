@@ -127,6 +127,18 @@ describe.each(AGENTS)("the agent %s", (cli) => {
       expect(`${prompt} ${args.join(" ")}`).toContain(words);
   });
 
+  it("can be told of more than an argument of a program may hold", async () => {
+    const parts: WorkParts = {
+      definition: { briefingTokensMax: 100_000 },
+      outputs: { earlier: { result: "€".repeat(120_000) } },
+    };
+    const { outcome } = await call(cli, "review this", { parts });
+    expect(outcome).toMatchObject({ status: "completed", output: { result: "answer to: review this" } });
+    const [{ args, prompt } = { args: [], prompt: "" }] = await calls();
+    const isCut = cli === "gemini" || cli === "copilot";
+    expect(`${prompt}${args.join("")}`.includes("parts are missing here")).toBe(isCut);
+  });
+
   it("that is briefed and gives its result alone is taken at its word, and unsure", async () => {
     const definition = { briefingTokensMax: 1000 };
     const { outcome } = await call(cli, "say no more", { parts: { definition } });
