@@ -3,28 +3,65 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
+import { scanTemplate, type Token } from "./template-lexer.js";
 
 /** Maps looked at for their key order; more than that keep the sorted order. */
 const ORDERS_MAX = 10_000;
 
-/** Remembers the key orders of what was handed over, by the set of keys; built only when a map comes back. */
+type Orders = Map<string, readonly string[]>;
+
+/** Remembers the key orders of what was handed over or written in the template, by the set of keys; built only when a map comes back. */
 export class KeyOrders {
   readonly #context: Record<string, unknown>;
-  #orders: Map<string, readonly string[]> | undefined;
+  readonly #template: string;
+  #orders: Orders | undefined;
 
-  constructor(context: Record<string, unknown>) {
+  /** Shape: `template` is the text with its tags; empty where nobody knows. */
+  constructor(context: Record<string, unknown>, template = "") {
     this.#context = context;
+    this.#template = template;
   }
 
   /** The keys in their original order; as given when no value handed over had the same keys. */
   restore(keys: readonly string[]): readonly string[] {
-    this.#orders ??= readOrders(this.#context);
-    return this.#orders.get(JSON.stringify([...keys].sort())) ?? keys;
+    this.#orders ??= readOrders(this.#context, readWritten(this.#template));
+    return this.#orders.get(signatureOf(keys)) ?? keys;
   }
 }
 
-function readOrders(context: Record<string, unknown>): Map<string, readonly string[]> {
-  const orders = new Map<string, readonly string[]>();
+function signatureOf(keys: readonly string[]): string {
+  return JSON.stringify([...keys].sort());
+}
+
+/** The orders of maps that are written in a template: `{'b': 1, 'a': 2}` and `dict(b=1, a=2)`. */
+function readWritten(template: string): Orders {
+  const orders: Orders = new Map();
+  if (!template.includes("{{") && !template.includes("{%")) return orders;
+  for (const segment of scanTemplate(template)) {
+    if (!("tokens" in segment)) continue;
+    const open: string[][] = [];
+    segment.tokens.forEach((token, at, all) => {
+      const text = token.type === "op" ? token.text : "";
+      if ("([{".includes(text) && text !== "") open.push([]);
+      else if (")]}".includes(text) && text !== "") addOrder(orders, open.pop() ?? []);
+      else if (text === ":" || text === "=") open.at(-1)?.push(keyOf(all[at - 1]));
+    });
+  }
+  return orders;
+}
+
+/** The text of a key; a slice or a name that stands for a key gives one that no map has. */
+function keyOf(token: Token | undefined): string {
+  if (token?.type === "string") return token.text.slice(1, -1);
+  return token?.text ?? "";
+}
+
+function addOrder(orders: Orders, keys: readonly string[]): void {
+  const signature = signatureOf(keys);
+  if (keys.length > 1 && !orders.has(signature)) orders.set(signature, keys);
+}
+
+function readOrders(context: Record<string, unknown>, orders: Orders): Orders {
   const open: unknown[] = Object.values(context);
   for (let next = open.pop(), count = 0; open.length > 0 || next !== undefined; next = open.pop(), count += 1) {
     if (count > ORDERS_MAX) break;
@@ -32,8 +69,7 @@ function readOrders(context: Record<string, unknown>): Map<string, readonly stri
     open.push(...Object.values(next));
     if (Array.isArray(next)) continue;
     const keys = Object.keys(next);
-    const signature = JSON.stringify([...keys].sort());
-    if (!orders.has(signature)) orders.set(signature, keys);
+    addOrder(orders, keys);
   }
   return orders;
 }

@@ -114,7 +114,7 @@ export function initTemplateEngine(): void {
 export function runTemplate(source: string, context: Record<string, unknown>): string {
   const { environment } = openEngine();
   const name = registerTemplate(source);
-  return run(context, () => environment.renderTemplate(name, context));
+  return run(context, () => environment.renderTemplate(name, context), { orders: new KeyOrders(context, source) });
 }
 
 /** Evaluates a rewritten expression; `undefined` when it is undefined, `null` when it is none. Errors: TemplateRunFault. */
@@ -124,7 +124,7 @@ export function runExpression(
   random?: () => number,
 ): JsonValue | undefined {
   const { environment } = openEngine();
-  const orders = new KeyOrders(context);
+  const orders = new KeyOrders(context, `{{ ${source} }}`);
   const result: unknown = run(context, () => environment.evalExpr(source, context), { orders, random });
   if (result === undefined) {
     const isUndefined: unknown = run(context, () => environment.evalExpr(`(${source}) is undefined`, context));

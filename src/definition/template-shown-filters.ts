@@ -73,7 +73,9 @@ function indentOf(value: JsonValue | undefined, otherwise: number | undefined): 
   return typeof indent === "number" ? { indent: Math.min(Math.max(indent, 0), INDENT_MAX) } : {};
 }
 
-const writeJson: ShownFilter = (value, [indent], named) => formatJson(value, indentOf(indent ?? named["indent"], 2));
+/** `none` as its argument is one line. */
+const writeJson: ShownFilter = (value, [indent], named) =>
+  formatJson(value, indentOf(indent === undefined ? named["indent"] : indent, 2));
 
 /** Jinja sorts keys here and writes ASCII that is safe in HTML. */
 const writeSafeJson: ShownFilter = (value, [indent], named) =>

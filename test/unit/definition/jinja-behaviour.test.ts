@@ -198,6 +198,23 @@ describe("templates behave as Jinja2:", () => {
   it("keeps the order of keys in a whole expression", () => {
     expect(JSON.stringify(renderValue("{{ a.output.map.items() | list }}", SCOPE))).toBe('[["b",1],["a",[true,null]]]');
   });
+
+  it.each([
+    ["{{ {'z': 1, 'a': 2} }}", "{'z': 1, 'a': 2}"],
+    [
+      "of {{ {'z': 1, 'a': {'y': 1, 'b': [{'q': 1, 'c': 2}]}} }}",
+      "of {'z': 1, 'a': {'y': 1, 'b': [{'q': 1, 'c': 2}]}}",
+    ],
+    ["of {{ dict(z=1, a=2) }}", "of {'z': 1, 'a': 2}"],
+    ["{{ {'z': 1, 'a': 2} | json(none) }}", '{"z": 1, "a": 2}'],
+    ["{% set m = {'z': 1, 'a': 2} %}{% for k, v in m.items() %}{{ k }}{{ v }}{% endfor %}", "z1a2"],
+  ])("keeps the order in which keys are written in %s", (template, printed) => {
+    expect(renderText(template, SCOPE)).toBe(printed);
+  });
+
+  it("sorts keys in tojson, as Jinja does", () => {
+    expect(renderText("{{ {'z': 1, 'a': 2} | tojson }}", SCOPE)).toBe('{"a": 2, "z": 1}');
+  });
 });
 
 describe("conditions of both dialects", () => {

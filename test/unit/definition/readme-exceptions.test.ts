@@ -1,6 +1,7 @@
 /** The table of the README that says where Conductor's files mean something else here: each row is shown, and none is missing. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { JsonValue } from "../../../src/base/json.js";
 import { LIMITS } from "../../../src/base/limits.js";
 import { findTemplateFault } from "../../../src/definition/template-check.js";
 import { renderText } from "../../../src/definition/templates.js";
@@ -92,6 +93,18 @@ const SHOWN: Readonly<Record<string, () => Promise<void> | void>> = {
     expect(await messageOf(agent('prompt: "{{ workflow.input.i }}"', header))).toContain(
       "input does not name workflow.input.i",
     );
+  },
+  "maps keep the order": async () => {
+    const { definition } = await loadText(agent("value: {z: 1, b: {y: 1, a: 2}, 10: 1, 2: 1}"));
+    const [child] = (definition.root as MachineScope).children;
+    const { value } = child as unknown as { readonly value: JsonValue };
+    expect(printed("{{ value }} {{ value | list }}", { value })).toBe(
+      "{'2': 1, '10': 1, 'z': 1, 'b': {'y': 1, 'a': 2}} ['2', '10', 'z', 'b']",
+    );
+    const written = "{'z': 1, 'b': 2}";
+    expect(printed(`{{ ${written} }}`)).toBe(written);
+    expect(printed(`{{ ${written} | list }} {% for key in ${written} %}{{ key }}{% endfor %}`)).toBe("['b', 'z'] bz");
+    expect(printed("{{ value.b | tojson }}", { value })).toBe('{"a": 2, "y": 1}');
   },
   "members of a parallel group": async () => {
     const text = `workflow: {name: w, entry_point: g}\nagents:\n  - {name: a, type: script, command: x, timeout_seconds: 5, retry: {max_attempts: 2}}\n  - {name: b, type: wait, duration: 1s}\nparallel: [{name: g, agents: [a, b]}]\n`;
