@@ -48,6 +48,9 @@ export interface RenewedHistory {
   readonly left: readonly { readonly file: string; readonly reason: string }[];
 }
 
+const PROGRESS_MS = 5_000;
+const RECORDS_PER_LOOK = 256;
+
 type SnapshotMark = NonNullable<CheckpointEntry["snapshot"]>;
 
 /**
@@ -90,7 +93,9 @@ class Renewal {
     const { clock } = this.#services;
     const whole = await openWholeSegment({ task, vault, epoch, prev: head, firstN: first, clock });
     try {
-      for (const record of history.records) {
+      const tell = this.#createProgress(history.records.length);
+      for (const [at, record] of history.records.entries()) {
+        tell(at);
         const position = await whole.add(await this.#renewEvent(record.decode()));
         if (wanted.has(record.n)) this.#positions.set(record.n, position);
       }
@@ -100,6 +105,17 @@ class Renewal {
     } finally {
       await whole.close();
     }
+  }
+
+  /** Says now and then how far it is; a small task needs none of it. */
+  #createProgress(count: number): (done: number) => void {
+    const { clock, log } = this.#services;
+    let saidMs = clock.monotonicMs();
+    return (done) => {
+      if (done % RECORDS_PER_LOOK !== 0 || clock.monotonicMs() - saidMs < PROGRESS_MS) return;
+      saidMs = clock.monotonicMs();
+      log.info(`${done} of ${count} records of ${this.#options.opened.task.name} are sealed again`);
+    };
   }
 
   async #conclude(whole: WholeSegment, conclusion: EventOf<"noted">): Promise<RenewedHistory> {

@@ -108,6 +108,18 @@ describe("a task that is sealed again", () => {
     expect(again.faultCount).toBe(0);
   });
 
+  it("in the midst of a large list is forked as well, with the list", async () => {
+    const { place } = await openPlace(overItems);
+    await place.run("t");
+    await rotate(place);
+    const listed = await place.verbs.checkpoints.list("t");
+    const middle = listed.findLast(({ status }) => status === "in_progress")?.seq ?? 0;
+    await place.verbs.fork("t", { from: String(middle), task: "forked" });
+    await place.goOn("forked");
+    expect((await place.verbs.show("forked")).status).toBe("done");
+    await place.verbs.close();
+  });
+
   it("keeps a shortened history as short as it was, every checkpoint that can be reached, and what can be forked", async () => {
     const { place } = await openPlace(steps);
     await place.run("t");
