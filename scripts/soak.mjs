@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 /**
- * Goes on and on: the real program under random kills, crashed tasks that several processes want at once, disks that fill up,
- * drawn by lot with new seeds until the time is over. Each round judges its tasks as its own suite does (scripts/prove).
+ * Goes on and on: mixed tasks under kills, freezes, failing disks and the commands of others, judged by the ten points
+ * (soak-rounds/ten-points.mjs); the kill loop; crashed tasks that several processes want at once; disks that fill up. Rounds
+ * are drawn by lot with new seeds until the time is over.
  *
- *   node scripts/soak.mjs --minutes N [--seed N] [--built]
+ *   node scripts/soak.mjs --minutes N [--seed N] [--only PATTERN] [--short] [--built]
  *
- * `--built`: the program has been built already.
+ * `--built`: the program has been built already. `--only`: rounds whose name fits. `--short`: small rounds, at least one.
  * Exit status 0: no violation. 1: some, named with the round's seed.
  */
 import { execFileSync } from "node:child_process";
@@ -18,16 +19,25 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "10" },
     seed: { type: "string", default: "1" },
+    only: { type: "string", default: "" },
+    short: { type: "boolean", default: false },
     built: { type: "boolean", default: false },
   },
 });
 const KILLS = 8;
-const ROUNDS = [
-  // Most of the time kills: they are the only ones in which every kind of work is under way.
+const MIXED = "scripts/soak-rounds/mixed-round.mjs";
+const ALL_ROUNDS = [
+  {
+    name: "mixed: kills, faults and commands at once",
+    weight: 6,
+    run: (seed) => readJson(MIXED, String(seed), ...(values.short ? ["--short"] : [])),
+  },
   { name: "kill -9 of the real program", weight: 6, run: (seed) => killLoop(KILLS, seed) },
   { name: "eight processes want one crashed task", weight: 2, run: () => readJson("scripts/proofs/races.mjs", "4") },
   { name: "a real disk fills up", weight: 1, run: () => readJson("scripts/proofs/full-disk.mjs", "4") },
 ];
+const ROUNDS = ALL_ROUNDS.filter(({ name }) => new RegExp(values.only, "i").test(name));
+if (ROUNDS.length === 0) throw new Error(`no round is called like ${values.only}`);
 if (!values.built) {
   const build = [join(import.meta.dirname, "build.mjs")];
   execFileSync(process.execPath, build, { stdio: ["ignore", "ignore", "inherit"] });
@@ -37,7 +47,7 @@ const lots = ROUNDS.flatMap((round) => Array.from({ length: round.weight }, () =
 const endMs = performance.now() + Number(values.minutes) * 60_000;
 const sums = new Map(ROUNDS.map(({ name }) => [name, { rounds: 0, tried: 0, violations: 0 }]));
 
-while (performance.now() < endMs) {
+do {
   const round = random.pick(lots);
   const seed = 1 + random.below(1_000_000);
   const { tried, violations, skipped } = await round.run(seed);
@@ -47,7 +57,7 @@ while (performance.now() < endMs) {
   sum.violations += violations.length;
   if (tried === 0 && skipped === undefined) sum.violations += 1;
   for (const violation of violations) console.log(`VIOLATION ${round.name}, seed ${seed}: ${violation}`);
-}
+} while (performance.now() < endMs);
 
 console.log(`${"round".padEnd(40)} ${"rounds".padStart(7)} ${"cases".padStart(7)} ${"violations".padStart(10)}`);
 for (const [name, { rounds, tried, violations }] of sums)
