@@ -58,14 +58,20 @@ function* sumUp({ view, events }) {
     if (status !== "withdrawn" && countOf(answers, id) !== 1) yield `${id} was answered ${countOf(answers, id)} times`;
 }
 
-/** What waits is no refusal: 20 to 22 say what for. */
-function judgeRefusal({ args, code, stdout, stderr }) {
-  if (code === null || (code >= 20 && code <= 22) || code > 128) return [];
-  const text = `${stdout}\n${stderr}`;
-  const line = text.split("\n").find((each) => each.startsWith('{"error":'));
-  const error = line === undefined ? viewOf(text) : JSON.parse(line).error;
-  const isWhole = error?.code !== "INTERNAL" && (error?.message ?? error?.reason) && (error?.hint ?? error?.next);
-  return isWhole ? [] : [`${args.join(" ")} ended with ${code}: ${text.slice(0, 400)}`];
+/** What waits is no refusal: 20 to 22 say what for. Nor is what was killed. */
+const isRefusal = ({ code }) => code !== null && (code < 20 || code > 22) && code <= 128;
+
+function judgeRefusal(ended) {
+  const { args, code, stdout, stderr } = ended;
+  if (!isRefusal(ended)) return [];
+  const line = `${stdout}\n${stderr}`.split("\n").find((each) => each.startsWith('{"error":'));
+  const told = line === undefined ? viewOf(stdout) : viewOf(line)?.error;
+  return isWhole(told ?? {}) ? [] : [`${args.join(" ")} ended with ${code}: ${stdout}${stderr}`.slice(0, 500)];
+}
+
+/** An error, or the view of a task that ended otherwise than well. */
+function isWhole({ code, message, reason, hint, next }) {
+  return code !== "INTERNAL" && (message ?? reason) !== undefined && (hint ?? next) !== undefined;
 }
 
 function viewOf(text) {
