@@ -16,10 +16,12 @@ import { LIMITS } from "../base/limits.js";
 import type { Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import type { EffectiveSettings } from "../definition/settings.js";
+import type { NodeDefinition } from "../definition/workflow.js";
 import type { ProcessHost } from "../process/contract.js";
 import type { CheckView } from "./contract.js";
 import type { Environment } from "./environment.js";
 import { createKeyCommandRunner } from "./key-command-runner.js";
+import { noteProviders } from "./provider-notes.js";
 
 export interface ModelAccessDeps {
   readonly clock: Clock;
@@ -74,6 +76,11 @@ export class ModelAccess {
     return () => this.#listeners.delete(listener);
   }
 
+  /** What is wrong with the providers of a workflow. */
+  notesOf(root: NodeDefinition): string[] {
+    return noteProviders(root, this.#deps.settings.provider_map, this.#sources);
+  }
+
   /** One finding per provider that is set up here, and one about those that are not. */
   async check(): Promise<CheckView[]> {
     const { settings, environment, clock } = this.#deps;
@@ -90,7 +97,7 @@ export class ModelAccess {
         const config = findProvider(this.#sources, name);
         const finding =
           config === undefined
-            ? { ok: false, text: "speaks like no known provider" }
+            ? { ok: false, text: "speaks like no known provider", hint: typeHint(name) }
             : await checkProvider(config, clock);
         return { name: `model ${name}`, ...finding };
       }),
@@ -133,6 +140,10 @@ export class ModelAccess {
     this.#secrets.add(secret);
     for (const listener of this.#listeners) listener(secret);
   }
+}
+
+function typeHint(name: string): string {
+  return `write under providers.${name} the type openai-compatible, or one of those known: ${Object.keys(PROVIDERS).join(", ")}`;
 }
 
 interface PriceEntry {

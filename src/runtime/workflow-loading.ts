@@ -47,7 +47,7 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
       },
     );
   }
-  for (const note of workflow.notes) services.log.warn(note);
+  for (const note of [...workflow.notes, ...services.models.notesOf(definition.root)]) services.log.warn(note);
   return { workflow: { ...workflow, definition }, settings, inputs };
 }
 
@@ -259,7 +259,8 @@ export async function loadDefinition(services: Services, file: string): Promise<
 /** Shape: a file with faults is an answer, with every fault placed. Errors: WORKFLOW_NOT_FOUND. */
 export async function validateWorkflow(services: Services, file: string): Promise<ValidateView> {
   try {
-    return viewValid(file, await load(services, sourceOf(services, file)));
+    const { definition, notes } = await load(services, sourceOf(services, file));
+    return viewValid(file, definition, [...notes, ...services.models.notesOf(definition.root)]);
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code !== "WORKFLOW_INVALID") throw error;
     const faults = readFaults(error).map((fault) => ({ ...fault }));
@@ -267,7 +268,7 @@ export async function validateWorkflow(services: Services, file: string): Promis
   }
 }
 
-function viewValid(file: string, { definition, notes }: LoadedWorkflow): ValidateView {
+function viewValid(file: string, definition: WorkflowDefinition, notes: readonly string[]): ValidateView {
   const steps = countSteps(definition.root);
   const inputs = Object.entries(definition.inputs).map(([name, input]): JsonObject => ({ name, ...input }));
   const lines = Object.entries(definition.inputs).map(([name, { type, required, default: value, description }]) => {

@@ -67,6 +67,11 @@ export function findProvider(sources: ProviderSources, named: string): ProviderC
   };
 }
 
+/** Every name that may be asked for. */
+export function listProviderNames({ settings }: Pick<ProviderSources, "settings">): string[] {
+  return [...Object.keys(settings), ...Object.keys(PROVIDERS), ...Object.keys(PROVIDER_ALIASES)];
+}
+
 function aliasOf(name: string): string {
   return Object.hasOwn(PROVIDER_ALIASES, name) ? (PROVIDER_ALIASES[name] ?? name) : name;
 }

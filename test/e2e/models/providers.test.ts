@@ -38,6 +38,16 @@ describe("a model over the wire", () => {
     expect(server.requests[0]).toContain('"model":"other"');
   });
 
+  it("of a name that nobody knows is told before anything runs, with the one that was meant", async () => {
+    const flow = ONE_STEP.replace('prompt: "hello"', 'prompt: "hello", fallback: [{provider: antropic, model: m}]');
+    const { place } = await open({ replies: [], flow });
+    const { code, stdout } = await place.run(["validate", "flow.yaml"]);
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("did you mean anthropic?") as string,
+    });
+  });
+
   it("that is not installed is named with the command that installs it", async () => {
     const { place } = await open({ replies: [], flow: ONE_STEP.replace("provider: local", "provider: google") });
     const { code, stderr } = await place.run(RUN);

@@ -1,0 +1,36 @@
+/** What is wrong with the providers that a workflow names, told before anything is paid for. */
+import { findProvider, listProviderNames, type ProviderSources } from "../agents/models/provider-config.js";
+import type { ModelChoice } from "../agents/model-call.js";
+import { readModelPlan } from "../agents/model-plan.js";
+import { SCRIPTED_PROVIDER } from "../agents/scripted-model.js";
+import { findNearest } from "../definition/nearest.js";
+import { chooseProvider } from "../definition/provider-map.js";
+import type { EffectiveSettings } from "../definition/settings.js";
+import type { NodeDefinition } from "../definition/workflow.js";
+
+/** Words of other tools that name no service; a run says what to do about them. */
+const NO_SERVICE = new Set(["copilot", "default"]);
+
+/** One note for each name that is known to nobody; whether a known one answers is `doctor`'s to say. */
+export function noteProviders(
+  root: NodeDefinition,
+  map: EffectiveSettings["provider_map"],
+  sources: ProviderSources,
+): string[] {
+  const named = new Set(listChoices(root).map(({ provider, model }) => chooseProvider(map, provider, model).provider));
+  const isUnknown = (name: string): boolean =>
+    name !== SCRIPTED_PROVIDER && !NO_SERVICE.has(name) && findProvider(sources, name) === undefined;
+  return [...named].filter(isUnknown).map((name) => {
+    const nearest = findNearest(name, listProviderNames(sources));
+    const advice =
+      nearest === undefined || nearest === name ? "splashdown doctor --models lists them" : `did you mean ${nearest}?`;
+    return `provider ${name} is not known here, its steps will fail; ${advice}`;
+  });
+}
+
+/** Fallbacks too. */
+function listChoices(node: NodeDefinition): readonly ModelChoice[] {
+  if (node.node === "step") return node.kind === "model" ? readModelPlan(node, undefined).choices : [];
+  const children: readonly NodeDefinition[] = node.children;
+  return children.flatMap(listChoices);
+}
