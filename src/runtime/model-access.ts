@@ -6,12 +6,12 @@
 import { createRequire } from "node:module";
 import { checkProvider } from "../agents/models/provider-check.js";
 import { ModelSource } from "../agents/models/model-source.js";
-import { findProvider, type ProviderSources } from "../agents/models/provider-config.js";
+import { findProvider, type ProviderSources, type SystemEntry } from "../agents/models/provider-config.js";
 import { PROVIDERS } from "../agents/models/provider-table.js";
 import type { ModelPrice, PriceTable } from "../agents/models/price.js";
 import type { Model } from "../agents/contract.js";
 import type { Clock } from "../base/clock.js";
-import { SplashdownError } from "../base/errors.js";
+import { messageOf, SplashdownError } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
 import type { Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
@@ -21,6 +21,7 @@ import type { ProcessHost } from "../process/contract.js";
 import type { CheckView } from "./contract.js";
 import type { Environment } from "./environment.js";
 import { createKeyCommandRunner } from "./key-command-runner.js";
+import { readSystemSecret } from "./key-packages.js";
 import { noteProviders } from "./provider-notes.js";
 
 export interface ModelAccessDeps {
@@ -48,6 +49,7 @@ export class ModelAccess {
       environment: environment.get,
       learn: (secret) => this.#learn(secret),
       runKeyCommand: (command) => this.#readKey(command),
+      readSystemKey: (entry) => this.#readSystemKey(entry),
     };
   }
 
@@ -104,6 +106,22 @@ export class ModelAccess {
     );
     const rest = names.filter((name) => !isSetUp(name)).join(", ");
     return [...checks, { name: "models", ok: true, text: `not set up: ${rest}` }];
+  }
+
+  async #readSystemKey({ service, account }: SystemEntry): Promise<string> {
+    const place = `${service}/${account}`;
+    const refuse = (why: string, cause?: unknown): SplashdownError =>
+      new SplashdownError("MODEL_UNAVAILABLE", `the key of a provider is not to be had: ${why}`, {
+        details: { entry: place },
+        cause,
+      });
+    const { workingFolder } = this.#deps.environment;
+    const key = await readSystemSecret(workingFolder, { service, account }).catch((error: unknown) => {
+      throw refuse(messageOf(error), error);
+    });
+    if (key === undefined) throw refuse(`the system's keyring has no entry ${place}`);
+    this.#learn(key);
+    return key;
   }
 
   /** Once for each command. Errors: MODEL_UNAVAILABLE. */

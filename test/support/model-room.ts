@@ -2,7 +2,7 @@
 import type { CallEnds, Model, ModelRequest } from "../../src/agents/contract.js";
 import { ModelSource } from "../../src/agents/models/model-source.js";
 import type { PriceTable } from "../../src/agents/models/price.js";
-import type { ProviderSettings } from "../../src/agents/models/provider-config.js";
+import type { ProviderSettings, SystemEntry } from "../../src/agents/models/provider-config.js";
 import { silentLog } from "../../src/base/log.js";
 import type { Clock } from "../../src/base/clock.js";
 import { realClock } from "./real-clock.js";
@@ -13,6 +13,7 @@ export interface ModelRoom {
   readonly environment?: Readonly<Record<string, string>>;
   readonly prices?: PriceTable;
   readonly clock?: Clock;
+  readonly readSystemKey?: (entry: SystemEntry) => Promise<string>;
   readonly runKeyCommand?: (command: readonly string[]) => Promise<string>;
 }
 
@@ -23,12 +24,19 @@ export function openModels({
   prices = {},
   clock = realClock,
   runKeyCommand = () => Promise.reject(new Error("no key command here")),
+  readSystemKey = () => Promise.reject(new Error("no keyring here")),
 }: ModelRoom): (provider: string) => Model {
   const source = new ModelSource({
     clock,
     random: createSeededRandom("models"),
     log: silentLog,
-    sources: { settings: providers, environment: (name) => environment[name], learn: () => undefined, runKeyCommand },
+    sources: {
+      settings: providers,
+      environment: (name) => environment[name],
+      learn: () => undefined,
+      runKeyCommand,
+      readSystemKey,
+    },
     prices,
   });
   return (provider) => source.modelOf(provider, { folder: import.meta.dirname, prices: {} });

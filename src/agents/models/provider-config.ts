@@ -15,11 +15,18 @@ export interface ProviderSettings {
   readonly base_url?: string | undefined;
   readonly key_variable?: string | undefined;
   readonly key_command?: readonly string[] | undefined;
+  readonly key_system?: SystemEntry | undefined;
   /** Header → variable whose value it takes. */
   readonly header_variables?: Readonly<Record<string, string>> | undefined;
   readonly model?: string | undefined;
   /** False: the server knows no `response_format`; the schema is asked for in the prompt. */
   readonly structured_output?: boolean | undefined;
+}
+
+/** An entry of the system's keyring. */
+export interface SystemEntry {
+  readonly service: string;
+  readonly account: string;
 }
 
 export interface ProviderSources {
@@ -29,6 +36,8 @@ export interface ProviderSources {
   readonly learn: (secret: string) => void;
   /** Runs a key command; the answer is the key. Errors: MODEL_UNAVAILABLE. */
   readonly runKeyCommand: (command: readonly string[]) => Promise<string>;
+  /** The answer is the key. Errors: MODEL_UNAVAILABLE. */
+  readonly readSystemKey: (entry: SystemEntry) => Promise<string>;
 }
 
 export interface ProviderConfig {
@@ -83,12 +92,13 @@ interface Place {
 
 /** A key of a vendor is not handed to somebody else's server: one of another address names its own variable. */
 function findKey(
-  { environment, runKeyCommand }: ProviderSources,
+  { environment, runKeyCommand, readSystemKey }: ProviderSources,
   { settings, facts }: Place,
 ): Pick<ProviderConfig, "keyOrigin" | "readKey"> {
-  const { key_command: command, key_variable: own, base_url: address } = settings;
+  const { key_command: command, key_system: entry, key_variable: own, base_url: address } = settings;
   if (command !== undefined)
     return { keyOrigin: `the command ${command[0] ?? ""}`, readKey: () => runKeyCommand(command) };
+  if (entry !== undefined) return { keyOrigin: "the system's keyring", readKey: () => readSystemKey(entry) };
   const usual = address === undefined ? facts.keyVariables : [];
   const variable = (own === undefined ? usual : [own]).find((name) => environment(name) !== undefined);
   return {

@@ -22,7 +22,10 @@ export async function loadSdkModel(config: ProviderConfig, modelId: string, fold
 
 function keyMissing({ name, facts }: ProviderConfig): SplashdownError {
   const variable = facts.keyVariables[0] ?? "its key";
-  return unavailable(name, `provider ${name} needs a key: set ${variable}, or key_command under providers.${name}`);
+  return unavailable(
+    name,
+    `provider ${name} needs a key: set ${variable}, or key_command or key_system under providers.${name}`,
+  );
 }
 
 function unavailable(provider: string, text: string, details: Readonly<Record<string, string>> = {}): SplashdownError {

@@ -168,6 +168,11 @@ export interface Provider {
   readonly key_variable?: string;
   /** Program and arguments that print the key. */
   readonly key_command?: readonly string[];
+  /** Entry of the system's keyring that holds the key; needs the package @napi-rs/keyring. */
+  readonly key_system?: {
+    readonly service: string;
+    readonly account: string;
+  };
   /** Header to the environment variable that holds its value. */
   readonly header_variables?: { readonly [key: string]: string };
   /** Model of steps that name none. */
@@ -191,7 +196,7 @@ export interface CliAgent {
   readonly variables?: readonly string[];
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"cache":{"type":"string","pattern":"^rediss?://"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"calibration":{"type":"boolean","default":true},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"scripted_answers":{"type":"object","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}},"cli_agents":{"$ref":"#/$defs/cli_agents","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_tasks":{"type":"integer","minimum":1},"trash_days":{"type":"number","minimum":0,"default":30},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}},"cli_agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/cli_agent"}},"cli_agent":{"type":"object","additionalProperties":false,"properties":{"like":{"enum":["claude","codex","gemini","copilot"]},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"arguments":{"type":"array","items":{"type":"string"}},"variables":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"cache":{"type":"string","pattern":"^rediss?://"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"calibration":{"type":"boolean","default":true},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"scripted_answers":{"type":"object","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}},"cli_agents":{"$ref":"#/$defs/cli_agents","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_tasks":{"type":"integer","minimum":1},"trash_days":{"type":"number","minimum":0,"default":30},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"key_system":{"type":"object","additionalProperties":false,"required":["service","account"],"properties":{"service":{"type":"string","minLength":1},"account":{"type":"string","minLength":1}}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}},"cli_agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/cli_agent"}},"cli_agent":{"type":"object","additionalProperties":false,"properties":{"like":{"enum":["claude","codex","gemini","copilot"]},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"arguments":{"type":"array","items":{"type":"string"}},"variables":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
 const schema32 = {"enum":["plain","sealed"]};
 const schema39 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
 const schema40 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
@@ -1111,7 +1116,7 @@ return errors === 0;
 validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema43 = {"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}};
-const schema44 = {"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}};
+const schema44 = {"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"key_system":{"type":"object","additionalProperties":false,"required":["service","account"],"properties":{"service":{"type":"string","minLength":1},"account":{"type":"string","minLength":1}}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}};
 const pattern7 = new RegExp("^https?://", "u");
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -1129,7 +1134,7 @@ for(const key0 in data){
 let data0 = data[key0];
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
-if(!(((((((key1 === "type") || (key1 === "base_url")) || (key1 === "key_variable")) || (key1 === "key_command")) || (key1 === "header_variables")) || (key1 === "model")) || (key1 === "structured_output"))){
+if(!((((((((key1 === "type") || (key1 === "base_url")) || (key1 === "key_variable")) || (key1 === "key_command")) || (key1 === "key_system")) || (key1 === "header_variables")) || (key1 === "model")) || (key1 === "structured_output"))){
 const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/provider/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -1253,14 +1258,11 @@ vErrors.push(err9);
 errors++;
 }
 }
-if(data0.header_variables !== undefined){
-let data6 = data0.header_variables;
+if(data0.key_system !== undefined){
+let data6 = data0.key_system;
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-for(const key2 in data6){
-let data7 = data6[key2];
-if(typeof data7 === "string"){
-if(func2(data7) < 1){
-const err10 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/header_variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/provider/properties/header_variables/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data6.service === undefined){
+const err10 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/key_system",schemaPath:"#/$defs/provider/properties/key_system/required",keyword:"required",params:{missingProperty: "service"},message:"must have required property '"+"service"+"'"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1269,9 +1271,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-else {
-const err11 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/header_variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/provider/properties/header_variables/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6.account === undefined){
+const err11 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/key_system",schemaPath:"#/$defs/provider/properties/key_system/required",keyword:"required",params:{missingProperty: "account"},message:"must have required property '"+"account"+"'"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1280,10 +1281,9 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/header_variables",schemaPath:"#/$defs/provider/properties/header_variables/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key2 in data6){
+if(!((key2 === "service") || (key2 === "account"))){
+const err12 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/key_system",schemaPath:"#/$defs/provider/properties/key_system/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1293,11 +1293,11 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data0.model !== undefined){
-let data8 = data0.model;
-if(typeof data8 === "string"){
-if(func2(data8) < 1){
-const err13 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/model",schemaPath:"#/$defs/provider/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data6.service !== undefined){
+let data7 = data6.service;
+if(typeof data7 === "string"){
+if(func2(data7) < 1){
+const err13 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/key_system/service",schemaPath:"#/$defs/provider/properties/key_system/properties/service/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1308,7 +1308,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/model",schemaPath:"#/$defs/provider/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err14 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/key_system/service",schemaPath:"#/$defs/provider/properties/key_system/properties/service/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1318,9 +1318,11 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data0.structured_output !== undefined){
-if(typeof data0.structured_output !== "boolean"){
-const err15 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/structured_output",schemaPath:"#/$defs/provider/properties/structured_output/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data6.account !== undefined){
+let data8 = data6.account;
+if(typeof data8 === "string"){
+if(func2(data8) < 1){
+const err15 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/key_system/account",schemaPath:"#/$defs/provider/properties/key_system/properties/account/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1330,9 +1332,8 @@ vErrors.push(err15);
 errors++;
 }
 }
-}
 else {
-const err16 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/provider/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err16 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/key_system/account",schemaPath:"#/$defs/provider/properties/key_system/properties/account/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1344,12 +1345,113 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err17 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/key_system",schemaPath:"#/$defs/provider/properties/key_system/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err17];
 }
 else {
 vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data0.header_variables !== undefined){
+let data9 = data0.header_variables;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key3 in data9){
+let data10 = data9[key3];
+if(typeof data10 === "string"){
+if(func2(data10) < 1){
+const err18 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/header_variables/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/provider/properties/header_variables/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/header_variables/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/provider/properties/header_variables/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/header_variables",schemaPath:"#/$defs/provider/properties/header_variables/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data0.model !== undefined){
+let data11 = data0.model;
+if(typeof data11 === "string"){
+if(func2(data11) < 1){
+const err21 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/model",schemaPath:"#/$defs/provider/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/model",schemaPath:"#/$defs/provider/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data0.structured_output !== undefined){
+if(typeof data0.structured_output !== "boolean"){
+const err23 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/structured_output",schemaPath:"#/$defs/provider/properties/structured_output/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/provider/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
 }
 errors++;
 }

@@ -105,6 +105,34 @@ steps:
   });
 });
 
+/** Beside the place: a package that says what it was asked for. */
+const KEYRING = `export class Entry {
+  constructor(service, account) { Object.assign(this, { service, account }); }
+  getPassword() { return this.account === "ada" ? "key-of-" + this.service : null; }
+}
+`;
+
+describe("a key in the system's keyring", () => {
+  it.each([
+    ["ada", true, "answers, key from the system's keyring"],
+    ["bob", false, "the system's keyring has no entry models/bob"],
+  ])("of %s is found: %s", async (account, ok, text) => {
+    const { place, server } = await open({
+      replies: [(socket) => answer(socket, 200, {}, '{"data":[]}')],
+    });
+    place.write("node_modules/@napi-rs/keyring/package.json", '{"type": "module", "exports": "./index.js"}');
+    place.write("node_modules/@napi-rs/keyring/index.js", KEYRING);
+    const reach = `type: openai-compatible, base_url: "${server.url}", key_system: {service: models, account: ${account}}`;
+    place.write("splashdown.config.yaml", `providers: {far: {${reach}}}\n`);
+    const checks = (await place.run(["doctor", "--models", "--json"])).json<{ checks: CheckView[] }>().checks;
+    expect(checks.find(({ name }) => name === "model far")).toMatchObject({
+      ok,
+      text: expect.stringContaining(text) as string,
+    });
+    expect(server.requests.map((request) => /bearer (\S+)/i.exec(request)?.[1])).toEqual(ok ? ["key-of-models"] : []);
+  });
+});
+
 describe("doctor --models", () => {
   const list: RawReply = (socket) => answer(socket, 200, {}, '{"data":[{"id":"a"},{"id":"b"}]}');
   const refuse: RawReply = (socket) => answer(socket, 401, {}, "{}");

@@ -231,6 +231,16 @@ describe("what a provider is sent", () => {
     });
   });
 
+  it("holds the key that the system's keyring has", async () => {
+    const server = await openRawServer(goodAnswer("ok"));
+    servers.push(server);
+    const entry = { service: "models", account: "ada" };
+    const providers = { local: { type: "openai-compatible", base_url: server.url, key_system: entry } };
+    const readSystemKey = ({ service, account }: typeof entry) => Promise.resolve(`${service}-${account}`);
+    await openModels({ providers, readSystemKey })("local").call(requestOf(), keepEnds());
+    expect(server.requests[0]).toMatch(/authorization: Bearer models-ada/i);
+  });
+
   it("holds the key that a command prints", async () => {
     const server = await openRawServer(goodAnswer("ok"));
     servers.push(server);
