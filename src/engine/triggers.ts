@@ -22,7 +22,7 @@ const MEMORY_INTERVAL_MS = 60_000;
 const BY_HAND = new Set<Trigger>(["user_requested", "debug_breakpoint", "before_risky_operation", "shutdown"]);
 /** The seed's `manual_triggers` may name these, `automatic_triggers` the others. */
 const MANUAL = new Set<Trigger>(["user_requested", "debug_breakpoint", "before_risky_operation"]);
-const SPECIALIST_KINDS = new Set(["command", "script", "function", "model", "cli"]);
+const SPECIALIST_KINDS = new Set(["command", "script", "function", "model", "cli", "http", "mcp"]);
 
 /** Decision types that mean a threshold of confidence was crossed. */
 export const CONFIDENCE_DECISIONS = new Set([

@@ -12,6 +12,7 @@ import {
   set,
   workflow,
 } from "../../support/workflow-builder.js";
+import { loadText } from "../../support/workflow-files.js";
 
 const triggersOf = (harness: EngineHarness) => harness.of("checkpoint_recorded").map((event) => event.trigger);
 const withRules = (triggers: JsonObject, more: JsonObject = {}) => ({ checkpoint_config: { triggers, ...more } });
@@ -25,6 +26,22 @@ describe("triggers", () => {
     const at = harness.events.findIndex((event) => event.type === "checkpoint_recorded" && event.seq === 2);
     expect(harness.events[at - 1]).toMatchObject({ type: "step_completed", step: "main/p/a@1.1" });
     expect(harness.state.checkpoints[1]).toMatchObject({ seq: 2, position: at + 1 });
+  });
+
+  it("fire for every kind of specialist that ends, requests and calls of servers too, and for no other step", async () => {
+    const { definition } = await loadText(`workflow:
+  name: t
+  runtime: {provider: local, mcp_servers: {odd: {command: odd}}}
+steps:
+  - {name: ask, prompt: x}
+  - {name: get, url: "http://x/", depends_on: [ask]}
+  - {name: call, server: odd, tool: act, depends_on: [get]}
+  - {name: keep, value: 1, depends_on: [call]}
+`);
+    const harness = new EngineHarness(definition);
+    harness.run();
+    const ended = harness.of("checkpoint_recorded").filter(({ trigger }) => trigger === "specialist_finished");
+    expect(ended.map(({ metadata }) => metadata?.["step"])).toEqual(["main/ask@1.1", "main/get@1.1", "main/call@1.1"]);
   });
 
   it("put a checkpoint before the intent of a risky step", () => {
