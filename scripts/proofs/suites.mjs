@@ -15,7 +15,8 @@ const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 const EXPLORED = [
   { name: "crash after every operation", least: { commit: 30_000, long: 1_000_000 } },
   { name: "crash of what recovers, prunes, forks, imports, rotates, shreds", least: { commit: 10_000, long: 200_000 } },
-  { name: "an operation fails", least: { commit: 10_000, long: 80_000 } },
+  // Below the verbs every operation for every commit; of the verbs' own every third.
+  { name: "an operation fails", least: { commit: 20_000, long: 80_000 } },
   { name: "a sync fails, drops its data, then succeeds", least: { commit: 2_000, long: 10_000 } },
 ];
 
@@ -36,21 +37,26 @@ const KILLED = [
 
 /** Slow ones first: two run side by side. */
 export const SUITES = [
-  ...EXPLORED.map(({ name, least }) => ({
-    name,
-    least,
-    run: (form) => readJson("scripts/proofs/explore.mjs", name, form),
-  })),
+  {
+    name: "real system calls fail or kill (strace)",
+    least: { commit: 60, long: 60 },
+    run: () => readJson("scripts/proofs/injected.mjs"),
+  },
   {
     name: "kill -9 of the real program",
     least: { commit: 200, long: 20_000 },
     run: (form) => killLoop(form === "long" ? 20_000 : 200),
   },
   {
-    name: "real system calls fail or kill (strace)",
-    least: { commit: 60, long: 60 },
-    run: () => readJson("scripts/proofs/injected.mjs"),
+    name: "real processes killed within every verb and rule",
+    least: { commit: 40, long: 40 },
+    run: () => runTests(KILLED, { factor: 2, project: "e2e" }),
   },
+  ...EXPLORED.map(({ name, least }) => ({
+    name,
+    least,
+    run: (form) => readJson("scripts/proofs/explore.mjs", name, form),
+  })),
   {
     name: "eight processes want one crashed task",
     least: { commit: 100, long: 5_000 },
@@ -72,14 +78,14 @@ export const SUITES = [
     run: () => runTests(DAMAGE),
   },
   {
-    name: "real processes killed within every verb and rule",
-    least: { commit: 40, long: 40 },
-    run: () => runTests(KILLED, { factor: 2, project: "e2e" }),
+    name: "parsers on changed and random bytes",
+    least: { commit: 200_000, long: 50_000_000 },
+    run: (form) => runTests(["test/property/parsers.test.ts"], { factor: form === "long" ? 5_000 : 20 }),
   },
   {
-    name: "parsers on changed and random bytes",
-    least: { commit: 200_000, long: 10_000_000 },
-    run: (form) => runTests(["test/property/parsers.test.ts"], { factor: form === "long" ? 1_000 : 20 }),
+    name: "mixed tasks under kills, faults and commands: the ten points",
+    least: { commit: 60, long: 1_500 },
+    run: (form) => mixedRounds(form === "long" ? 50 : 2),
   },
   {
     name: "crypto against outside vectors",
@@ -110,9 +116,22 @@ export async function readJson(script, ...args) {
 /** Runs the kill loop. Shape: as every suite's answer. */
 export async function killLoop(kills, seed = 1) {
   const args = ["--kills", String(kills), "--seed", String(seed), "--workers", "1"];
-  const { stdout } = await run([join(ROOT, "scripts/kill-loop.mjs"), ...args]);
+  const { code, stdout, stderr } = await run([join(ROOT, "scripts/kill-loop.mjs"), ...args]);
   const tried = Number(/^(\d+) kills,/m.exec(stdout)?.[1] ?? 0);
-  return { tried, violations: stdout.split("\n").filter((line) => line.startsWith("FAULT")) };
+  const faults = stdout.split("\n").filter((line) => line.startsWith("FAULT"));
+  const hasBroken = code !== 0 && faults.length === 0;
+  return { tried, violations: hasBroken ? [`the kill loop ended with ${code}: ${stderr.slice(-600)}`] : faults };
+}
+
+/** One round of the soak after the other, each with a seed of its own. */
+async function mixedRounds(count) {
+  const sum = { tried: 0, violations: [] };
+  for (let seed = 1; seed <= count; seed += 1) {
+    const { tried, violations } = await readJson("scripts/soak-rounds/mixed-round.mjs", String(seed));
+    sum.tried += tried;
+    sum.violations.push(...violations.map((text) => `seed ${seed}: ${text}`));
+  }
+  return sum;
 }
 
 /** A test that loops says how many cases it tried; a factor over 1 asks for all it can try (test/support/tried.ts). */

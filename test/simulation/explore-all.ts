@@ -22,7 +22,7 @@ import { VERB_MUTANTS } from "./verbs/verb-mutants.js";
 const IMAGES: Readonly<Record<Form, ExplorerSettings>> = {
   quick: { lossesPerCrash: 6, goOnEvery: 4, stopsAtViolation: false },
   commit: { lossesPerCrash: 192, goOnEvery: 4, stopsAtViolation: false },
-  long: { lossesPerCrash: 2400, goOnEvery: 4, stopsAtViolation: false },
+  long: { lossesPerCrash: 4200, goOnEvery: 4, stopsAtViolation: false },
 };
 export const QUICK = IMAGES.quick;
 export const MUTANT: ExplorerSettings = { lossesPerCrash: 24, goOnEvery: 4, stopsAtViolation: true };

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { openPlace } from "../../support/command-place.js";
 import { keepPristine, killEverywhere } from "../../support/killed-verb.js";
+import { noteTried } from "../../support/tried.js";
 
 const WORKFLOW = `
 workflow: {name: past}
@@ -17,10 +18,13 @@ phases:
 
 describe("a removal that is killed at any operation", () => {
   // Every operation of both is explored on a disk in memory (test/simulation/verbs); here they are real processes.
-  it.each([[{ task: "t", keep: 2 }], [{ task: "t", keep: 2, history: true }]])(
+  it.for([
+    { task: "t", keep: 2 },
+    { task: "t", keep: 2, history: true },
+  ])(
     "checkpoints.prune %j leaves every listed checkpoint usable and the task whole",
     { timeout: 240_000 },
-    async (options) => {
+    async (options, context) => {
       const call = ["checkpoints.prune", [options]] as const;
       const place = openPlace();
       place.write("wf.yaml", WORKFLOW);
@@ -41,6 +45,7 @@ describe("a removal that is killed at any operation", () => {
         expect(again.dry_run || again.tasks[0]?.action === "prune").toBe(true);
         expect((await splashdown.resume({ task: "t" })) as object).toMatchObject({ status: "failed" });
       });
+      noteTried(context, kills);
       expect(kills).toBeGreaterThan(1);
     },
   );

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { RunView } from "../../../src/index.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { keepPristine, killEverywhere } from "../../support/killed-verb.js";
+import { noteTried } from "../../support/tried.js";
 
 const WORKFLOW = `
 workflow: {name: past}
@@ -34,7 +35,7 @@ describe("a fork that is killed at any operation", () => {
   it(
     "leaves the task as it was, and either no fork that anybody takes up, or a whole one",
     { timeout: 240_000 },
-    async () => {
+    async (context) => {
       const place = openPlace();
       const first = await prepare(place);
       let whole = 0;
@@ -57,6 +58,7 @@ describe("a fork that is killed at any operation", () => {
           expect(begun !== undefined || isKilled).toBe(true);
         },
       );
+      noteTried(context, kills);
       expect(kills).toBeGreaterThan(3);
       expect(whole).toBeGreaterThanOrEqual(1);
       expect(journalOf(place, "killed-5")).toEqual(journalOf(place, "pristine"));
@@ -65,7 +67,7 @@ describe("a fork that is killed at any operation", () => {
 });
 
 describe("a return to a checkpoint that is killed at any operation", () => {
-  it("leaves every checkpoint usable, and the task ends as it would have", { timeout: 240_000 }, async () => {
+  it("leaves every checkpoint usable, and the task ends as it would have", { timeout: 240_000 }, async (context) => {
     const place = openPlace();
     const first = await prepare(place);
     const call = ["resume", [{ task: "t", from: "2" }]] as const;
@@ -76,6 +78,7 @@ describe("a return to a checkpoint that is killed at any operation", () => {
       const view = (await splashdown.resume({ task: "t" })) as RunView;
       expect(view).toMatchObject({ status: "done", output: first.output });
     });
+    noteTried(context, kills);
     expect(kills).toBeGreaterThan(3);
   });
 });
