@@ -2,7 +2,7 @@
  * The environment of children: a minimal one by policy, what the step names, and what the protocol says.
  *
  * A5: whatever a step names, a variable that holds a key of ours is left out. All names of ours begin with SPLASHDOWN_ or
- * with WORKFLOW_CHECKPOINT_; of those a child sees only the four below.
+ * with WORKFLOW_CHECKPOINT_; of those a child sees only the five below.
  */
 import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
@@ -38,6 +38,7 @@ export function computeEnvironment(deps: PerformerDeps, work: StepWork): Record<
     SPLASHDOWN_TASK: work.task.name,
     SPLASHDOWN_STEP: work.step.path,
     SPLASHDOWN_ATTEMPT: String(work.step.attempt),
+    SPLASHDOWN_OUTPUT_FOLDER: deps.outputFolder,
     SPLASHDOWN_IDEMPOTENCY_KEY: work.step.idempotencyKey,
   };
 }

@@ -128,6 +128,8 @@ export interface PerformerDeps {
   readonly processes: ProcessHost;
   /** The owner's environment; children get a named few of it. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Absolute folder of the task's deliverables: where programs may put files of their own. */
+  readonly outputFolder: string;
   readonly functions: WorkflowFunctions;
   readonly toolServers: ToolServers;
   /** Profiles of agents with a command line, over those that come along. */

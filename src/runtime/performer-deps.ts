@@ -8,11 +8,12 @@ import { compileSchema } from "../schema/compile.js";
 import { childEnvironmentOf } from "./environment.js";
 import type { Services } from "./services.js";
 
-export function createPerformerDeps(
-  services: Services,
-  workflow: LoadedWorkflow,
-  toolServers: ToolServers,
-): PerformerDeps {
+/** What belongs to the task. */
+interface OfTask extends Pick<PerformerDeps, "outputFolder"> {
+  readonly toolServers: ToolServers;
+}
+
+export function createPerformerDeps(services: Services, workflow: LoadedWorkflow, ofTask: OfTask): PerformerDeps {
   const { clock, log, environment, keys, settings } = services;
   const { pricing } = services.settingsOf(workflow.definition);
   return {
@@ -21,7 +22,7 @@ export function createPerformerDeps(
     processes: services.processes(),
     environment: childEnvironmentOf(environment, keys.secretVariables),
     functions: workflow.functions,
-    toolServers,
+    ...ofTask,
     cliAgents: settings.cli_agents,
     checkSchema,
     modelOf: createModelSource(workflow.definition.scriptedAnswers ?? settings.scripted_answers, clock, (provider) =>

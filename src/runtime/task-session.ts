@@ -226,13 +226,14 @@ class TaskSession {
     const { services, task, workflow, settings } = this.#options;
     const { clock, random, fileSystem } = services;
     const log = this.#log;
+    const ofTask = { toolServers: this.#toolServers, outputFolder: task.deliverablesFolder };
     return {
       clock,
       random,
       log,
       events: this.#journal,
       blobs: this.#blobs,
-      performer: createPerformer(createPerformerDeps({ ...services, log }, workflow, this.#toolServers)),
+      performer: createPerformer(createPerformerDeps({ ...services, log }, workflow, ofTask)),
       sanitiser: this.#sanitiser,
       deliverables: createDeliverableWriter({ fileSystem, random, folder: task.deliverablesFolder }),
       inbox: this.#inbox,

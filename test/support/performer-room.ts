@@ -37,6 +37,7 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
     clock,
     log,
     processes: host,
+    outputFolder: "/outputs/audit-1",
     environment: { PATH: "/usr/bin:/bin", HOME: "/root", LANG: "C.UTF-8" },
     functions: new Map(),
     toolServers,

@@ -3,7 +3,7 @@
 import { createValidator, type Validator } from "../validator.js";
 import { countCodePoints } from "../runtime.js";
 
-/** What splashdown and a command specialist say to each other. The program gets one `request` as JSON on stdin, writes one `report` as JSON to stdout, and may write `control_line`s to descriptor 3, one JSON object per line of at most 1 MiB, while it works. Exit code 0 means that the report counts; any other fails the step, with the end of stderr as explanation. Nothing but the report belongs on stdout. Environment: SPLASHDOWN_TASK, SPLASHDOWN_STEP, SPLASHDOWN_ATTEMPT and SPLASHDOWN_IDEMPOTENCY_KEY. On SIGTERM the program has five seconds to end. Descriptor 3 is a socket: write to it as it is (`>&3`), do not open it again through /dev/fd. */
+/** What splashdown and a command specialist say to each other. The program gets one `request` as JSON on stdin, writes one `report` as JSON to stdout, and may write `control_line`s to descriptor 3, one JSON object per line of at most 1 MiB, while it works. Exit code 0 means that the report counts; any other fails the step, with the end of stderr as explanation. Nothing but the report belongs on stdout. Environment: SPLASHDOWN_TASK, SPLASHDOWN_STEP, SPLASHDOWN_ATTEMPT, SPLASHDOWN_IDEMPOTENCY_KEY and SPLASHDOWN_OUTPUT_FOLDER, where files of its own may go. On SIGTERM the program has five seconds to end. Descriptor 3 is a socket: write to it as it is (`>&3`), do not open it again through /dev/fd. */
 export type SpecialistMessage = SpecialistRequest | SpecialistControlLine | SpecialistReport;
 
 /** The document on stdin. Rich values of functions arrive as plain JSON: dates as ISO text, bytes as base64, sets as arrays, maps as arrays of pairs. */

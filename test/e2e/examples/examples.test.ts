@@ -56,14 +56,18 @@ describe("the examples of the README", () => {
       // As installed: a program's own workflow imports the package.
       mkdirSync(join(place.folder, "node_modules"));
       symlinkSync(PROJECT_FOLDER, join(place.folder, "node_modules", "splashdown"));
+      const list = () => readdirSync(join(place.folder, "examples"), { recursive: true }).map(String).toSorted();
+      const before = list();
       const { code, stderr } = await place.run([...words, "--quiet"]);
+      expect(list()).toEqual(before);
       expect({ code, stderr: code === 0 ? "" : stderr }).toMatchObject({ code: name in WAITS ? 20 : 0 });
       const answer = WAITS[name];
       if (answer === undefined) return;
       expect((await place.run(["answer", name, answer])).code).toBe(0);
       expect((await place.run([...words, "--quiet"])).code).toBe(0);
       if (name !== "approval") return;
-      expect(place.ledger("examples/approval/outbox.txt")).toEqual(["Please be quiet at night."]);
+      const [task = ""] = readdirSync(join(place.folder, "outputs"));
+      expect(place.ledger(`outputs/${task}/final/outbox.txt`)).toEqual(["Please be quiet at night."]);
     },
   );
 });

@@ -19,7 +19,7 @@ describe("init", () => {
     const ran = await place.run(["--json", ...config, "run", "demo/workflow.yaml", "--task", "first"]);
     expect(ran.code).toBe(0);
     expect(ran.json()).toMatchObject({ status: "done", output: { sent: true, words: 4 } });
-    expect(place.ledger("demo/outbox.txt")).toHaveLength(1);
+    expect(place.ledger("outputs/first/final/outbox.txt")).toHaveLength(1);
     expect(place.read("outputs/first/final/report.md")).toContain("4 words");
   });
 
@@ -41,12 +41,12 @@ describe("init", () => {
       `${place.read("tools/send.mjs")}\nif (process.argv.length === 2) await new Promise((done) => setTimeout(done, 60_000));\n`,
     );
     const killed = place.start(["run", "workflow.yaml", "--task", "first"]);
-    await until("the letter was sent", () => place.ledger("outbox.txt").length === 1);
+    await until("the letter was sent", () => place.ledger("outputs/first/final/outbox.txt").length === 1);
     killed.child.kill("SIGKILL");
     await killed.done;
     const again = await place.run(["--json", "run", "workflow.yaml", "--task", "first"]);
     expect(again.json()).toMatchObject({ status: "done", how: "taken_up" });
-    expect(place.ledger("outbox.txt")).toHaveLength(1);
+    expect(place.ledger("outputs/first/final/outbox.txt")).toHaveLength(1);
 
     const { json } = await place.run(["--json", "metrics", "first"]);
     const metrics = json<{ checkpoint_size: { count: number }; storage_usage: { total: number; journal: number } }>();

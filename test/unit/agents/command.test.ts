@@ -112,6 +112,7 @@ describe("a command specialist's environment", () => {
         "SHLVL=1",
         "SPLASHDOWN_ATTEMPT=1",
         "SPLASHDOWN_IDEMPOTENCY_KEY=key-1",
+        "SPLASHDOWN_OUTPUT_FOLDER=/outputs/audit-1",
         "SPLASHDOWN_STEP=root/work",
         "SPLASHDOWN_TASK=audit-1",
         "TOKEN=t0ken",
