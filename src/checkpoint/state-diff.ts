@@ -74,7 +74,7 @@ async function diffPair(
   to: View | undefined,
   options: StateDiffOptions,
 ): Promise<ValueDifference[]> {
-  if (from === undefined || to === undefined) return diffValues("", from && summarise(from), to && summarise(to));
+  if (from === undefined || to === undefined) return diffAlone(from, to, options);
   const found: ValueDifference[] = [];
   for (const field of new Set([...Object.keys(from.values), ...Object.keys(to.values)])) {
     found.push(...(await diffRefs(field, { from: from.values[field], to: to.values[field] }, options)));
@@ -82,10 +82,26 @@ async function diffPair(
   return [...found, ...(await diffValues("", from.fields, to.fields))];
 }
 
-/** What is shown of a thing that only one side has. */
-function summarise(view: View): JsonValue {
-  const { status } = view.fields;
-  return status === undefined ? view.fields : { status };
+/** A thing that only one side has: what became of it, and what it holds. */
+async function diffAlone(
+  from: View | undefined,
+  to: View | undefined,
+  options: StateDiffOptions,
+): Promise<ValueDifference[]> {
+  const found: ValueDifference[] = [];
+  for (const field of RESULT_FIELDS)
+    found.push(...(await diffRefs(field, { from: from?.values[field], to: to?.values[field] }, options)));
+  const [before, after] = [from && summarise(from), to && summarise(to)];
+  const isEmpty = Object.keys(before ?? after ?? {}).length === 0;
+  return isEmpty && found.length > 0 ? found : [...(await diffValues("", before, after)), ...found];
+}
+
+/** Of what a thing holds: its results, not what it was made from. */
+const RESULT_FIELDS = ["output", "value", "content"] as const;
+
+function summarise({ fields }: View): JsonObject {
+  const { status } = fields;
+  return status === undefined ? fields : { status };
 }
 
 async function diffRefs(

@@ -81,10 +81,22 @@ describe("diffStates", () => {
       "step 2 research/step2@1.1: status",
       "step 2 research/step2@1.1: error",
       "step 3 research/step3@1.1",
+      "step 3 research/step3@1.1: output",
       "decision atlas route s1: rationale",
       "channel topic",
       "totals: calls",
     ]);
+  });
+
+  it("tells what a thing holds that only one side has", async () => {
+    const to = createTaskState();
+    to.deliverables.set("final/a.md", { file: "final/a.md", content: { inline: "text" }, sha256: "0", sizeBytes: 4 });
+    const from = createTaskState();
+    const told = async (one: TaskState, other: TaskState) =>
+      (await diffStates(one, other)).differences.filter(({ subject }) => subject === "deliverable");
+    const where = { subject: "deliverable", name: "final/a.md", field: "content" };
+    expect(await told(from, to)).toEqual([{ ...where, kind: "added", to: "text" }]);
+    expect(await told(to, from)).toEqual([{ ...where, kind: "removed", from: "text" }]);
   });
 
   it("shows ids, times and checkpoints when asked", async () => {
