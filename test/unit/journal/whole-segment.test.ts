@@ -4,6 +4,7 @@ import { readHistory, type History } from "../../../src/journal/history.js";
 import { readJournalEnd } from "../../../src/journal/journal-end.js";
 import type { JournalPosition } from "../../../src/journal/position.js";
 import { openWholeSegment } from "../../../src/journal/whole-segment.js";
+import { createSeededRandom } from "../../support/seeded-random.js";
 import {
   createJournalRoom,
   createOtherKeyVault,
@@ -151,6 +152,38 @@ describe("a whole segment", () => {
     expect(history.records.map(({ n }) => n)).toEqual([5, 6, 7]);
     expect([history.prunedBefore, history.damage]).toEqual([5, []]);
     expect(history.lost).toEqual([{ from: 1, to: 4 }]);
+  });
+
+  it("is written in chunks, each marked as what was durable before it, and refuses records too many or too few", async () => {
+    const room = await createJournalRoom();
+    const writer = await room.take();
+    const text = createSeededRandom("text").bytes(450_000);
+    const long = (n: number) => notedEvent(n, Buffer.from(text).toString("base64"));
+    writer.append([long(1), long(2), long(3), long(4)]);
+    await writer.close();
+    const { head } = await room.read();
+    if (head === undefined) throw new Error("nothing was written");
+    const whole = await openWholeSegment({ ...room, epoch: await room.task.claim(), prev: head, firstN: 1 });
+    await whole.add(long(1));
+    await expect(whole.conclude(notedEvent(5))).rejects.toMatchObject({ code: "INTERNAL" });
+    for (const n of [2, 3, 4]) await whole.add(long(n));
+    await expect(whole.add(notedEvent(5))).rejects.toMatchObject({ code: "INTERNAL" });
+    await whole.conclude(notedEvent(5));
+    await whole.close();
+    const history = await room.read();
+    expect(history.records.map(({ isBatchStart }) => isBatchStart)).toEqual([true, false, true, false, true]);
+    expect(history.record(4)?.decode()).toEqual(long(4));
+  });
+
+  it("J14: a damaged header of the only segment is made out by its key; beside others it proves nothing", async () => {
+    const { old, whole } = await createScene();
+    const damaged = Buffer.from(whole);
+    const hash = damaged.indexOf('"h":"') + 8;
+    damaged[hash] = damaged[hash] === 65 ? 66 : 65;
+    const alone = await readOf([["3-0", damaged]]);
+    expect(textsOf(alone)).toEqual(NEW);
+    expect(alone.damage).toContainEqual({ segment: "00000003-0000", line: 1, what: "header" });
+    expect(textsOf(await readOf([...old, ["3-0", damaged]]))).toEqual(OLD);
   });
 
   it("opens with its own key only", async () => {
