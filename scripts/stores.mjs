@@ -1,5 +1,5 @@
-// Runs the suite of the store contract and the story of a task on every store there is here, and prints a table of what
-// passed. `--readme` writes it into the README.
+// Runs the suite of the store contract, the stories of a task and those of FAULTS on every store there is here, Redis before
+// Postgres among them, and prints a table of what passed. `--readme` writes it into the README.
 //   node scripts/stores.mjs [--readme] [--suite]     --suite: only the contract, without the built program
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const RUNS = [
 function run([project, ...files], folder) {
   const report = join(folder, `${project}.json`);
   const args = ["vitest", "run", "--project", project, "--reporter=json", `--outputFile=${report}`, ...files];
-  const env = { ...process.env, SPLASHDOWN_PROOF_FACTOR: "2" };
+  const env = { ...process.env, SPLASHDOWN_TEST_STORES: "all", SPLASHDOWN_PROOF_FACTOR: "2" };
   spawnSync("npx", args, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
   return JSON.parse(readFileSync(report, "utf8")).testResults.flatMap(({ assertionResults }) => assertionResults);
 }

@@ -1,8 +1,10 @@
 // The table of stores × groups × passed, from what the test runner reports. Pure.
 
-const GROUPS = ["tasks", "claims", "segments", "objects", "presence", "story"];
+const GROUPS = ["tasks", "claims", "segments", "objects", "presence", "story", "faults"];
 const CONTRACT = /^store: (.+), (?:fresh|reopened|prefixed), (\w+)$/;
-const STORY = /^on '?(\w+)'?$/;
+const STORY = /^on '?([\w ]+?)'?$/;
+/** Stories of what users of such tools suffer from. */
+const FAULT = /^FAULTS \d+: /;
 const BEGIN = "<!-- stores: made by scripts/stores.mjs --readme -->";
 const END = "<!-- /stores -->";
 /** The directory is tested on a model of a disk, too. */
@@ -11,18 +13,18 @@ const NAMES = new Map([
   ["directory on a disk model", "file, on a model of a disk"],
 ]);
 
-function placeOf([name = ""]) {
+function placeOf([name = ""], title) {
   const contract = CONTRACT.exec(name);
   if (contract !== null) return { store: NAMES.get(contract[1]) ?? contract[1], group: contract[2] };
   const story = STORY.exec(name);
-  return story === null ? undefined : { store: story[1], group: "story" };
+  return story === null ? undefined : { store: story[1], group: FAULT.test(title) ? "faults" : "story" };
 }
 
 /** Shape: one row per store, in the order they were met; counts by group. Skipped tests count as neither. */
 export function computeRows(results) {
   const rows = new Map();
-  for (const { ancestorTitles, status } of results) {
-    const place = placeOf(ancestorTitles);
+  for (const { ancestorTitles, title, status } of results) {
+    const place = placeOf(ancestorTitles, title);
     if (place === undefined || (status !== "passed" && status !== "failed")) continue;
     const groups = rows.get(place.store) ?? new Map();
     const counts = groups.get(place.group) ?? { passed: 0, failed: 0 };

@@ -1,12 +1,17 @@
-/** The stores that the scenarios run on, each as a place whose environment names one of its own. */
+/** The stores that the stories are told on, each as a place whose environment names one of its own. */
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { sha256Hex } from "../../../src/base/digest.js";
+import type { TaskStore } from "../../../src/store/contract.js";
+import { openStore } from "../../../src/store/open-store.js";
 import { CommandPlace } from "../../support/command-place.js";
 import { findPostgres, PostgresServer } from "../../support/postgres-server.js";
+import { findRedis, RedisServer } from "../../support/redis-server.js";
+import { createStoreParts } from "../../support/sql-places.js";
 
 export interface StoreKind {
-  readonly kind: "file" | "sqlite" | "pglite" | "postgres";
+  readonly kind: "file" | "sqlite" | "pglite" | "postgres" | "postgres behind redis";
   /** Several processes may have it open. */
   readonly isShared: boolean;
 }
@@ -20,12 +25,65 @@ export const STORE_KINDS: readonly StoreKind[] = [
 ];
 
 let server: Promise<PostgresServer> | undefined;
+let cache: Promise<RedisServer> | undefined;
 let template: Promise<CommandPlace> | undefined;
 let count = 0;
 
+/** Beside the others in the long form alone; without both servers on this machine there is none. */
+export const CACHED_KINDS: readonly StoreKind[] =
+  findPostgres() === undefined || findRedis() === undefined ? [] : [{ kind: "postgres behind redis", isShared: true }];
+
+/** A place, and its store as the contract has it. */
+export class StorePlace extends CommandPlace {
+  /** Opens the store in this process; nobody else may have it open where one process at a time may. */
+  async onTask<T>(name: string, act: (task: TaskStore) => Promise<T>): Promise<T> {
+    const store = openStore(this.env["SPLASHDOWN_STORE"] ?? "", createStoreParts(this.folder));
+    try {
+      const task = await store.task(name);
+      if (task === undefined) throw new Error(`there is no task ${name}`);
+      return await act(task);
+    } finally {
+      await store.close();
+    }
+  }
+
+  /** Digests of all that a task holds but its audit trail, by key or segment. */
+  digests(name: string): Promise<Readonly<Record<string, string>>> {
+    return this.onTask(name, async (task) => {
+      const found: Record<string, string> = {};
+      for (const { epoch, index, sizeBytes } of await task.segments())
+        if (sizeBytes > 0) found[`${epoch}-${index}`] = sha256Hex(await task.read({ epoch, index }));
+      for (const { key } of await task.list(""))
+        if (!key.startsWith("audit/")) found[key] = sha256Hex((await task.get(key)) ?? "");
+      return found;
+    });
+  }
+
+  /** Changes the newest snapshot file in its place; the answer is its key. */
+  damageNewest(name: string, damage: (bytes: Buffer) => Uint8Array): Promise<string> {
+    return this.onTask(name, async (task) => {
+      const key =
+        (await task.list("checkpoint_phase"))
+          .map((entry) => entry.key)
+          .sort(bySequence)
+          .at(-1) ?? "";
+      const bytes = Buffer.from((await task.get(key)) ?? []);
+      await task.remove(key);
+      await task.putOnce(key, damage(bytes));
+      return key;
+    });
+  }
+}
+
+/** The sequence stands at the end of a name. */
+const sequenceOf = (key: string): string => /_(\d{8})/.exec(key.slice(key.lastIndexOf("_")))?.[1] ?? "";
+const bySequence = (first: string, second: string): number => (sequenceOf(first) < sequenceOf(second) ? -1 : 1);
+
 /** Inside a test: a new place; relative to its folder lies whatever the store has here. */
-export async function openStorePlace({ kind }: StoreKind): Promise<CommandPlace> {
-  const place = new CommandPlace({ SPLASHDOWN_STORE: await addressOf(kind) });
+export async function openStorePlace({ kind }: StoreKind): Promise<StorePlace> {
+  const more: Record<string, string> =
+    kind === "postgres behind redis" ? { SPLASHDOWN_CACHE: await addressOfCache() } : {};
+  const place = new StorePlace({ SPLASHDOWN_STORE: await addressOf(kind), ...more });
   onTestFinished(() => place.remove());
   if (kind === "pglite") await layPglite(place);
   return place;
@@ -33,7 +91,7 @@ export async function openStorePlace({ kind }: StoreKind): Promise<CommandPlace>
 
 /** A second address of that kind, for a task to move to. */
 export function addressOf(kind: StoreKind["kind"]): Promise<string> {
-  return kind === "postgres" ? addressOfServer() : Promise.resolve(LOCAL[kind]);
+  return kind === "postgres" || kind === "postgres behind redis" ? addressOfServer() : Promise.resolve(LOCAL[kind]);
 }
 
 const LOCAL = {
@@ -60,7 +118,13 @@ async function addressOfServer(): Promise<string> {
   return `${(await server).url}?table_prefix=e${(count += 1)}_`;
 }
 
+async function addressOfCache(): Promise<string> {
+  cache ??= RedisServer.start();
+  return (await cache).url;
+}
+
 export async function closeStores(): Promise<void> {
+  await (await cache)?.remove();
   await (await server)?.remove();
   (await template)?.remove();
 }

@@ -5,7 +5,8 @@ const RESULTS = [
   { ancestorTitles: ["store: directory on this machine, fresh, tasks"], status: "passed" },
   { ancestorTitles: ["store: directory on this machine, prefixed, tasks"], status: "failed" },
   { ancestorTitles: ["store: sqlite, reopened, claims"], status: "passed" },
-  { ancestorTitles: ["on 'file'"], status: "passed" },
+  { ancestorTitles: ["on 'file'"], title: "a task runs", status: "passed" },
+  { ancestorTitles: ["on 'postgres behind redis'"], title: "FAULTS 10: a file is empty", status: "passed" },
   { ancestorTitles: ["on file"], status: "passed" },
   { ancestorTitles: ["on 'sqlite'"], status: "skipped" },
   { ancestorTitles: ["the store suite"], status: "passed" },
@@ -15,10 +16,11 @@ describe("the table of stores", () => {
   it("counts what passed by store and group, and what was skipped as neither", () => {
     expect(formatRows(computeRows(RESULTS))).toBe(
       [
-        "| store | tasks | claims | story |",
-        "| --- | --- | --- | --- |",
-        "| file | 1 of 2 | – | 2 of 2 |",
-        "| sqlite | – | 1 of 1 | – |",
+        "| store | tasks | claims | story | faults |",
+        "| --- | --- | --- | --- | --- |",
+        "| file | 1 of 2 | – | 2 of 2 | – |",
+        "| sqlite | – | 1 of 1 | – | – |",
+        "| postgres behind redis | – | – | – | 1 of 1 |",
       ].join("\n"),
     );
   });
