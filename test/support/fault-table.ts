@@ -42,6 +42,54 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     ],
   },
   {
+    rank: 6,
+    fault: "two resumes or approvals race, downstream runs twice",
+    tests: [
+      ...at("unit/runtime/gates.test.ts", "FAULTS 6: of several answers the first counts"),
+      ...at("unit/store/postgres-store.test.ts", "FAULTS 6: an answer whose acknowledgement was cut off stands"),
+      ...at(
+        "e2e/command/questions.test.ts",
+        "FAULTS 6: of eight processes at once exactly one wins",
+        "FAULTS 6: of eight that resume at once exactly one runs the step",
+      ),
+      ...at(
+        "e2e/command/gates.test.ts",
+        "FAULTS 6: of eight that answer at once one wins",
+        "FAULTS 6: of eight that answer one item at once one wins for each",
+      ),
+      ...at("e2e/kill/language-faults.test.ts", "are answered by one of eight, listed after a kill"),
+    ],
+  },
+  {
+    rank: 7,
+    fault: "one member of a parallel group fails, all are run again",
+    tests: [
+      ...at("e2e/kill/faults.test.ts", "FAULTS 7: one member of a parallel group does not finish"),
+      ...at("e2e/kill/language-faults.test.ts", "FAULTS 7: one item does not finish"),
+    ],
+  },
+  {
+    rank: 8,
+    fault: "approval recorded, run never moves after a restart",
+    tests: [
+      ...at("unit/runtime/gates.test.ts", "FAULTS 8: an answer that came after the owner left"),
+      ...at("e2e/command/gates.test.ts", "FAULTS 8: after a kill it is listed with the same id and text"),
+      ...at("e2e/kill/language-faults.test.ts", "FAULTS 8: gates inside nested workflows inside items"),
+    ],
+  },
+  {
+    rank: 9,
+    fault: "resume skips the failed step and reports success",
+    tests: [
+      ...at(
+        "e2e/command/resume.test.ts",
+        "FAULTS 9: runs the failed step %i first",
+        "FAULTS 9: says why nothing runs when nothing is left",
+      ),
+      ...at("e2e/kill/language-faults.test.ts", "FAULTS 9: a step that fails inside a nested workflow inside an item"),
+    ],
+  },
+  {
     rank: 11,
     fault: "retention deletes silently and for good",
     tests: [
@@ -116,11 +164,37 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     ],
   },
   {
+    rank: 19,
+    fault: "loop counter restarts on resume",
+    tests: [
+      ...at("e2e/kill/faults.test.ts", "FAULTS 19: a loop that is killed after every step"),
+      ...at("e2e/command/resume.test.ts", "FAULTS 19: counts over owners, stops with 21"),
+      ...at("e2e/kill/language-faults.test.ts", "FAULTS 19: a loop in a nested workflow in an item"),
+    ],
+  },
+  {
     rank: 20,
     fault: "a malformed answer kills the run and its text is lost",
     tests: [
       ...at("unit/agents/conversation.test.ts", "FAULTS 20: an answer that is not what the step declares"),
       ...at("e2e/kill/language-faults.test.ts", "FAULTS 20: an item whose answers are not what is declared"),
+    ],
+  },
+  {
+    rank: 22,
+    fault: "gate cannot be answered in background or unattended runs",
+    tests: [
+      ...at("e2e/command/questions.test.ts", "FAULTS 22: never prompts, and the end of its input is no answer"),
+      ...at(
+        "e2e/command/gates.test.ts",
+        "FAULTS 22: in the background, with an input that ends at once",
+        "FAULTS 22: an expiry is announced and reminded of",
+      ),
+      ...at(
+        "e2e/faces/terminal-questions.test.ts",
+        "FAULTS 22: is answered as the workflow says",
+        "FAULTS 22: an answer that comes too late for the time",
+      ),
     ],
   },
   {
@@ -144,6 +218,18 @@ export const FAULT_TABLE: readonly FaultRow[] = [
         "is left at once with --no-wait, and taken up by recover when the time has come",
         "keeps the wait through a kill: no request before the time",
         "holds back all others: no more are refused than were under way",
+      ),
+    ],
+  },
+  {
+    rank: 29,
+    fault: "sub-workflow starts over when its parent resumes",
+    tests: [
+      ...at("e2e/growth/items.test.ts", "FAULTS 29: killed three levels deep goes on there"),
+      ...at(
+        "e2e/kill/language-faults.test.ts",
+        "FAULTS 29: one file nested twice, side by side",
+        "FAULTS 29: a workflow three levels down",
       ),
     ],
   },
@@ -211,6 +297,15 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     ],
   },
   {
+    rank: 45,
+    fault: "Windows: replace fails, console output kills a finished run",
+    tests: [
+      ...at("unit/store/patient-file-system.test.ts", "FAULTS 45: a rename refused $times times with $errno"),
+      ...at("unit/runtime/held-files.test.ts", "FAULTS 45: a task whose files are held when they are renamed"),
+      ...at("e2e/command/output.test.ts", "FAULTS 45: text of agents", "FAULTS 45: a reader that goes away"),
+    ],
+  },
+  {
     rank: 47,
     fault: "oversized output: endless retry or a run that never ends",
     tests: at(
@@ -218,6 +313,19 @@ export const FAULT_TABLE: readonly FaultRow[] = [
       "FAULTS 47: an output over every limit",
       "is a named failure of one attempt however often a retry is allowed, and the task can be shown",
     ),
+  },
+  {
+    rank: 49,
+    fault: "misplaced YAML key is ignored, gate never happens",
+    tests: [
+      ...at("unit/definition/author-checks.test.ts", "an author is told"),
+      ...at(
+        "unit/definition/gates.test.ts",
+        "FAULTS 49: %s is told: %s",
+        "FAULTS 49: a key of a gate at a step that is none",
+      ),
+      ...at("e2e/command/place.test.ts", "FAULTS 49: answers with every fault and its place"),
+    ],
   },
   {
     rank: 52,
