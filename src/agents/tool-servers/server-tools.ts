@@ -57,9 +57,10 @@ function placeOf(deps: PerformerDeps, work: StepWork, { server, reach }: ToolSer
 function fillReach(reach: ServerReach, fill: (text: string) => string): ServerReach {
   const fillAll = (texts: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text)]));
-  return reach.by === "stdio"
-    ? { ...reach, command: reach.command.map(fill), environment: fillAll(reach.environment) }
-    : { ...reach, url: fill(reach.url), headers: fillAll(reach.headers) };
+  if (reach.by !== "stdio") return { ...reach, url: fill(reach.url), headers: fillAll(reach.headers) };
+  // The program itself was filled in when the file was read.
+  const [program = "", ...parameters] = reach.command;
+  return { ...reach, command: [program, ...parameters.map(fill)], environment: fillAll(reach.environment) };
 }
 
 /** A step that names what is not there would work without it and nobody would know. */
