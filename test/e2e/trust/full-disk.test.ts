@@ -110,6 +110,29 @@ describe("a full disk", () => {
     },
   );
 
+  it("stops the run in the same way where the disk holds a database of SQLite, and it goes on after", async (context) => {
+    const place = await createSmallDisk(context, 4096);
+    const own = place.path("own.key");
+    expect((await place.run(["keys", "init", "--key-file", own])).code).toBe(0);
+    const environment = { SPLASHDOWN_STORE: `sqlite:${place.path("disk", "tasks.db")}`, SPLASHDOWN_KEY_FILE: own };
+    const full = await place.run(["run", writeFilling(place), "--task", TASK, "--json"], environment);
+    expect([full.code, reasonOf(full)]).toEqual([4, expect.stringContaining("STORE_FULL")]);
+    const begun = readLedger(place);
+    expect(begun.length).toBeGreaterThan(2);
+    expect(begun.length).toBeLessThan(STEPS);
+    const shown = await place.run(["show", TASK, "--json"], environment);
+    const { steps, damage } = shown.json<{ steps: { status: string }[]; damage: string[] }>();
+    expect(damage).toEqual([]);
+    expect(steps.filter(({ status }) => status === "completed").length).toBeGreaterThanOrEqual(begun.length - 1);
+    expect((await place.runProgram("mount", ["-o", "remount,size=64m", place.path("disk")])).code).toBe(0);
+    const resumed = await place.run(["resume", TASK, "--json"], environment);
+    expect([resumed.code, resumed.json<{ output: unknown }>().output]).toEqual([
+      0,
+      { last: `step_${STEPS}`, first: 120_032 },
+    ]);
+    expect(readLedger(place)).toEqual(Array.from({ length: STEPS }, (_each, index) => `step_${index + 1}`));
+  });
+
   it("refuses a new task with the same code where there is no room for its beginning", async (context) => {
     const place = await createSmallDisk(context, 256);
     writeFileSync(place.path("disk", "filler"), Buffer.alloc(200 * 1024));
