@@ -222,6 +222,17 @@ describe("a tool server that is strange", () => {
     expect(results).toHaveLength(1);
   });
 
+  it("gets its arguments filled in when it is started", async () => {
+    const command = ["sh", "-c", `echo "$0" > words; exec ${process.execPath} ${STRANGE} good`, "--token=${MINE}"];
+    const { outcome } = await talks.talk({
+      servers: [talks.program("odd", command)],
+      turns: act,
+      environment: { MINE: "handed" },
+    });
+    expect(outcome.status).toBe("completed");
+    expect(await talks.read("words")).toEqual(["--token=handed"]);
+  });
+
   it("is named where a variable of it is not set", async () => {
     const reach = { by: "stdio", command: ["x"], environment: { TOKEN: "${NOWHERE}" } } as const;
     const { outcome } = await talks.talk({ servers: [talks.strange("good", { reach })], turns: act });
