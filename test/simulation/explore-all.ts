@@ -25,7 +25,7 @@ const IMAGES: Readonly<Record<Form, ExplorerSettings>> = {
   long: { lossesPerCrash: 4200, goOnEvery: 4, stopsAtViolation: false },
 };
 export const QUICK = IMAGES.quick;
-export const MUTANT: ExplorerSettings = { lossesPerCrash: 24, goOnEvery: 4, stopsAtViolation: true };
+export const MUTANT: ExplorerSettings = { lossesPerCrash: 24, goOnEvery: 16, stopsAtViolation: true };
 
 interface Job<T> {
   readonly name: string;
