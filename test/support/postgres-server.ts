@@ -23,6 +23,12 @@ export function findPostgres(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, "initdb")));
 }
 
+/** Ends a title: why its tests are left out; empty where they are not. */
+export const WITHOUT_POSTGRES =
+  findPostgres() === undefined
+    ? ", left out: no programs of Postgres here, and SPLASHDOWN_POSTGRES_BIN names none"
+    : "";
+
 export class PostgresServer {
   readonly folder = mkdtempSync(join(tmpdir(), "splashdown-pg-"));
   readonly #binaries: string;

@@ -16,6 +16,10 @@ export function findRedis(): string | undefined {
   return [...(named === undefined ? [] : [named]), ...programs].find((program) => existsSync(program));
 }
 
+/** Ends a title: why its tests are left out; empty where they are not. */
+export const WITHOUT_REDIS =
+  findRedis() === undefined ? ", left out: no redis-server here (apt-get install redis-server)" : "";
+
 export class RedisServer {
   readonly #folder = mkdtempSync(join(tmpdir(), "splashdown-redis-"));
   readonly #port: number;

@@ -9,7 +9,7 @@ import { openRedis } from "../../../src/store/redis-cache.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { HandCache, type CacheMood } from "../../support/hand-cache.js";
 import { realClock, until } from "../../support/real-clock.js";
-import { findRedis, RedisServer } from "../../support/redis-server.js";
+import { RedisServer, WITHOUT_REDIS } from "../../support/redis-server.js";
 import { SqlPlaces } from "../../support/sql-places.js";
 
 const KEY = "checkpoint_phase1_a.json";
@@ -139,9 +139,7 @@ describe("a store behind a cache", () => {
   });
 });
 
-// Without redis-server on this machine there is nothing to run it on: apt-get install redis-server, or
-// SPLASHDOWN_REDIS_SERVER names the program.
-describe.skipIf(findRedis() === undefined)("a store behind a Redis server", () => {
+describe.skipIf(WITHOUT_REDIS !== "")(`a store behind a Redis server${WITHOUT_REDIS}`, () => {
   it(
     "reads true while the server is emptied, lies, is frozen, is killed and comes back",
     { timeout: 120_000 },

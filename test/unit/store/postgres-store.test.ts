@@ -8,7 +8,7 @@ import { openPglite } from "../../../src/store/pglite-database.js";
 import type { Store, TaskStore } from "../../../src/store/contract.js";
 import { FACTS } from "../../conformance/store-case.js";
 import { HandCache } from "../../support/hand-cache.js";
-import { findPostgres, PostgresServer } from "../../support/postgres-server.js";
+import { PostgresServer, WITHOUT_POSTGRES } from "../../support/postgres-server.js";
 import { realClock, until } from "../../support/real-clock.js";
 import { createStoreParts } from "../../support/sql-places.js";
 
@@ -57,7 +57,7 @@ class CutWire {
   }
 }
 
-describe.skipIf(findPostgres() === undefined)("the Postgres store", () => {
+describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`, () => {
   let server: PostgresServer;
   let count = 0;
   beforeAll(async () => {
