@@ -208,7 +208,7 @@ function countActive(state: TaskState, path: string): { readonly running: Set<st
     if (step === undefined || findPlace(state, step.path)?.parent !== path) continue;
     const name = step.path.slice(path.length + 1);
     if (step.status === "open" || step.status === "waiting_retry") running.add(name);
-    if (step.status === "unknown" || step.status === "parked") blocked.add(name);
+    if (state.blocked.has(id) && step.status !== "failed") blocked.add(name);
   }
   return { running, blocked };
 }

@@ -16,7 +16,7 @@ import { goBack } from "./going-back.js";
 import { findEvaluation } from "./evolve-evaluation.js";
 import { definitionPathOf } from "./identity.js";
 import type { EngineInput } from "./input.js";
-import { childPath, findScopeDefinition, indexDefinition } from "./lookup.js";
+import { childPath, findScopeDefinition, findStepDefinition, indexDefinition, isPerformed } from "./lookup.js";
 import { findOffered, tellOrphans } from "./orphan-completions.js";
 import { offerLater } from "./outcome-question.js";
 import { chooseRoute } from "./routes.js";
@@ -84,17 +84,27 @@ function crashesAfter(step: StepEntry, input: ResumedInput): number {
 }
 
 function judgeBlocked(choice: Choice, step: StepEntry, input: ResumedInput): readonly EngineEvent[] {
-  const { nowMs } = choice;
   if (step.status === "failed") {
     if (input.crashed && !input.byPerson) return [];
-    return [{ type: "step_cancelled", atMs: nowMs, step: step.id, attempt: step.attempt, reason: CANCELLED_TO_RESUME }];
+    return [beginAnew(choice, step)];
   }
+  if (isAskedOtherwise(choice, step, input)) return [beginAnew(choice, step)];
   const { questionId: question } = step;
   if (question === undefined) return judgeOpenStep(choice, { step, crashes: 0 }, input);
   const asked = choice.state.questions.get(question);
   const given = asked?.status === "open" ? answerOfResume(step, input) : undefined;
   if (asked !== undefined && given !== undefined) return answerAtResume(choice, asked, given);
   return offerOrphan(choice, asked, findOffered(input.orphans, step.id));
+}
+
+/** What a person is asked was edited since, and the edit accepted. */
+function isAskedOtherwise(choice: Choice, step: StepEntry, { definition }: ResumedInput): boolean {
+  if (definition === undefined || step.status !== "asked" || isPerformed(step.kind)) return false;
+  return findStepDefinition(choice.state, step).fingerprint !== step.fingerprint;
+}
+
+function beginAnew({ nowMs }: Choice, { id, attempt }: StepEntry): EngineEvent {
+  return { type: "step_cancelled", atMs: nowMs, step: id, attempt, reason: CANCELLED_TO_RESUME };
 }
 
 /** A superseded owner may write the step's result after a person was asked about it. */

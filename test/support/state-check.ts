@@ -3,6 +3,9 @@ import { parentPathOf } from "../../src/engine/identity.js";
 import { currentStepId, findPlace } from "../../src/engine/lookup.js";
 import type { TaskState } from "../../src/engine/state.js";
 
+/** A person is asked about it, or by it. */
+const BLOCKED: ReadonlySet<string> = new Set(["asked", "unknown", "parked"]);
+
 export function checkState(state: TaskState): void {
   for (const step of state.steps.values()) {
     expectEqual(state.open.has(step.id), step.status === "open", `${step.id} in open`);
@@ -10,8 +13,7 @@ export function checkState(state: TaskState): void {
     expectEqual(state.waiting.has(step.id), waits, `${step.id} in waiting`);
     // A step of a way that was left stays unknown without holding anything up.
     const isCurrent = step.id === currentStepId(state, step.path);
-    if (isCurrent && (step.status === "unknown" || step.status === "parked"))
-      expectEqual(state.blocked.has(step.id), true, `${step.id} in blocked`);
+    if (isCurrent && BLOCKED.has(step.status)) expectEqual(state.blocked.has(step.id), true, `${step.id} in blocked`);
     if (!Object.isFrozen(step)) throw new Error(`${step.id} is not frozen`);
   }
   for (const id of state.blocked) if (!state.steps.has(id)) throw new Error(`${id} is blocked and not there`);
@@ -33,7 +35,7 @@ function checkScope(state: TaskState, path: string): void {
     if (state.scopes.has(child)) places.running += 1;
     const step = state.steps.get(`${child}@${state.round}.${visit}` as never);
     if (step?.status === "open" || step?.status === "waiting_retry") places.running += 1;
-    if (step?.status === "unknown" || step?.status === "parked") places.blocked += 1;
+    if (step !== undefined && BLOCKED.has(step.status)) places.blocked += 1;
   }
   expectEqual(scope.data.running, places.running, `${path} running`);
   expectEqual(scope.data.blocked, places.blocked, `${path} blocked`);

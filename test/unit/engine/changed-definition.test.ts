@@ -2,7 +2,17 @@ import { describe, expect, it } from "vitest";
 import type { ScopeDefinition } from "../../../src/definition/workflow.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { checkState } from "../../support/state-check.js";
-import { command, dag, machine, model, phase, phases, undeclared, workflow } from "../../support/workflow-builder.js";
+import {
+  command,
+  dag,
+  gate,
+  machine,
+  model,
+  phase,
+  phases,
+  undeclared,
+  workflow,
+} from "../../support/workflow-builder.js";
 
 /** Runs the old form until it fails or is cut, then goes on with the new one. */
 function change(old: ScopeDefinition, now: ScopeDefinition, isBroken: (name: string) => boolean): EngineHarness {
@@ -30,6 +40,25 @@ describe("a changed definition", () => {
     expect(next.closed?.end).toBe("done");
     expect(next.performed).toEqual(["b#2"]);
     expect(next.step("main/b").output).toEqual({ inline: { ran: "b", saw: "new" } });
+  });
+
+  it("asks an open gate anew as it is now, once, and the task waits for the new answer", () => {
+    const flow = (prompt: string, fingerprint: string) =>
+      workflow(
+        dag("main", [gate("ok", [{ value: "yes" }], { prompt, fingerprint }), model("after", { dependsOn: ["ok"] })]),
+      );
+    const harness = new EngineHarness(flow("old?", "1"), {});
+    expect(harness.run().end).toBe("waiting");
+    const next = harness.crash();
+    next.resume({ definition: flow("new?", "2"), byPerson: true });
+    checkState(next.state);
+    expect(next.openQuestions.map(({ text }) => text)).toEqual(["new?"]);
+    expect(next.finish().end).toBe("waiting");
+    const again = next.crash();
+    again.resume({ byPerson: true });
+    again.answer(again.openQuestions[0]!, "yes");
+    expect(again.finish().end).toBe("done");
+    expect(again.performed).toEqual(["after#1"]);
   });
 
   it("tries a repaired route with the finished step's output", () => {
