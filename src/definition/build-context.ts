@@ -1,7 +1,7 @@
 /** What every builder of a definition shares. */
 import type { Runtime } from "../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "./fault.js";
-import type { WorkflowSource } from "./template-places.js";
+import type { WorkflowSource } from "./read-from.js";
 import type { ToolShelf } from "./tool-builder.js";
 import type { LoadedWorkflow } from "./loaded-workflow.js";
 import type { NodeDefinition } from "./workflow.js";

@@ -10,14 +10,8 @@ import { LIMITS } from "../base/limits.js";
 import { readDocument, valueAt } from "./document.js";
 import { placesOfText } from "./source-places.js";
 import { formatPath, type FaultPath, type PlaceFinder, type SourcePlace, type TextPart } from "./fault.js";
-import { joinPlaces, replaceAt, type FilePart, type IncludedText } from "./includes.js";
-
-/** The texts of one workflow, and the paths of its roots: several where it is nested more than once. */
-export interface WorkflowSource {
-  readonly roots: readonly string[];
-  /** Its own file first, called by its path from the outermost workflow's folder, then what `!file` tags put in. */
-  readonly texts: readonly IncludedText[];
-}
+import { joinPlaces, replaceAt, type FilePart } from "./includes.js";
+import type { WorkflowSource } from "./read-from.js";
 
 /** A place in a file, and the path of the value there: `agents[2].prompt`. */
 export interface WrittenPlace extends SourcePlace {

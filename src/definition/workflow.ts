@@ -13,7 +13,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { HooksDefinition } from "./hooks.js";
 import type { ConsolidationRule, PlannerRule, PlanRule } from "./goal-rules.js";
 import type { ConfidenceRule, EvaluationDefinition, ScorerWay } from "./phase-rules.js";
-import type { WorkflowSource } from "./template-places.js";
+import type { ReadFrom, WorkflowSource } from "./read-from.js";
 import type { ToolDefinition, ToolServer } from "./tool-definition.js";
 
 /** Jinja text; a value that is one whole `{{ expression }}` keeps its type. */
@@ -394,6 +394,7 @@ export interface WorkflowDefinition {
   readonly settings: JsonObject;
   /** Files it was read from, for showing where a template failed; absent for a program and for large files. */
   readonly sources?: readonly WorkflowSource[];
+  readonly readFrom?: ReadFrom;
   /** Hex digest over all fingerprints and the structure: equal for equal behaviour. */
   readonly fingerprint: string;
 }

@@ -1,17 +1,14 @@
 /** Workflows as verbs need them: loaded with inputs and settings for a start, loaded again and compared for a resume. */
-import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { quoteArgument } from "../base/shell-text.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
-import { LIMITS } from "../base/limits.js";
 import { compareDefinitions, type DefinitionComparison } from "../definition/compare.js";
 import { PROVIDER_OF_ROUTES, PROVIDER_OTHERWISE } from "../definition/defaults.js";
 import { formatFaults, type DefinitionFault } from "../definition/fault.js";
 import { givenValues, resolveInputs, type GivenInput } from "../definition/inputs.js";
-import { loadWorkflow, type LoaderDeps, type WorkflowSource } from "../definition/loader.js";
+import { loadWorkflow, type WorkflowSource } from "../definition/loader.js";
 import type { EffectiveSettings } from "../definition/settings.js";
 import { initTemplates } from "../definition/templates.js";
 import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
@@ -20,6 +17,7 @@ import type { NodeDefinition, StepDefinition, WorkflowDefinition } from "../defi
 import type { TaskEntry } from "../engine/state.js";
 import type { RunOptions, ValidateView } from "./contract.js";
 import type { Services } from "./services.js";
+import { createNotedDeps, isReadTheSame } from "./workflow-sources.js";
 
 /** What a definition says where its file names no provider. */
 const UNCHOSEN_PROVIDERS = new Set([PROVIDER_OF_ROUTES, PROVIDER_OTHERWISE]);
@@ -85,7 +83,10 @@ function sourceOf(services: Services, workflow: string | object): WorkflowSource
 async function load(services: Services, source: WorkflowSource): Promise<LoadedWorkflow> {
   await initTemplates();
   try {
-    return await loadWorkflow(source, createLoaderDeps(services));
+    const { deps, noted } = createNotedDeps((name) => services.environment.get(name));
+    const loaded = await loadWorkflow(source, deps);
+    const readFrom = "workflow" in source ? undefined : noted();
+    return readFrom === undefined ? loaded : { ...loaded, definition: { ...loaded.definition, readFrom } };
   } catch (error) {
     throw showFaults(error, services.environment.workingFolder);
   }
@@ -113,34 +114,6 @@ function readFaults(error: unknown): DefinitionFault[] {
   if (!isErrorCode(error, "WORKFLOW_INVALID") || !(error instanceof SplashdownError)) return [];
   const { faults } = error.details;
   return Array.isArray(faults) && faults.every(isJsonObject) ? (faults as unknown as DefinitionFault[]) : [];
-}
-
-function createLoaderDeps({ environment }: Services): LoaderDeps {
-  return {
-    readText: readText,
-    environment: environment.get,
-    importModule: (path) => import(pathToFileURL(path).href) as Promise<unknown>,
-  };
-}
-
-/** Errors: WORKFLOW_INVALID: another encoding would change the meaning of a file without a word. */
-function decodeUtf8(path: string, bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    throw new SplashdownError("WORKFLOW_INVALID", `${path} is not UTF-8; save it in that encoding`, {
-      details: { file: path, faults: [] },
-      cause: error,
-    });
-  }
-}
-
-async function readText(path: string): Promise<string> {
-  const text = decodeUtf8(path, await readFile(path));
-  if (text.length <= LIMITS.workflowFileBytesMax) return text;
-  throw new SplashdownError("WORKFLOW_INVALID", `${path} is larger than ${LIMITS.workflowFileBytesMax} bytes`, {
-    details: { file: path },
-  });
 }
 
 /** `--provider` and `--model` for model steps that name none. */
@@ -205,7 +178,8 @@ export interface ReloadedWorkflow {
 /**
  * Loads a task's workflow as it is now and compares it with the sealed one.
  *
- * Shape: a file that is gone or has faults is a notice, and the sealed definition is used. One of a program is taken
+ * Shape: where nothing of what it was read from has changed it is not loaded again. A file that is gone or has faults is
+ * a notice, and the sealed definition is used. One of a program is taken
  * from what this program has run or given; without it, steps that need its functions fail with FUNCTION_NOT_FOUND.
  */
 export async function reloadWorkflow(services: Services, task: TaskEntry): Promise<ReloadedWorkflow> {
@@ -217,12 +191,16 @@ export async function reloadWorkflow(services: Services, task: TaskEntry): Promi
     notes: [],
     ...(file === undefined ? {} : { file }),
   };
+  const { readFrom } = definition;
+  const unchanged: ReloadedWorkflow = { workflow: sealed, file, isChanged: false, changes: [], notices: [] };
+  if (readFrom !== undefined && (await isReadTheSame(readFrom, (name) => services.environment.get(name))))
+    return unchanged;
   try {
     const now = file === undefined ? services.programs.get(definition.name) : await load(services, { file });
-    if (now === undefined) return { workflow: sealed, file, isChanged: false, changes: [], notices: [] };
+    if (now === undefined) return unchanged;
     const comparison = compareDefinitions(definition, now.definition);
     if (comparison.equal) {
-      return { workflow: { ...sealed, functions: now.functions }, file, isChanged: false, changes: [], notices: [] };
+      return { ...unchanged, workflow: { ...sealed, functions: now.functions } };
     }
     return { workflow: now, file, isChanged: true, changes: describeChanges(comparison), notices: [] };
   } catch (error) {
@@ -230,7 +208,7 @@ export async function reloadWorkflow(services: Services, task: TaskEntry): Promi
     const notices = [
       `the workflow file cannot be used as it is now (${messageOf(error).split("\n")[0] ?? ""}); the task goes on with the definition it was started with`,
     ];
-    return { workflow: sealed, file, isChanged: false, changes: [], notices };
+    return { ...unchanged, notices };
   }
 }
 
