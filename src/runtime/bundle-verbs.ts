@@ -155,23 +155,25 @@ export async function importBundle(services: Services, file: string, options: Im
 }
 
 async function readBundle({ fileSystem }: Services, path: string): Promise<Uint8Array> {
-  const handle = await fileSystem.open(path, "read").catch((error: unknown) => {
-    throw new SplashdownError(
-      "USAGE_INVALID",
-      `the bundle ${path} ${errnoOf(error) === "ENOENT" ? "does not exist" : `cannot be read (${errnoOf(error) ?? "no reason given"})`}`,
-      {
-        details: { verb: "checkpoints import", file: path },
-        cause: error,
-      },
-    );
-  });
+  const handle = await fileSystem.open(path, "read").catch(unreadable(path));
   try {
-    const bytes = await readWhole(handle, LIMITS.bundleBytesMax);
+    const bytes = await readWhole(handle, LIMITS.bundleBytesMax).catch(unreadable(path));
     if (bytes !== undefined) return bytes;
     throw new SplashdownError("BUNDLE_TOO_LARGE", `${path} is over ${LIMITS.bundleBytesMax} bytes`);
   } finally {
-    await handle.close();
+    await handle.close().catch(() => undefined);
   }
+}
+
+function unreadable(path: string): (error: unknown) => never {
+  return (error) => {
+    const errno = errnoOf(error);
+    const why = errno === "ENOENT" ? "does not exist" : `cannot be read (${errno ?? "no reason given"})`;
+    throw new SplashdownError("USAGE_INVALID", `the bundle ${path} ${why}`, {
+      details: { verb: "checkpoints import", file: path },
+      cause: error,
+    });
+  };
 }
 
 /** Two tasks with one id would give their steps the same idempotency keys. */
