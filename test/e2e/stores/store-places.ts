@@ -1,8 +1,10 @@
 /** The stores that the stories are told on, each as a place whose environment names one of its own. */
 import { cp } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { sha256Hex } from "../../../src/base/digest.js";
+import { readBootId } from "../../../src/runtime/environment.js";
 import type { TaskStore } from "../../../src/store/contract.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { CommandPlace } from "../../support/command-place.js";
@@ -37,7 +39,9 @@ export const CACHED_KINDS: readonly StoreKind[] =
 export class StorePlace extends CommandPlace {
   /** Opens the store in this process; nobody else may have it open where one process at a time may. */
   async onTask<T>(name: string, act: (task: TaskStore) => Promise<T>): Promise<T> {
-    const store = openStore(this.env["SPLASHDOWN_STORE"] ?? "", createStoreParts(this.folder));
+    // As the program does: a killed owner of this machine is known to be gone.
+    const machine = { host: hostname(), bootId: readBootId() };
+    const store = openStore(this.env["SPLASHDOWN_STORE"] ?? "", { ...createStoreParts(this.folder), machine });
     try {
       const task = await store.task(name);
       if (task === undefined) throw new Error(`there is no task ${name}`);
