@@ -55,7 +55,6 @@ export class DirectoryStore implements Store {
     this.#fileSystem = new PatientFileSystem(options.parts);
     this.#parts = { ...options.parts, fileSystem: this.#fileSystem };
     this.#folders = new SafeFolders({
-      root: options.root,
       fileSystem: this.#fileSystem,
       userId: options.parts.userId,
       isWindows: options.parts.platform === "win32",
@@ -243,7 +242,8 @@ export class DirectoryStore implements Store {
       await this.#fileSystem.mkdir(path);
     } catch (error) {
       const errno = errnoOf(error);
-      if (errno === "EEXIST") return path === this.#root ? this.#folders.settleRoot() : undefined;
+      // Made by somebody else, who may have died before the name was durable.
+      if (errno === "EEXIST") return this.#folders.settleRoot(path);
       if (errno !== "ENOENT" || dirname(path) === path) throw error;
       await this.#ensureRoot(dirname(path));
       return this.#ensureRoot(path);

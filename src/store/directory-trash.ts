@@ -9,7 +9,7 @@ import { computeTaskFolders } from "./directory-task.js";
 import { isTaskName } from "./object-key.js";
 import { isAbsent, type SafeFolders } from "./safe-folders.js";
 
-const NAME = /^trashed-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/;
+const NAME = /^trashed-\d{8}T\d{9}Z$/;
 
 export interface DirectoryTrashParts {
   readonly root: string;
@@ -98,7 +98,7 @@ function formatName(atMs: number): string {
 }
 
 function parseAtMs(name: string): number {
-  const [, year, month, day, ...time] = NAME.exec(name) ?? [];
-  const [hours, minutes, seconds, ms] = time.map(Number);
-  return Date.UTC(Number(year), Number(month) - 1, Number(day), hours, minutes, seconds, ms);
+  const digits = name.replaceAll(/\D/g, "");
+  const part = (from: number, to?: number) => Number(digits.slice(from, to));
+  return Date.UTC(part(0, 4), part(4, 6) - 1, part(6, 8), part(8, 10), part(10, 12), part(12, 14), part(14));
 }

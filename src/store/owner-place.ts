@@ -33,7 +33,7 @@ export interface OwnerFolderParts {
 export function createOwnerFolder({ root, task, store }: OwnerFolderParts): OwnerPlace {
   const { fileSystem, random, machine, presence, platform, userId } = store;
   const folder = join(root, `${task.name}-${task.id}`);
-  const folders = new SafeFolders({ root, fileSystem, userId, isWindows: platform === "win32" });
+  const folders = new SafeFolders({ fileSystem, userId, isWindows: platform === "win32" });
   const shared = { fileSystem, folders, random, folder };
   const reserve = new ReserveFile({ ...shared, sizeBytes: store.reserveBytes ?? LIMITS.ballastBytes });
   const owner = new OwnerPresence({ ...shared, machine, presence });

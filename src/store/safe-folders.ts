@@ -19,7 +19,6 @@ const LINKS_MAX = 2;
 const NOT_OURS = new Set(["EACCES", "EPERM", "EROFS", "EINVAL"]);
 
 export interface SafeFoldersParts {
-  readonly root: string;
   readonly fileSystem: FileSystem;
   /** The user all of it must belong to; undefined where the platform has no such thing. */
   readonly userId: number | undefined;
@@ -66,14 +65,13 @@ export class SafeFolders {
     return created;
   }
 
-  /** Makes the root's name durable as far as we may: what it lies in need not be ours to sync. */
-  async settleRoot(): Promise<void> {
-    const { root } = this.#parts;
+  /** Makes the name of a root, or of a folder around it, durable as far as we may: what it lies in need not be ours. */
+  async settleRoot(path: string): Promise<void> {
     try {
-      await this.settle(root);
+      await this.settle(path);
     } catch (error) {
       if (!hasErrno(error, NOT_OURS)) throw error;
-      this.#durable.add(root);
+      this.#durable.add(path);
     }
   }
 

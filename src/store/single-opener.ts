@@ -12,7 +12,7 @@ import type { FileSystem } from "../base/file-system.js";
 import type { OwnerFacts } from "./contract.js";
 import { OwnerPresence } from "./owner-presence.js";
 import { formatOwnerName } from "./owner-record.js";
-import { isAbsent, SafeFolders } from "./safe-folders.js";
+import { SafeFolders } from "./safe-folders.js";
 import { hasErrno, withStoreErrors } from "./store-failure.js";
 import { makeFolders } from "./owner-place.js";
 import type { StoreParts } from "./store-parts.js";
@@ -51,7 +51,7 @@ class SingleOpener {
     const { fileSystem, userId, platform } = parts.store;
     this.#parts = parts;
     this.#files = fileSystem;
-    this.#folders = new SafeFolders({ root: parts.root, fileSystem, userId, isWindows: platform === "win32" });
+    this.#folders = new SafeFolders({ fileSystem, userId, isWindows: platform === "win32" });
   }
 
   async take(): Promise<() => Promise<void>> {
@@ -78,12 +78,14 @@ class SingleOpener {
       await this.#files.unlink(join(folder, formatOwnerName(NO_EPOCH))).catch(() => undefined);
       await handle.close();
     };
-    if ((await this.#readHighest()) === own) {
+    try {
+      if ((await this.#readHighest()) !== own) throw this.#refuse("another process");
       await this.#sweepBelow(own);
       return release;
+    } catch (error) {
+      await release();
+      throw error;
     }
-    await release();
-    throw this.#refuse("another process");
   }
 
   #presenceIn(folder: string): OwnerPresence {
@@ -120,12 +122,13 @@ class SingleOpener {
     }
   }
 
+  /** What cannot be removed stays, in nobody's way. */
   async #remove(folder: string): Promise<void> {
     try {
       for (const name of await this.#files.readdir(folder)) await this.#files.unlink(join(folder, name));
       await this.#files.rmdir(folder);
-    } catch (error) {
-      if (!isAbsent(error)) throw error;
+    } catch {
+      // Gone already, or the next opener tries again.
     }
   }
 }

@@ -4,7 +4,6 @@
  * S1: a claim raises the task's epoch in one statement; an append inserts only while its epoch is the highest, and holds
  * the task's row until it is durable. So a claim waits for the appends before it, and those after it are refused.
  */
-import { isAnyArrayBuffer } from "node:util/types";
 import type { Clock } from "../base/clock.js";
 import { sha256Hex } from "../base/digest.js";
 import { SplashdownError, assert } from "../base/errors.js";
@@ -276,8 +275,7 @@ export class SqlTask implements TaskStore {
   }
 }
 
+/** An absent line is null. */
 function toBytes(value: unknown): Buffer {
-  if (value instanceof Uint8Array) return Buffer.from(value);
-  // Drivers differ in what they make of a blob; an absent line is null.
-  return isAnyArrayBuffer(value) ? Buffer.from(value) : Buffer.alloc(0);
+  return value instanceof Uint8Array ? Buffer.from(value) : Buffer.alloc(0);
 }

@@ -5,12 +5,14 @@ import type { CachePort } from "../../../src/store/cache-port.js";
 import { CachedStore, openCachedStore } from "../../../src/store/cached-store.js";
 import type { Store, TaskStore } from "../../../src/store/contract.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import { openStore } from "../../../src/store/open-store.js";
 import { openRedis } from "../../../src/store/redis-cache.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { HandCache, type CacheMood } from "../../support/hand-cache.js";
 import { realClock, until } from "../../support/real-clock.js";
 import { RedisServer, WITHOUT_REDIS } from "../../support/redis-server.js";
-import { SqlPlaces } from "../../support/sql-places.js";
+import { createStoreParts, SqlPlaces } from "../../support/sql-places.js";
+import { wrapTask } from "../../support/wrapped-task.js";
 
 const KEY = "checkpoint_phase1_a.json";
 
@@ -24,6 +26,10 @@ async function openPrimary(): Promise<() => Promise<Store>> {
   const places = new SqlPlaces();
   onTestFinished(() => places.close());
   return places.sqlite("fresh");
+}
+
+async function openMemory(): Promise<MemoryStore> {
+  return new MemoryStore({ space: new MemorySpace(), deliverablesRoot: "/outputs" });
 }
 
 interface Behind {
@@ -69,6 +75,46 @@ describe("a store behind a cache", () => {
     expect(Buffer.from((await task.get(KEY)) ?? [])).toEqual(sealed("file"));
     // One look, and nothing had to be put there again.
     expect(cache.calls).toBe(before + 1);
+  });
+
+  it("gives a list from it while the store says that it is the same, an empty one, too", async () => {
+    const cache = new HandCache();
+    const { task } = await openBehind(openMemory, cache);
+    await task.putOnce(KEY, sealed("file"));
+    const listed = [{ key: KEY, sizeBytes: sealed("file").byteLength }];
+    expect([await task.list("checkpoint"), await task.list("blobs/")]).toEqual([listed, []]);
+    await until("both lists are in the cache", () => cache.held.size === 3);
+    const before = cache.calls;
+    expect([await task.list("checkpoint"), await task.list("blobs/")]).toEqual([listed, []]);
+    // One look for each, and nothing had to be put there again.
+    expect(cache.calls).toBe(before + 2);
+    await task.putOnce("checkpoint_a.json", Buffer.from("new"));
+    expect(await task.list("checkpoint")).toEqual([{ key: "checkpoint_a.json", sizeBytes: 3 }, ...listed]);
+  });
+
+  it("is not asked for what is small, nor for answers and lists of them", async () => {
+    const cache = new HandCache();
+    const { task } = await openBehind(openMemory, cache);
+    await task.putOnce("checkpoint_small.json", Buffer.from("small"));
+    await task.putOnce("control/answer-1", sealed("yes"));
+    expect(Buffer.from((await task.get("checkpoint_small.json")) ?? []).toString()).toBe("small");
+    expect(Buffer.from((await task.get("control/answer-1")) ?? [])).toEqual(sealed("yes"));
+    expect(await task.list("control/")).toEqual([{ key: "control/answer-1", sizeBytes: sealed("yes").byteLength }]);
+    expect(cache.calls).toBe(0);
+  });
+
+  it("does not get a list that is over its limit", async () => {
+    const cache = new HandCache();
+    const entries = [{ key: "checkpoint".padEnd(LIMITS.cacheValueBytesMax, "x"), sizeBytes: 1 }];
+    const memory = await openMemory();
+    const task = await memory.createTask("t");
+    if (task === undefined) throw new Error("taken");
+    const digests = { ofObject: async () => undefined, ofList: async () => "a digest" };
+    memory.task = async () => ({ ...wrapTask(task, { list: async () => entries }), digests });
+    const behind = await openBehind(async () => memory, cache);
+    expect((await behind.task.list("checkpoint")).map(({ key }) => key.length)).toEqual([LIMITS.cacheValueBytesMax]);
+    await behind.store.close();
+    expect(cache.held.size).toBe(0);
   });
 
   it.each<CacheMood>(["other", "flipped", "short", "absent", "failing"])(
@@ -132,10 +178,17 @@ describe("a store behind a cache", () => {
       code: "STORE_UNSUPPORTED",
       message: "the cache redis://me@h:1 needs a package: npm install @redis/client",
     });
-    const memory = new MemoryStore({ space: new MemorySpace(), deliverablesRoot: "/outputs" });
-    const parts = { store: memory, clock: realClock, onTrouble: () => undefined };
+    const parts = { store: await openMemory(), clock: realClock, onTrouble: () => undefined };
     expect(() => openCachedStore("redis://h:1", parts)).toThrow("a cache goes with a postgres store");
     expect(() => openCachedStore("http://h:1", parts)).toThrow("no cache at http://h:1");
+  });
+
+  it("is put before a store on a server, and connects to neither before it is used", async () => {
+    const address = "postgres://nobody@127.0.0.1:1/nowhere";
+    const store = openStore(address, createStoreParts("/work"));
+    const cached = openCachedStore("redis://127.0.0.1:1", { store, clock: realClock, onTrouble: () => undefined });
+    expect([cached.address, cached.manifest.kind]).toEqual([address, "postgres"]);
+    await cached.close();
   });
 });
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
-import { createConnection } from "node:net";
+import { createConnection, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { OwnerFacts, OwnerState, TaskStore } from "../../../src/store/contract.js";
@@ -188,6 +188,19 @@ describe("presence over sockets", () => {
       });
       expect(result).toEqual({ kind: "answered", text: "" });
       child.kill("SIGKILL");
+    });
+  });
+
+  it.runIf(process.platform === "linux")("takes an owner too busy to let everybody in for alive", async () => {
+    await withFolder(async (folder) => {
+      const server = createServer((socket) => void socket.on("error", () => undefined).end("busy"));
+      server.listen({ path: join(folder, "a.sock"), backlog: 1 });
+      await once(server, "listening");
+      // All at once: nobody is let in before the last of them has knocked.
+      const knocks = await Promise.all(Array.from({ length: 8 }, () => presence.knock({ folder, name: "a.sock" })));
+      expect(new Set(knocks.map((knock) => knock.kind))).toEqual(new Set(["answered"]));
+      expect(knocks).toContainEqual({ kind: "answered", text: "" });
+      server.close();
     });
   });
 

@@ -122,6 +122,22 @@ describe("a store in a database", () => {
     });
   });
 
+  it("says when its file cannot be made, and tries again at the next use", async () => {
+    await withFolder(async (folder) => {
+      const parts = createStoreParts(folder);
+      let isFull = true;
+      const fileSystem = changeFileSystem(parts.fileSystem, {
+        open: (path, intent) => (isFull ? failing("ENOSPC")() : parts.fileSystem.open(path, intent)),
+      });
+      const store = openSqliteStore("tasks.db", { ...parts, fileSystem });
+      expect(await codeOfAsync(() => store.createTask("task"))).toBe("STORE_FULL");
+      expect(await parts.fileSystem.readdir(folder)).toEqual([]);
+      isFull = false;
+      expect((await store.createTask("task"))?.name).toBe("task");
+      await store.close();
+    });
+  });
+
   it("says what its driver says, by codes of ours", async () => {
     const answer = (prepare: () => never): Promise<string | undefined> => {
       const connection = { exec: () => undefined, prepare, close: () => undefined };

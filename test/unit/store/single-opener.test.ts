@@ -1,10 +1,14 @@
 import { mkdir, readdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { FileSystem } from "../../../src/base/file-system.js";
 import { openAlone, type SingleOpenerParts } from "../../../src/store/single-opener.js";
 import type { PresencePort } from "../../../src/store/presence-port.js";
 import { createSocketPresence } from "../../../src/store/socket-presence.js";
 import { FACTS } from "../../conformance/store-case.js";
+import { changeFileSystem } from "../../support/changed-file-system.js";
+import { DiskError } from "../../support/disk-model.js";
+import { codeOfAsync } from "../../support/error-code.js";
 import { realClock } from "../../support/real-clock.js";
 import { createStoreParts } from "../../support/sql-places.js";
 import { DEAD_OWNERS, withFolder } from "../../support/store-places.js";
@@ -20,6 +24,14 @@ function partsIn(folder: string, presence?: PresencePort): SingleOpenerParts {
     store: { ...store, presence: presence ?? createSocketPresence({ clock: realClock, platform: process.platform }) },
   };
 }
+
+/** The same, over a disk that behaves as told. */
+function changed(parts: SingleOpenerParts, change: (disk: FileSystem) => Partial<FileSystem>): SingleOpenerParts {
+  const { fileSystem } = parts.store;
+  return { ...parts, store: { ...parts.store, fileSystem: changeFileSystem(fileSystem, change(fileSystem)) } };
+}
+
+const refuse = (path: string): Promise<never> => Promise.reject(new DiskError("EACCES", path));
 
 const namesIn = async (folder: string) => (await readdir(join(folder, "openings"))).sort();
 
@@ -69,27 +81,50 @@ describe("openAlone", () => {
 
   it("gives up when a higher number was taken between its look and its own", async () => {
     await withFolder(async (folder) => {
-      const parts = partsIn(folder);
-      const { fileSystem } = parts.store;
-      const late = {
-        ...parts,
-        store: {
-          ...parts.store,
-          fileSystem: {
-            ...fileSystem,
-            rename: async (from: string, to: string) => {
-              await fileSystem.rename(from, to);
-              await mkdir(join(folder, "openings", "opening-9"));
-            },
-          },
+      const late = changed(partsIn(folder), ({ rename }) => ({
+        rename: async (from, to) => {
+          await rename(from, to);
+          // The record of who it is gets its name by rename, too.
+          if (to.endsWith("opening-1")) await mkdir(join(folder, "openings", "opening-9"));
         },
-      };
+      }));
       await expect(openAlone(late)).rejects.toMatchObject({ code: "STORE_BUSY" });
+      expect(await namesIn(folder)).toEqual(["opening-1", "opening-9"]);
       await rmdir(join(folder, "openings", "opening-9"));
       // What gave up withdrew its record: the next one may go on.
       await (
         await openAlone(partsIn(folder))
       )();
+    });
+  });
+
+  it("opens all the same when what is left of an earlier opener cannot be removed; the next one removes it", async () => {
+    await withFolder(async (folder) => {
+      await (
+        await openAlone(partsIn(folder))
+      )();
+      await (
+        await openAlone(changed(partsIn(folder), () => ({ rmdir: refuse })))
+      )();
+      expect(await namesIn(folder)).toEqual(["opening-1", "opening-2"]);
+      await (
+        await openAlone(partsIn(folder))
+      )();
+      expect(await namesIn(folder)).toEqual(["opening-3"]);
+    });
+  });
+
+  it("holds nothing when its last look fails", async () => {
+    await withFolder(async (folder) => {
+      let looks = 0;
+      const refused = changed(partsIn(folder), (disk) => ({
+        readdir: (path) => (path.endsWith("openings") && (looks += 1) === 2 ? refuse(path) : disk.readdir(path)),
+      }));
+      expect(await codeOfAsync(() => openAlone(refused))).toBe("STORE_UNWRITABLE");
+      await (
+        await openAlone(partsIn(folder))
+      )();
+      expect(await namesIn(folder)).toEqual(["opening-2"]);
     });
   });
 });

@@ -66,6 +66,11 @@ describe("the SQLite store", () => {
     await withStore(async ({ path, store }) => {
       expect([await store.tasks(), await store.task("task")]).toEqual([[], undefined]);
       await store.removeTask("task");
+      expect([await store.trash(), await store.trashTask("task", 1), await store.purgeTask("task")]).toEqual([
+        [],
+        false,
+        false,
+      ]);
       await expect(stat(path)).rejects.toThrow(/ENOENT/);
     });
   });
@@ -173,6 +178,33 @@ describe("the SQLite store", () => {
       expect(await holds()).toBe(true);
       await task.destroy("keyring-1.json");
       expect(await holds()).toBe(false);
+    });
+  });
+
+  it("hints at what came below a watched prefix when it looks again, and never once the watch is stopped", async () => {
+    await withFolder(async (folder) => {
+      const clock = new FakeClock();
+      const store = openStore("sqlite:tasks.db", { ...createStoreParts(folder), clock });
+      const task = await create(store);
+      let hints = 0;
+      const stop = task.watch("control/", () => (hints += 1));
+      // Calls go in turn: when this one is answered, the watch has seen that there is nothing.
+      await task.list("control/");
+      const lookAgain = async () => {
+        await clock.advance(1_000);
+        await task.list("control/");
+      };
+      await task.putOnce("note", Buffer.from("elsewhere"));
+      await lookAgain();
+      expect(hints).toBe(0);
+      await task.putOnce("control/answer-1", Buffer.from("yes"));
+      await lookAgain();
+      expect(hints).toBe(1);
+      stop();
+      await task.putOnce("control/answer-2", Buffer.from("no"));
+      await lookAgain();
+      expect(hints).toBe(1);
+      await store.close();
     });
   });
 

@@ -11,7 +11,8 @@ import { formatSegmentName, parseSegmentEpoch, parseSegmentName } from "../../..
 import { computeStoreError, withStoreErrors } from "../../../src/store/store-failure.js";
 import { FACTS } from "../../conformance/store-case.js";
 import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";
-import { DiskError, type FileNode } from "../../support/disk-model.js";
+import { changeFileSystem } from "../../support/changed-file-system.js";
+import { DiskError, DiskModel, type FileNode } from "../../support/disk-model.js";
 import { ModelFileSystem, type OperationName } from "../../support/model-file-system.js";
 import { RushingClock } from "../../support/rushing-clock.js";
 import { createModelStore } from "../../support/store-places.js";
@@ -237,6 +238,27 @@ describe("DirectoryStore when cleaning up fails too", () => {
     const fileSystem = new SabotagedFileSystem();
     fileSystem.faults.set("mkdir", { text: "", errno: "ENOENT" });
     await expect(createModelStore(fileSystem).createTask("task")).rejects.toMatchObject({ code: "STORE_FAILED" });
+  });
+
+  it("S3: makes the name of a folder durable that another made around its root at the same moment", async () => {
+    const disk = new DiskModel();
+    disk.apply({ kind: "mkdir", path: "/deep" });
+    disk.apply({ kind: "syncFolder", path: "/" });
+    const fileSystem = new FaultyFileSystem({ disk });
+    const raced = changeFileSystem(fileSystem, {
+      mkdir: async (path) => {
+        const made = fileSystem.mkdir(path);
+        // Another makes it between our attempt below it and our own, and dies.
+        if (path === "/deep/below/outputs") await made.catch(() => fileSystem.mkdir("/deep/below"));
+        return made;
+      },
+    });
+    const root = "/deep/below/outputs";
+    expect((await createModelStore(raced, { root }).createTask("task"))?.name).toBe("task");
+    for (let seed = 0; seed < 20; seed += 1) {
+      const after = new ModelFileSystem(fileSystem.imageAt(fileSystem.operationCount, { kind: "power", seed }));
+      expect(await createModelStore(after, { root }).tasks()).toEqual(["task"]);
+    }
   });
 
   it("gives up on an object whose temporary file vanishes again and again, and on an epoch that others always take", async () => {
