@@ -9,6 +9,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isRunning, listChildren } from "./process-probe.js";
 import { until } from "./real-clock.js";
 
 const SYSTEM = "/usr/lib/postgresql";
@@ -67,9 +68,16 @@ export class PostgresServer {
     await until("the server takes connections", () => this.#isReady(), START_MS);
   }
 
-  /** SIGKILL to the server and all its backends, as a crash of the machine would end them. */
+  /** SIGKILL to the server and all its backends, as a crash of the machine would end them: none answers afterwards. */
   async kill(): Promise<void> {
+    const { pid } = this.#running() ?? {};
+    if (pid === undefined) return;
+    // Stopped, it starts no more of them.
+    process.kill(pid, "SIGSTOP");
+    const backends = listChildren(pid);
     await this.#end("SIGKILL");
+    for (const backend of backends) killIfThere(backend);
+    await until("its backends have ended", () => !backends.some(isRunning));
   }
 
   /** At once, cutting every connection; nothing is lost. */
@@ -93,11 +101,16 @@ export class PostgresServer {
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
-    const server = this.#server;
-    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const server = this.#running();
+    if (server === undefined) return;
     const ended = new Promise((resolve) => server.once("exit", resolve));
     server.kill(signal);
     await ended;
+  }
+
+  #running(): ChildProcess | undefined {
+    const server = this.#server;
+    return server?.exitCode === null && server.signalCode === null ? server : undefined;
   }
 
   #isReady(): boolean {
@@ -113,6 +126,14 @@ export class PostgresServer {
   #execute(name: string, args: readonly string[]): void {
     const [file, all] = asUser(join(this.#binaries, name), args);
     execFileSync(file, all, { stdio: "ignore", cwd: this.folder });
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended with the server.
   }
 }
 
