@@ -14,7 +14,12 @@ describe("show --timeline", () => {
       expect(drawn.stdout).toContain(step);
     expect(drawn.stdout).toMatch(/send +[ █]+ /);
     expect(place.read("t.svg")).toMatch(/^<svg [\s\S]*deliver\/send: completed, attempt 1[\s\S]*<\/svg>\n$/);
-    expect(readdirSync(`${place.folder}/outputs/t/final`)).toEqual(["confidence.svg", "outbox.txt", "report.md", "task.svg"]);
+    expect(readdirSync(`${place.folder}/outputs/t/final`)).toEqual([
+      "confidence.svg",
+      "outbox.txt",
+      "report.md",
+      "task.svg",
+    ]);
     const { json } = await place.run(["--json", "show", "t", "--timeline"]);
     expect(json<{ lanes: { spans: { status: string }[] }[] }>().lanes.flatMap(({ spans }) => spans)).toHaveLength(5);
     expect((await place.run(["show", "t", "--svg", "no/such/folder/t.svg"])).code).toBe(2);
