@@ -84,6 +84,8 @@ class Asker {
   readonly #templates: DecideContext["templates"];
   readonly #shelf: ReturnType<typeof createBlobShelf>;
   readonly #blobs = new Map<string, JsonValue>();
+  /** What the choice asked last holds after the events that were met: between the starts of one choice nobody is asked. */
+  #rest: readonly JsonObject[] = [];
 
   constructor(services: Services, templates: DecideContext["templates"], shelf: ReturnType<typeof createBlobShelf>) {
     this.#services = services;
@@ -93,14 +95,20 @@ class Asker {
 
   /** What today's engine would choose instead of the recorded event; `undefined` when it is the same. */
   async compare(state: TaskState, recorded: EngineEvent): Promise<JsonObject | undefined> {
+    const [next, ...after] = this.#rest;
+    this.#rest = [];
     if (recorded.type === "step_completed") return this.#compareTarget(state, recorded);
-    const fields = COMPARED[recorded.type];
-    if (fields === undefined || state.task === undefined) return undefined;
+    const was = project(recorded);
+    if (was === undefined || state.task === undefined) return undefined;
+    if (next !== undefined && canonicalJson(was) === canonicalJson(next)) {
+      this.#rest = after;
+      return undefined;
+    }
     const events = await this.#ask(state, { kind: "advance" }, recorded.atMs);
-    const today = events.find((event) => COMPARED[event.type] !== undefined);
-    const was = project(recorded, fields);
-    const is = today === undefined ? null : project(today, COMPARED[today.type] ?? []);
-    return canonicalJson(was) === canonicalJson(is) ? undefined : { recorded: was, today: is };
+    const [today = null, ...rest] = events.map(project).filter((event) => event !== undefined);
+    if (canonicalJson(was) !== canonicalJson(today)) return { recorded: was, today };
+    this.#rest = rest;
+    return undefined;
   }
 
   async #compareTarget(
@@ -151,7 +159,10 @@ class Asker {
   }
 }
 
-function project(event: EngineEvent, fields: readonly string[]): JsonObject {
+/** What is compared of an event; `undefined` for one that `advance` does not choose. */
+function project(event: EngineEvent): JsonObject | undefined {
+  const fields = COMPARED[event.type];
+  if (fields === undefined) return undefined;
   const record = event as unknown as JsonObject;
   return Object.fromEntries([
     ["type", event.type],

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { EventView, RunView, TaskView } from "../../../src/runtime/contract.js";
+import type { EventView, ReplayView, RunView, TaskView } from "../../../src/runtime/contract.js";
 import { PROJECT_FOLDER } from "../../support/built-program.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { countRecords, killAtRecord } from "../../support/killed-run.js";
@@ -21,6 +21,8 @@ async function runTwice(
   const place = openPlace();
   const run = ["run", fileOf(name), "--json", "--new", "--task"];
   const whole = (await place.run([...run, "whole"])).json<RunView>();
+  const replay = (await place.run(["debug", "replay", "--checkpoint=whole:latest", "--json"])).json<ReplayView>();
+  expect(replay.differences).toEqual([]);
   const point = Math.floor(countRecords(place, "whole") * share);
   const { signal } = await killAtRecord(place.start([...run, "t"]), { place, task: "t", point });
   expect(signal).toBe("SIGKILL");
