@@ -18,8 +18,9 @@ describe("the bench", () => {
         "largest snapshot of a typical task of ten agents",
       ]),
     );
-    for (const { figure, ratio, bound, met } of results) {
-      expect(figure).toBeGreaterThan(0);
+    for (const { name, figure, ratio, bound, met } of results) {
+      // What a program takes over bare Node is a difference, which noise may turn round.
+      expect(figure).toBeGreaterThan((name as string).endsWith("over bare Node") ? -1_000 : 0);
       expect(met).toBe((ratio as number) <= (bound as number));
     }
     expect(peers).toEqual([]);

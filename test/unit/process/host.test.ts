@@ -298,7 +298,8 @@ describe("ending", () => {
     await until("it is deaf", () => ready);
     const startedMs = performance.now();
     await child.end(300);
-    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(300);
+    // A timer may fire within the millisecond before its time.
+    expect(performance.now() - startedMs).toBeGreaterThan(298);
     expect(await child.result).toMatchObject({ signal: "SIGKILL" });
   });
 
