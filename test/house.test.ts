@@ -164,7 +164,7 @@ describe("the house checker", () => {
   it.each([
     ["engine/decide.ts", 'import { openStore } from "../store/directory-store.js";'],
     ["base/json.ts", 'import { evolve } from "../engine/evolve.js";'],
-    ["engine/state.ts", 'const store = await import("../store/memory-store.js");'],
+    ["engine/lookup.ts", 'const store = await import("../store/memory-store.js");'],
     ["vault/keyring.ts", 'import { DirectoryStore } from "../store/directory-store.js";'],
     ["cli/run.ts", 'export { decide } from "../engine/decide.js";'],
     ["attic/box.ts", ""],

@@ -10,7 +10,7 @@
  * Units: tokens, estimated as four characters each. Source: DESIGN section 5, seed 003 (context of a specialist).
  */
 import type { JsonValue } from "../base/json.js";
-import { CHARACTERS_PER_TOKEN } from "../engine/context-view.js";
+import { CHARACTERS_PER_TOKEN } from "../engine/views/context-view.js";
 import type { StepWork } from "../engine/ports.js";
 
 /** A result is not cut to less. */

@@ -3,7 +3,7 @@ import path from "node:path";
 import { SplashdownError, isErrorCode } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import type { ProcessRef } from "../engine/events.js";
+import type { ProcessRef } from "../engine/events/events.js";
 import type { StepOutcome, StepWork } from "../engine/ports.js";
 import type { Child, ChildResult } from "../process/contract.js";
 import { computeEnvironment } from "./child-environment.js";

@@ -12,9 +12,9 @@
 import type { Clock } from "../base/clock.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Log } from "../base/log.js";
-import type { ProviderChoice } from "../definition/provider-map.js";
-import type { WorkflowFunctions } from "../definition/loaded-workflow.js";
-import type { Usage } from "../engine/events.js";
+import type { ProviderChoice } from "../definition/settings/provider-map.js";
+import type { WorkflowFunctions } from "../definition/files/loaded-workflow.js";
+import type { Usage } from "../engine/events/events.js";
 import type { ProcessHost } from "../process/contract.js";
 import type { CliAgentSettings } from "./cli/profiles.js";
 import type { ToolServers } from "./tool-servers/server-pool.js";

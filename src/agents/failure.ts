@@ -3,7 +3,7 @@ import { SplashdownError, errorCodeOf, isErrorCode, messageOf } from "../base/er
 import type { ErrorCode } from "../base/error-table.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import type { Usage } from "../engine/events.js";
+import type { Usage } from "../engine/events/events.js";
 import type { StepOutcome } from "../engine/ports.js";
 
 /** What another attempt may mend, whatever the table says of the code at large: the retry policy bounds it. */

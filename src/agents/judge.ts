@@ -5,7 +5,7 @@
  * in the results: one that is not there is kept and marked, so that a reader knows what the score stands on.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import { BRIEFING_TOKENS } from "../definition/defaults.js";
+import { BRIEFING_TOKENS } from "../definition/build/defaults.js";
 import type { StepWork } from "../engine/ports.js";
 import { writeBriefing } from "./briefing.js";
 

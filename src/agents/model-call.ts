@@ -5,7 +5,7 @@
  * at a pace, so that a cut leaves what was there. Limits of the task are looked at before every call.
  */
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
-import { suggestProviderMap } from "../definition/provider-map.js";
+import { suggestProviderMap } from "../definition/settings/provider-map.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
 import type {

@@ -7,7 +7,7 @@
  * runs them; `{rationale, keep: true}` where the rest of a plan stays.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import { buildPlannedPhases, type PlanFrame } from "../definition/planned-phases.js";
+import { buildPlannedPhases, type PlanFrame } from "../definition/build/planned-phases.js";
 import type { PlannerRule } from "../definition/goal-rules.js";
 import type { ModelStep } from "../definition/workflow.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";

@@ -8,7 +8,7 @@
 import { isErrorCode, messageOf } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import { renderValue } from "../definition/templates.js";
+import { renderValue } from "../definition/templates/templates.js";
 import type { Performer, StepWork } from "../engine/ports.js";
 import { requireCommand, runChild } from "./child-run.js";
 import type { PerformerDeps } from "./contract.js";

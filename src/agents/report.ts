@@ -6,7 +6,7 @@
  * Source: DESIGN section 5; schemas/specialist-protocol.schema.json, `report`.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import type { ConfidenceParts } from "../engine/events.js";
+import type { ConfidenceParts } from "../engine/events/events.js";
 import type { StepOutcome } from "../engine/ports.js";
 import { outputInvalid } from "./failure.js";
 

@@ -5,7 +5,7 @@
  * `{text, severity, where}`. Shape of a scorer's output: always that object, issues as objects.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import type { ScorerIssue } from "../engine/events.js";
+import type { ScorerIssue } from "../engine/events/events.js";
 import { outputInvalid } from "./failure.js";
 
 export interface Score {

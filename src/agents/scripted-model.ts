@@ -6,11 +6,16 @@
 import type { Clock } from "../base/clock.js";
 import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
-import type { Usage } from "../engine/events.js";
-import { definitionPathOf } from "../engine/identity.js";
+import type { Usage } from "../engine/events/events.js";
+import { definitionPathOf } from "../engine/events/identity.js";
 import type { Model, ModelAnswer, ModelRequest } from "./contract.js";
 import { formatPath } from "../definition/fault.js";
-import { readScript, type Script, type ScriptedAnswer, type StepScript } from "../definition/scripted-answers.js";
+import {
+  readScript,
+  type Script,
+  type ScriptedAnswer,
+  type StepScript,
+} from "../definition/settings/scripted-answers.js";
 
 export const SCRIPTED_PROVIDER = "scripted";
 const ANY_STEP = "*";

@@ -7,7 +7,7 @@
  * Source: DESIGN section 5.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import type { ConfidenceParts } from "../engine/events.js";
+import type { ConfidenceParts } from "../engine/events/events.js";
 import type { CompletedOutcome } from "./report.js";
 
 const PARTS = ["knowledge", "information", "implementation", "validation"] as const;

@@ -11,12 +11,12 @@
 import type { CheckpointId } from "../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { encodeJsonPieces } from "../base/json-pieces.js";
-import type { Decision } from "../engine/decision.js";
-import type { SavedFile } from "../engine/deliverables.js";
-import type { EventOf, ValueRef } from "../engine/events.js";
-import { captureState, type CapturedState, encodeCaptured } from "../engine/state-codec.js";
-import type { EvaluationEntry, PhaseEntry, StepEntry, TaskEntry, TaskState } from "../engine/state.js";
-import type { Totals } from "../engine/totals.js";
+import type { Decision } from "../engine/events/decision.js";
+import type { SavedFile } from "../engine/pictures/deliverables.js";
+import type { EventOf, ValueRef } from "../engine/events/events.js";
+import { captureState, type CapturedState, encodeCaptured } from "../engine/state/state-codec.js";
+import type { EvaluationEntry, PhaseEntry, StepEntry, TaskEntry, TaskState } from "../engine/state/state.js";
+import type { Totals } from "../engine/evolve/totals.js";
 import type {
   CheckpointAgent,
   CheckpointDecision,

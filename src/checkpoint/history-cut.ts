@@ -6,10 +6,10 @@
  * Owns: the choice. Removing is retention's and the verb's; the journal's room reads. Source: STORAGE section 1.12.
  */
 import type { JsonValue } from "../base/json.js";
-import type { BlobRef } from "../engine/events.js";
-import { carriedState, withInlineState } from "../engine/evolve-return.js";
-import { captureState, encodeCaptured } from "../engine/state-codec.js";
-import type { CheckpointEntry, TaskState } from "../engine/state.js";
+import type { BlobRef } from "../engine/events/events.js";
+import { carriedState, withInlineState } from "../engine/evolve/evolve-return.js";
+import { captureState, encodeCaptured } from "../engine/state/state-codec.js";
+import type { CheckpointEntry, TaskState } from "../engine/state/state.js";
 import type { History, HistorySegment } from "../journal/history.js";
 import type { HistoryRecord } from "../journal/segment-records.js";
 import type { LoadedSnapshot } from "./contract.js";

@@ -5,7 +5,7 @@
  * only makes a checkpoint quicker to load.
  */
 import { SplashdownError } from "../base/errors.js";
-import type { CheckpointEntry } from "../engine/state.js";
+import type { CheckpointEntry } from "../engine/state/state.js";
 import type { TaskStore } from "../store/contract.js";
 import { formatSnapshotName, parseSnapshotName, SNAPSHOT_PREFIX } from "./names.js";
 import { listSnapshotFiles } from "./source.js";

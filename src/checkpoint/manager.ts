@@ -17,9 +17,9 @@ import { errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../base/er
 import type { CheckpointId } from "../base/ids.js";
 import { LIMITS } from "../base/limits.js";
 import type { Log } from "../base/log.js";
-import type { EventOf } from "../engine/events.js";
+import type { EventOf } from "../engine/events/events.js";
 import type { BlobShelf, CheckpointHook } from "../engine/ports.js";
-import type { TaskState } from "../engine/state.js";
+import type { TaskState } from "../engine/state/state.js";
 import { capture, labelOf, type SnapshotCapture } from "./capture.js";
 import type { CheckpointJournal, SnapshotEvent } from "./contract.js";
 import { findLargest, formatLargest, LARGEST_NAMED, type SizedPath } from "./large-values.js";

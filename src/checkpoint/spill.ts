@@ -7,9 +7,9 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
-import type { ValueRef } from "../engine/events.js";
+import type { ValueRef } from "../engine/events/events.js";
 import type { BlobShelf } from "../engine/ports.js";
-import type { StepEntry } from "../engine/state.js";
+import type { StepEntry } from "../engine/state/state.js";
 import { encodePayload, labelOf, type OutputEntry, type SnapshotCapture } from "./capture.js";
 import { findLargest, formatLargest, LARGEST_NAMED, type SizedPath } from "./large-values.js";
 import type { Pace } from "./pace.js";

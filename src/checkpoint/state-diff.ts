@@ -6,9 +6,9 @@
  * Source: DESIGN section 10 (diff).
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
-import type { Decision } from "../engine/decision.js";
-import type { BlobRef, ValueRef } from "../engine/events.js";
-import type { EvaluationEntry, PhaseEntry, QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
+import type { Decision } from "../engine/events/decision.js";
+import type { BlobRef, ValueRef } from "../engine/events/events.js";
+import type { EvaluationEntry, PhaseEntry, QuestionEntry, StepEntry, TaskState } from "../engine/state/state.js";
 import { diffValues, type ValueDifference, type ValueMark } from "./value-diff.js";
 
 /** One difference and where it is. */

@@ -5,7 +5,7 @@
  * prompt down.
  */
 import type { JsonValue } from "../base/json.js";
-import type { AskPerson } from "../runtime/person.js";
+import type { AskPerson } from "../runtime/people/person.js";
 import type { QuestionView } from "../runtime/contract.js";
 import type { Streams } from "./deps.js";
 import { cleanForTerminal } from "./output.js";

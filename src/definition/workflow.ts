@@ -13,7 +13,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { HooksDefinition } from "./hooks.js";
 import type { ConsolidationRule, PlannerRule, PlanRule } from "./goal-rules.js";
 import type { ConfidenceRule, EvaluationDefinition, ScorerWay } from "./phase-rules.js";
-import type { ReadFrom, WorkflowSource } from "./read-from.js";
+import type { ReadFrom, WorkflowSource } from "./files/read-from.js";
 import type { ToolDefinition, ToolServer } from "./tool-definition.js";
 
 /** Jinja text; a value that is one whole `{{ expression }}` keeps its type. */

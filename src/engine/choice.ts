@@ -6,11 +6,11 @@
  */
 import { createUuid } from "../base/ids.js";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
-import type { Decision } from "./decision.js";
-import type { BlobRef, EngineEvent, ValueRef } from "./events.js";
+import type { Decision } from "./events/decision.js";
+import type { BlobRef, EngineEvent, ValueRef } from "./events/events.js";
 import type { DecideContext } from "./input.js";
-import type { TaskState } from "./state.js";
-import type { ChannelChange } from "./wishes.js";
+import type { TaskState } from "./state/state.js";
+import type { ChannelChange } from "./events/wishes.js";
 
 export interface Choice {
   readonly state: TaskState;

@@ -9,18 +9,18 @@
  *
  * E3: every prefix of an answer is a legal state: what the rest would have said follows again from the state.
  */
-import { decideAdvance } from "./advance.js";
-import { decideApproval } from "./approval.js";
+import { decideAdvance } from "./advance/advance.js";
+import { decideApproval } from "./people/approval.js";
 import { createChoice, type Choice } from "./choice.js";
 import { decideClose, decideQuiescent } from "./ending.js";
-import type { EngineEvent } from "./events.js";
+import type { EngineEvent } from "./events/events.js";
 import type { DecideContext, Decided, EngineInput } from "./input.js";
-import { findReachedLimit, isLimitOpen, openLimitQuestion } from "./limits.js";
-import { decideOutcome } from "./outcome.js";
-import { decideAnswer, decideReminders, openQuestion } from "./questions.js";
-import { decideMessage, decideReport } from "./reports.js";
+import { findReachedLimit, isLimitOpen, openLimitQuestion } from "./advance/limits.js";
+import { decideOutcome } from "./outcomes/outcome.js";
+import { decideAnswer, decideReminders, openQuestion } from "./people/questions.js";
+import { decideMessage, decideReport } from "./outcomes/reports.js";
 import { decideResumed } from "./resumption.js";
-import type { TaskState } from "./state.js";
+import type { TaskState } from "./state/state.js";
 import { addCheckpoints } from "./triggers.js";
 
 /** Chooses what follows from an input; reads the state and changes nothing. */

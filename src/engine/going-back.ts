@@ -3,13 +3,13 @@
  * outside is asked about where it would start again (see start.ts).
  */
 import { createDecision, type Choice } from "./choice.js";
-import type { EngineEvent, EventOf } from "./events.js";
-import { evolve } from "./evolve.js";
-import { encodeWhole } from "./evolve-return.js";
+import type { EngineEvent, EventOf } from "./events/events.js";
+import { evolve } from "./evolve/evolve.js";
+import { encodeWhole } from "./evolve/evolve-return.js";
 import type { GoBack } from "./input.js";
 import { mayHaveBegun } from "./lookup.js";
-import type { ScopeEntry, StepEntry, TaskState } from "./state.js";
-import { decodeSections } from "./state-sections.js";
+import type { ScopeEntry, StepEntry, TaskState } from "./state/state.js";
+import { decodeSections } from "./state/state-sections.js";
 import { currentPhase, recordCheckpoint } from "./triggers.js";
 import type { JsonObject } from "../base/json.js";
 

@@ -7,14 +7,14 @@
  */
 import { errorCodeOf, messageOf } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
-import { HOOKS_NAME } from "../definition/defaults.js";
+import { HOOKS_NAME } from "../definition/build/defaults.js";
 import type { HookName, HooksDefinition } from "../definition/hooks.js";
 import type { Choice } from "./choice.js";
-import { describeScope } from "./describe-scope.js";
-import type { EngineEvent, StepError } from "./events.js";
+import { describeScope } from "./views/describe-scope.js";
+import type { EngineEvent, StepError } from "./events/events.js";
 import { createIntent, type IntentRequest } from "./intent.js";
 import { childPath, currentStepId, requireTask, type PlacedWorkflow } from "./lookup.js";
-import { failAttempt } from "./outcome.js";
+import { failAttempt } from "./outcomes/outcome.js";
 
 interface Occasion {
   /** What templates see besides. */

@@ -5,22 +5,22 @@
  * until it answers nothing → durable → look for a higher epoch → act on what was intended and is still open. `decide`
  * reads the state and changes nothing. Steps of kind `wait` are not performed: `due` ends them.
  */
-import type { ApprovalWish } from "./approval.js";
+import type { ApprovalWish } from "./people/approval.js";
 import type { QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
-import type { TemplateScope } from "../definition/templates.js";
+import type { TemplateScope } from "../definition/templates/templates.js";
 import type { Condition, Effects, Template, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
-import type { TrackRecords } from "./confidence.js";
-import type { BlobRef, EngineEvent, ProcessRef, TaskEnd, Usage, ValueRef } from "./events.js";
-import type { QuestionKind, QuestionOption } from "./question.js";
-import type { OrphanCompletion } from "./orphan-completions.js";
+import type { TrackRecords } from "./phases/confidence.js";
+import type { BlobRef, EngineEvent, ProcessRef, TaskEnd, Usage, ValueRef } from "./events/events.js";
+import type { QuestionKind, QuestionOption } from "./people/question.js";
+import type { OrphanCompletion } from "./outcomes/orphan-completions.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
-import type { CheckpointEntry } from "./state.js";
-import type { Wishes } from "./wishes.js";
+import type { CheckpointEntry } from "./state/state.js";
+import type { Wishes } from "./events/wishes.js";
 
 /**
- * The template language as the engine sees it; definition/templates.ts satisfies it. A scope is asked only for the names
+ * The template language as the engine sees it; definition/templates/templates.ts satisfies it. A scope is asked only for the names
  * that the template uses, so nothing else is put together or loaded.
  *
  * Errors: TEMPLATE_FAILED.

@@ -9,13 +9,13 @@ import { errorCodeOf, messageOf } from "../base/errors.js";
 import type { QuestionId } from "../base/ids.js";
 import { canonicalJson, isJsonObject, type JsonObject } from "../base/json.js";
 import type { OnUnknown, StepDefinition } from "../definition/workflow.js";
-import { CONSOLIDATE_NAME } from "../definition/defaults.js";
+import { CONSOLIDATE_NAME } from "../definition/build/defaults.js";
 import type { Choice } from "./choice.js";
-import { listSureResults } from "./confidence-report.js";
-import { describeStepScope, specialistNames } from "./describe-scope.js";
-import type { EventOf, StepError, ValueRef } from "./events.js";
-import { definitionPathOf, idempotencyKeyOf, stepIdOf } from "./identity.js";
-import { renderKind } from "./rendering.js";
+import { listSureResults } from "./pictures/confidence-report.js";
+import { describeStepScope, specialistNames } from "./views/describe-scope.js";
+import type { EventOf, StepError, ValueRef } from "./events/events.js";
+import { definitionPathOf, idempotencyKeyOf, stepIdOf } from "./events/identity.js";
+import { renderKind } from "./views/rendering.js";
 import {
   childPath,
   currentStepId,
@@ -31,7 +31,7 @@ import {
   requireTask,
   type PlacedPhase,
 } from "./lookup.js";
-import type { StepEntry, TaskState } from "./state.js";
+import type { StepEntry, TaskState } from "./state/state.js";
 
 export interface IntentRequest {
   readonly path: string;

@@ -9,7 +9,7 @@ import { assert, SplashdownError } from "../base/errors.js";
 import type { StepId } from "../base/ids.js";
 import type { JsonObject } from "../base/json.js";
 import type { HooksDefinition } from "../definition/hooks.js";
-import { ATLAS_NAME, CONSOLIDATE_NAME, HOOKS_NAME, PLAN_NAME } from "../definition/defaults.js";
+import { ATLAS_NAME, CONSOLIDATE_NAME, HOOKS_NAME, PLAN_NAME } from "../definition/build/defaults.js";
 import type {
   NodeDefinition,
   OnFailure,
@@ -21,8 +21,8 @@ import type {
   WorkflowDefinition,
   WorkflowScope,
 } from "../definition/workflow.js";
-import { definitionPathOf, nameOfPath, parentPathOf, stepIdOf } from "./identity.js";
-import type { ScopeEntry, StepEntry, TaskEntry, TaskState } from "./state.js";
+import { definitionPathOf, nameOfPath, parentPathOf, stepIdOf } from "./events/identity.js";
+import type { ScopeEntry, StepEntry, TaskEntry, TaskState } from "./state/state.js";
 
 /** Where a node stands in the definition, or an instance of it in the state. */
 export interface NodePlace {

@@ -8,11 +8,11 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Log } from "../base/log.js";
 import type { QuestionId } from "../base/ids.js";
 import type { TextPart } from "../definition/fault.js";
-import type { WrittenPlace } from "../definition/template-places.js";
+import type { WrittenPlace } from "../definition/templates/template-places.js";
 import type { Effects, StepDefinition } from "../definition/workflow.js";
-import type { Approval, ApprovalWish } from "./approval.js";
-import type { BlobRef, ConfidenceParts, EngineEvent, ProcessRef, StepError, Usage } from "./events.js";
-import type { StepEntry, TaskState } from "./state.js";
+import type { Approval, ApprovalWish } from "./people/approval.js";
+import type { BlobRef, ConfidenceParts, EngineEvent, ProcessRef, StepError, Usage } from "./events/events.js";
+import type { StepEntry, TaskState } from "./state/state.js";
 
 /** The journal as the engine sees it. */
 export interface EventLog {

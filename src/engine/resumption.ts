@@ -8,21 +8,21 @@
  */
 import type { JsonValue } from "../base/json.js";
 import { createDecision, decideOnce, decideThat, loadValue, type Choice } from "./choice.js";
-import type { EngineEvent } from "./events.js";
-import { reenterScope } from "./entering.js";
-import { CANCELLED_TO_RESUME } from "./evolve-steps.js";
-import { collectFeedback } from "./evaluation.js";
+import type { EngineEvent } from "./events/events.js";
+import { reenterScope } from "./advance/entering.js";
+import { CANCELLED_TO_RESUME } from "./evolve/evolve-steps.js";
+import { collectFeedback } from "./phases/evaluation.js";
 import { goBack } from "./going-back.js";
-import { findEvaluation } from "./evolve-evaluation.js";
-import { definitionPathOf } from "./identity.js";
+import { findEvaluation } from "./evolve/evolve-evaluation.js";
+import { definitionPathOf } from "./events/identity.js";
 import type { EngineInput } from "./input.js";
 import { childPath, findScopeDefinition, findStepDefinition, indexDefinition, isPerformed } from "./lookup.js";
-import { findOffered, tellOrphans } from "./orphan-completions.js";
-import { offerLater } from "./outcome-question.js";
-import { chooseRoute } from "./routes.js";
-import type { QuestionEntry, ScopeEntry, StepEntry } from "./state.js";
+import { findOffered, tellOrphans } from "./outcomes/orphan-completions.js";
+import { offerLater } from "./people/outcome-question.js";
+import { chooseRoute } from "./advance/routes.js";
+import type { QuestionEntry, ScopeEntry, StepEntry } from "./state/state.js";
 import { catchUp } from "./triggers.js";
-import { findFlagPolicy, judgeOpenStep } from "./unknown-outcome.js";
+import { findFlagPolicy, judgeOpenStep } from "./outcomes/unknown-outcome.js";
 
 type ResumedInput = Extract<EngineInput, { kind: "resumed" }>;
 

@@ -11,10 +11,10 @@ import { errorCodeOf } from "../base/errors.js";
 import { createUuid, type CheckpointId } from "../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { Choice } from "./choice.js";
-import type { EngineEvent, EventOf, Trigger } from "./events.js";
-import { computeElapsedMs } from "./limits.js";
+import type { EngineEvent, EventOf, Trigger } from "./events/events.js";
+import { computeElapsedMs } from "./advance/limits.js";
 import { ownPhaseNumber, requireTask } from "./lookup.js";
-import type { TaskState } from "./state.js";
+import type { TaskState } from "./state/state.js";
 
 const MEMORY_HIGH = 0.85;
 const MEMORY_INTERVAL_MS = 60_000;

@@ -7,7 +7,7 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
-import type { EngineEvent } from "../engine/events.js";
+import type { EngineEvent } from "../engine/events/events.js";
 import type { SegmentId, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import { statesHash, walkChain, type Chain, type ChainLink } from "./chain.js";

@@ -1,6 +1,6 @@
 /** Events that are not durable yet, numbered, with their plain bodies: what a new segment must repeat after a failure. */
-import { encodeEvent } from "../engine/event-codec.js";
-import type { EngineEvent } from "../engine/events.js";
+import { encodeEvent } from "../engine/events/event-codec.js";
+import type { EngineEvent } from "../engine/events/events.js";
 import { encodeBody, markBatchStart } from "./record-body.js";
 import { computeAad, encodeRecordLine } from "./record-line.js";
 import type { FileSealer } from "../vault/contract.js";

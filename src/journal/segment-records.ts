@@ -8,8 +8,8 @@
  */
 import { encodeBase64Url } from "../base/digest.js";
 import { assert, SplashdownError } from "../base/errors.js";
-import { decodeEvent } from "../engine/event-codec.js";
-import type { EngineEvent } from "../engine/events.js";
+import { decodeEvent } from "../engine/events/event-codec.js";
+import type { EngineEvent } from "../engine/events/events.js";
 import type { SegmentId } from "../store/contract.js";
 import type { FileOpener, TaskVault } from "../vault/contract.js";
 import type { JournalPosition } from "./position.js";

@@ -9,7 +9,7 @@
 import { encodeBase64Url } from "../base/digest.js";
 import { assert } from "../base/errors.js";
 import type { Clock } from "../base/clock.js";
-import type { EngineEvent } from "../engine/events.js";
+import type { EngineEvent } from "../engine/events/events.js";
 import type { SegmentWriter, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { JournalPosition } from "./position.js";

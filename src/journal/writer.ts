@@ -17,7 +17,7 @@ import type { Clock } from "../base/clock.js";
 import { SplashdownError, assert, isErrorCode, messageOf } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
 import { silentLog, type Log } from "../base/log.js";
-import type { EngineEvent } from "../engine/events.js";
+import type { EngineEvent } from "../engine/events/events.js";
 import type { EventLog } from "../engine/ports.js";
 import type { SegmentWriter, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";

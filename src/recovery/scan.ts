@@ -8,7 +8,7 @@
  */
 import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import type { ErrorCode } from "../base/error-table.js";
-import type { EngineEvent, EventOf } from "../engine/events.js";
+import type { EngineEvent, EventOf } from "../engine/events/events.js";
 import { readJournalEnd, type JournalEnd } from "../journal/journal-end.js";
 import type { HistoryRecord } from "../journal/segment-records.js";
 import type { OwnerFacts, OwnerState, Store, TaskStore } from "../store/contract.js";

@@ -8,11 +8,18 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { DefinitionFault } from "../definition/fault.js";
 import type { OnUnknown } from "../definition/workflow.js";
 import type { KeySourceSetting } from "../vault/key-source.js";
-import type * as Faces from "./face-views.js";
-import type { ProgramCheckpoints } from "./program-checkpoints.js";
-import type { ExportOptions, ExportView, ImportOptions, ImportView, ShredOptions, ShredView } from "./bundle-views.js";
-import type { KeyChangeView, KeyTarget, RotateOptions } from "./key-views.js";
-import type { StoreCopyOptions, StoreCopyView, TrashOptions, TrashView } from "./store-views.js";
+import type * as Faces from "./faces/face-views.js";
+import type { ProgramCheckpoints } from "./retention/program-checkpoints.js";
+import type {
+  ExportOptions,
+  ExportView,
+  ImportOptions,
+  ImportView,
+  ShredOptions,
+  ShredView,
+} from "./transfer/bundle-views.js";
+import type { KeyChangeView, KeyTarget, RotateOptions } from "./keys/key-views.js";
+import type { StoreCopyOptions, StoreCopyView, TrashOptions, TrashView } from "./transfer/store-views.js";
 import type {
   ClearOptions,
   ForkOptions,
@@ -23,17 +30,17 @@ import type {
   PruneView,
   ReplayOptions,
   ReplayView,
-} from "./past-views.js";
+} from "./past/past-views.js";
 import type { CheckpointView, EventView, QuestionView, RunView, TaskSummaryView, TaskView } from "./task-views.js";
 
-export type * from "./bundle-views.js";
-export type * from "./face-views.js";
-export type * from "./key-views.js";
-export type * from "./store-views.js";
+export type * from "./transfer/bundle-views.js";
+export type * from "./faces/face-views.js";
+export type * from "./keys/key-views.js";
+export type * from "./transfer/store-views.js";
 export type * from "./task-views.js";
 
 export type { KeySourceSetting, OnUnknown };
-export type * from "./past-views.js";
+export type * from "./past/past-views.js";
 export type { ProgramCheckpoints };
 export type { AgentReport, DecisionReport, StandaloneState } from "../checkpoint/standalone.js";
 

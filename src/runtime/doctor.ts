@@ -4,7 +4,7 @@ import { messageOf, SplashdownError } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
 import { readSources } from "../vault/key-source.js";
 import type { CheckView } from "./contract.js";
-import { listUnacknowledgedKeys } from "./keys-verbs.js";
+import { listUnacknowledgedKeys } from "./keys/keys-verbs.js";
 import type { Services } from "./services.js";
 import { listSummaries } from "./summaries.js";
 

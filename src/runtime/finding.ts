@@ -2,7 +2,7 @@
 import { isErrorCode, SplashdownError } from "../base/errors.js";
 import { quoteArgument } from "../base/shell-text.js";
 import { selectCheckpoint } from "../checkpoint/listing.js";
-import type { CheckpointEntry, TaskState } from "../engine/state.js";
+import type { CheckpointEntry, TaskState } from "../engine/state/state.js";
 import type { TaskStore } from "../store/contract.js";
 import { selectTask } from "./locate.js";
 import { openReadable } from "./readable-tasks.js";

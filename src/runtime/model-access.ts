@@ -15,13 +15,13 @@ import { messageOf, SplashdownError } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
 import type { Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
-import type { EffectiveSettings } from "../definition/settings.js";
+import type { EffectiveSettings } from "../definition/settings/settings.js";
 import type { NodeDefinition } from "../definition/workflow.js";
 import type { ProcessHost } from "../process/contract.js";
 import type { CheckView } from "./contract.js";
 import type { Environment } from "./environment.js";
-import { createKeyCommandRunner } from "./key-command-runner.js";
-import { readSystemSecret } from "./key-packages.js";
+import { createKeyCommandRunner } from "./keys/key-command-runner.js";
+import { readSystemSecret } from "./keys/key-packages.js";
 import { noteProviders } from "./provider-notes.js";
 
 export interface ModelAccessDeps {

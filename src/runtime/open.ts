@@ -16,12 +16,12 @@ import { openCachedStore } from "../store/cached-store.js";
 import type { Store } from "../store/contract.js";
 import { openStore, type OpenStoreParts } from "../store/open-store.js";
 import { PatientFileSystem } from "../store/patient-file-system.js";
-import type { AskPerson } from "./person.js";
-import { AuditTrail } from "./audit-trail.js";
+import type { AskPerson } from "./people/person.js";
+import { AuditTrail } from "./audit/audit-trail.js";
 import type { Splashdown } from "./contract.js";
 import { Emitter } from "./emitter.js";
 import { readBootId, readEnvironment, type Environment } from "./environment.js";
-import { KeyAccess } from "./key-access.js";
+import { KeyAccess } from "./keys/key-access.js";
 import { createMemoryGauge } from "./memory-gauge.js";
 import { ModelAccess } from "./model-access.js";
 import type { Services } from "./services.js";
@@ -154,7 +154,8 @@ class LazyProcesses {
 }
 
 async function loadTemplates(): Promise<TemplateEngine> {
-  const { evaluateCondition, initTemplates, renderText, renderValue } = await import("../definition/templates.js");
+  const { evaluateCondition, initTemplates, renderText, renderValue } =
+    await import("../definition/templates/templates.js");
   await initTemplates();
   return { renderValue, renderText, evaluateCondition };
 }

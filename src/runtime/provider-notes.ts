@@ -4,8 +4,8 @@ import type { ModelChoice } from "../agents/model-call.js";
 import { readModelPlan } from "../agents/model-plan.js";
 import { SCRIPTED_PROVIDER } from "../agents/scripted-model.js";
 import { findNearest } from "../definition/nearest.js";
-import { chooseProvider } from "../definition/provider-map.js";
-import type { EffectiveSettings } from "../definition/settings.js";
+import { chooseProvider } from "../definition/settings/provider-map.js";
+import type { EffectiveSettings } from "../definition/settings/settings.js";
 import type { NodeDefinition } from "../definition/workflow.js";
 
 /** Words of other tools that name no service; a run says what to do about them. */

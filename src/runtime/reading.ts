@@ -6,9 +6,9 @@
 import { createBlobShelf } from "../checkpoint/blobs.js";
 import { createSnapshotSource, type PictureSource } from "../checkpoint/source.js";
 import type { JsonValue } from "../base/json.js";
-import type { ForkOrigin } from "../engine/fork-origin.js";
-import type { ValueRef } from "../engine/events.js";
-import type { TaskState } from "../engine/state.js";
+import type { ForkOrigin } from "../engine/events/fork-origin.js";
+import type { ValueRef } from "../engine/events/events.js";
+import type { TaskState } from "../engine/state/state.js";
 import type { History, ScanCache } from "../journal/history.js";
 import { readTask, type FoldedTask, type KnownTask } from "../recovery/fold.js";
 import { findRollback } from "../recovery/rollback-guard.js";
@@ -16,8 +16,8 @@ import type { OwnerState, TaskStore } from "../store/contract.js";
 import { loadAnchor, type LoadedAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { QuestionView, TaskView } from "./contract.js";
-import { loadStanding } from "./giving.js";
-import { loadAnswer } from "./control.js";
+import { loadStanding } from "./people/giving.js";
+import { loadAnswer } from "./people/control.js";
 import type { Services } from "./services.js";
 import {
   chooseNext,

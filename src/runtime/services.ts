@@ -3,19 +3,19 @@ import type { Clock } from "../base/clock.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
-import type { EffectiveSettings } from "../definition/settings.js";
-import type { LoadedWorkflow } from "../definition/loaded-workflow.js";
+import type { EffectiveSettings } from "../definition/settings/settings.js";
+import type { LoadedWorkflow } from "../definition/files/loaded-workflow.js";
 import type { WorkflowDefinition } from "../definition/workflow.js";
 import type { TemplateEngine } from "../engine/input.js";
 import type { MemoryGauge } from "../engine/ports.js";
 import type { ProcessHost } from "../process/contract.js";
 import type { Store } from "../store/contract.js";
-import type { AskPerson } from "./person.js";
-import type { AuditTrail } from "./audit-trail.js";
+import type { AskPerson } from "./people/person.js";
+import type { AuditTrail } from "./audit/audit-trail.js";
 import type { RunningView } from "./contract.js";
 import type { Emitter } from "./emitter.js";
 import type { Environment } from "./environment.js";
-import type { KeyAccess } from "./key-access.js";
+import type { KeyAccess } from "./keys/key-access.js";
 import type { ModelAccess } from "./model-access.js";
 
 export interface Services {

@@ -7,20 +7,20 @@ import { resolve } from "node:path";
 import { SplashdownError } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
 import { hidePassword } from "../base/store-address.js";
-import { explainSettings, listSettings } from "../definition/settings-notes.js";
+import { explainSettings, listSettings } from "../definition/settings/settings-notes.js";
 import {
   loadSettingsFile,
   readEnvironmentSettings,
   settingsOfFlags,
   SETTINGS_FILES,
   settingsOfWorkflow,
-} from "../definition/settings-sources.js";
+} from "../definition/settings/settings-sources.js";
 import {
   mergeSettings,
   type EffectiveSettings,
   type MergedSettings,
   type SettingsLayer,
-} from "../definition/settings.js";
+} from "../definition/settings/settings.js";
 import type { WorkflowDefinition } from "../definition/workflow.js";
 import type { KeySourceSetting } from "../vault/key-source.js";
 import type { ConfigView } from "./contract.js";

@@ -1,17 +1,17 @@
 /** Short truths about all tasks: status from recovery's scan, name of the workflow and times from the journal's ends. */
 import { SplashdownError } from "../base/errors.js";
-import { moveInQuestion, openQuestion } from "../engine/evolve-questions.js";
-import { createState, type QuestionEntry, type TaskState } from "../engine/state.js";
+import { moveInQuestion, openQuestion } from "../engine/evolve/evolve-questions.js";
+import { createState, type QuestionEntry, type TaskState } from "../engine/state/state.js";
 import { readHistory, type History } from "../journal/history.js";
 import { foldHistory, lossError } from "../recovery/fold.js";
 import { findRollback } from "../recovery/rollback-guard.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskSummaryView } from "./contract.js";
-import { listUnanswered } from "./giving.js";
+import { listUnanswered } from "./people/giving.js";
 import { openTask, readAnchor, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
-import { measureTask } from "./prune-plan.js";
+import { measureTask } from "./retention/prune-plan.js";
 import { formatTime } from "./views.js";
 
 /** Shape: in the order of names. A task that cannot be read is one entry with its problem. */

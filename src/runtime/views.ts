@@ -1,12 +1,12 @@
 /** Turns state into the plain views that faces show. Pure; snake_case; times as ISO-8601 UTC text. */
 import type { JsonObject } from "../base/json.js";
 import { quoteArgument } from "../base/shell-text.js";
-import type { EngineEvent } from "../engine/events.js";
-import type { Decision } from "../engine/decision.js";
+import type { EngineEvent } from "../engine/events/events.js";
+import type { Decision } from "../engine/events/decision.js";
 import { currentStepId } from "../engine/lookup.js";
-import type { QuestionEntry, StepEntry, TaskState } from "../engine/state.js";
-import type { QuestionOption } from "../engine/question.js";
-import type { Wizard } from "../engine/wizard.js";
+import type { QuestionEntry, StepEntry, TaskState } from "../engine/state/state.js";
+import type { QuestionOption } from "../engine/people/question.js";
+import type { Wizard } from "../engine/people/wizard.js";
 import type {
   CheckpointView,
   DeliverableView,

@@ -9,8 +9,8 @@ import { pathToFileURL } from "node:url";
 import { sha256Hex } from "../base/digest.js";
 import { SplashdownError } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
-import type { LoaderDeps } from "../definition/loader.js";
-import type { ReadFrom } from "../definition/read-from.js";
+import type { LoaderDeps } from "../definition/files/loader.js";
+import type { ReadFrom } from "../definition/files/read-from.js";
 
 /** A variable of the environment, by name. */
 type LookUp = (name: string) => string | undefined;

@@ -16,8 +16,8 @@ import {
   encodeAuditFile,
   openDetails,
   type AuditHeader,
-} from "../../src/runtime/audit-file.js";
-import { decodeControlFile, encodeControlFile } from "../../src/runtime/control-file.js";
+} from "../../src/runtime/audit/audit-file.js";
+import { decodeControlFile, encodeControlFile } from "../../src/runtime/people/control-file.js";
 import {
   createCheckpointRoom,
   createTaskState,

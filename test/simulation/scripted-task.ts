@@ -8,8 +8,8 @@
 import { sha256Hex } from "../../src/base/digest.js";
 import type { CheckpointId, StepId } from "../../src/base/ids.js";
 import type { CommandStep, WorkflowDefinition } from "../../src/definition/workflow.js";
-import type { EngineEvent, EventOf } from "../../src/engine/events.js";
-import type { TaskState } from "../../src/engine/state.js";
+import type { EngineEvent, EventOf } from "../../src/engine/events/events.js";
+import type { TaskState } from "../../src/engine/state/state.js";
 import { JOURNAL_TASK_ID } from "../support/journal-room.js";
 
 /** In every input and output; no byte under the task's folder may show it. */

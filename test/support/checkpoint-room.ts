@@ -6,8 +6,8 @@ import type { CheckpointJournal, SnapshotEvent } from "../../src/checkpoint/cont
 import { createSnapshotSource } from "../../src/checkpoint/source.js";
 import type { SnapshotWriterOptions } from "../../src/checkpoint/writer.js";
 import type { WorkflowDefinition } from "../../src/definition/workflow.js";
-import type { EventOf, Trigger } from "../../src/engine/events.js";
-import { createState, type CheckpointEntry, type StepEntry, type TaskState } from "../../src/engine/state.js";
+import type { EventOf, Trigger } from "../../src/engine/events/events.js";
+import { createState, type CheckpointEntry, type StepEntry, type TaskState } from "../../src/engine/state/state.js";
 import type { JournalPosition } from "../../src/journal/position.js";
 import { MemorySpace, MemoryStore } from "../../src/store/memory-store.js";
 import type { TaskStore } from "../../src/store/contract.js";

@@ -6,19 +6,19 @@
  */
 import type { JsonObject, JsonValue } from "../../src/base/json.js";
 import type { StepId, TaskId } from "../../src/base/ids.js";
-import { evaluateCondition, renderText, renderValue } from "../../src/definition/templates.js";
+import { evaluateCondition, renderText, renderValue } from "../../src/definition/templates/templates.js";
 import type { WorkflowDefinition } from "../../src/definition/workflow.js";
-import type { TrackRecords } from "../../src/engine/confidence.js";
+import type { TrackRecords } from "../../src/engine/phases/confidence.js";
 import { decide } from "../../src/engine/decide.js";
-import { nextDueAtMs } from "../../src/engine/due.js";
-import type { BlobRef, EngineEvent, EngineEventType, EventOf, StepError } from "../../src/engine/events.js";
-import { evolve } from "../../src/engine/evolve.js";
+import { nextDueAtMs } from "../../src/engine/advance/due.js";
+import type { BlobRef, EngineEvent, EngineEventType, EventOf, StepError } from "../../src/engine/events/events.js";
+import { evolve } from "../../src/engine/evolve/evolve.js";
 import type { DecideContext, EngineInput } from "../../src/engine/input.js";
 import { isPerformed } from "../../src/engine/lookup.js";
-import { BY_TIMEOUT, listExpired } from "../../src/engine/questions.js";
+import { BY_TIMEOUT, listExpired } from "../../src/engine/people/questions.js";
 import type { StepOutcome } from "../../src/engine/ports.js";
-import { createState, type QuestionEntry, type StepEntry, type TaskState } from "../../src/engine/state.js";
-import type { ChannelChange } from "../../src/engine/wishes.js";
+import { createState, type QuestionEntry, type StepEntry, type TaskState } from "../../src/engine/state/state.js";
+import type { ChannelChange } from "../../src/engine/events/wishes.js";
 import { FAKE_START_MS } from "./fake-clock.js";
 import { createSeededRandom } from "./seeded-random.js";
 

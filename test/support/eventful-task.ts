@@ -6,7 +6,7 @@
 import type { JsonValue } from "../../src/base/json.js";
 import type { PhaseScope, WorkflowDefinition } from "../../src/definition/workflow.js";
 import type { StepOutcome } from "../../src/engine/ports.js";
-import type { QuestionEntry, StepEntry, TaskState } from "../../src/engine/state.js";
+import type { QuestionEntry, StepEntry, TaskState } from "../../src/engine/state/state.js";
 import { done, EngineHarness, failed } from "./engine-harness.js";
 import { BANDS, command, model, phase, phases, scorer, workflow } from "./workflow-builder.js";
 

@@ -1,6 +1,6 @@
 /** A task with a journal, faked around: memory store, sealed vault, a clock that moves when told. */
 import type { TaskId } from "../../src/base/ids.js";
-import type { EngineEvent } from "../../src/engine/events.js";
+import type { EngineEvent } from "../../src/engine/events/events.js";
 import { readHistory, type History } from "../../src/journal/history.js";
 import type { JournalPosition } from "../../src/journal/position.js";
 import { openJournalWriter, type JournalWriter, type JournalWriterOptions } from "../../src/journal/writer.js";

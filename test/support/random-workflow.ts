@@ -8,7 +8,7 @@ import type {
   WorkflowDefinition,
 } from "../../src/definition/workflow.js";
 import type { StepOutcome } from "../../src/engine/ports.js";
-import type { StepEntry } from "../../src/engine/state.js";
+import type { StepEntry } from "../../src/engine/state/state.js";
 import { done, failed } from "./engine-harness.js";
 import { createSeededNumbers } from "./seeded-random.js";
 import {

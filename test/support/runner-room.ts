@@ -3,14 +3,14 @@
  * when told. `crash` gives the room of the next owner, with what was durable and nothing else.
  */
 import type { JsonObject, JsonValue } from "../../src/base/json.js";
-import { evaluateCondition, renderText, renderValue } from "../../src/definition/templates.js";
+import { evaluateCondition, renderText, renderValue } from "../../src/definition/templates/templates.js";
 import type { WorkflowDefinition } from "../../src/definition/workflow.js";
-import type { BlobRef, EngineEvent, EngineEventType, EventOf } from "../../src/engine/events.js";
-import { evolve } from "../../src/engine/evolve.js";
+import type { BlobRef, EngineEvent, EngineEventType, EventOf } from "../../src/engine/events/events.js";
+import { evolve } from "../../src/engine/evolve/evolve.js";
 import type { EngineInput } from "../../src/engine/input.js";
 import type { CheckpointHook, ControlMessage, EnginePorts, StepOutcome } from "../../src/engine/ports.js";
 import { TaskRunner } from "../../src/engine/runner/task-runner.js";
-import { createState, type TaskState } from "../../src/engine/state.js";
+import { createState, type TaskState } from "../../src/engine/state/state.js";
 import { TASK_ID } from "./engine-harness.js";
 import { FakeClock, flushReactions } from "./fake-clock.js";
 import { HandLog } from "./hand-log.js";

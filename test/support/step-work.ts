@@ -2,7 +2,7 @@
 import type { StepId } from "../../src/base/ids.js";
 import type { StepDefinition, StepKind } from "../../src/definition/workflow.js";
 import type { StepWork } from "../../src/engine/ports.js";
-import type { StepEntry } from "../../src/engine/state.js";
+import type { StepEntry } from "../../src/engine/state/state.js";
 
 const DEFINITION_BASE = {
   node: "step",

@@ -9,7 +9,7 @@
  * copilot `session.start` data.sessionId · `assistant.message` data.content · `result` sessionId, exitCode, usage
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import type { Usage } from "../../engine/events.js";
+import type { Usage } from "../../engine/events/events.js";
 
 /** What one line says. */
 export interface LineNews {

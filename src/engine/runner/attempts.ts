@@ -7,10 +7,10 @@
 import { errorCodeOf } from "../../base/errors.js";
 import type { StepId } from "../../base/ids.js";
 import type { StepDefinition } from "../../definition/workflow.js";
-import type { EventOf } from "../events.js";
+import type { EventOf } from "../events/events.js";
 import { findStepDefinition } from "../lookup.js";
 import type { Performer, StepOutcome } from "../ports.js";
-import type { TaskState } from "../state.js";
+import type { TaskState } from "../state/state.js";
 import type { Activity } from "./activity.js";
 import { Attempt, type AttemptDeps, type CloseReason } from "./attempt.js";
 import { describeThrown, judgeOutcome } from "./outcome.js";

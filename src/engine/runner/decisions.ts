@@ -9,12 +9,12 @@
  */
 import type { JsonValue } from "../../base/json.js";
 import { decide } from "../decide.js";
-import type { EngineEvent, EventOf } from "../events.js";
-import { evolve } from "../evolve.js";
-import { carriedState } from "../evolve-return.js";
+import type { EngineEvent, EventOf } from "../events/events.js";
+import { evolve } from "../evolve/evolve.js";
+import { carriedState } from "../evolve/evolve-return.js";
 import type { DecideContext, EngineInput, TemplateEngine } from "../input.js";
 import type { EnginePorts } from "../ports.js";
-import type { TaskState } from "../state.js";
+import type { TaskState } from "../state/state.js";
 import { Mailbox } from "./mailbox.js";
 import type { LargeValues } from "./values.js";
 

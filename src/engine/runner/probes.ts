@@ -8,7 +8,7 @@ import type { JsonValue } from "../../base/json.js";
 import { findStepDefinition } from "../lookup.js";
 import type { EngineInput } from "../input.js";
 import type { EnginePorts } from "../ports.js";
-import type { StepEntry, TaskState } from "../state.js";
+import type { StepEntry, TaskState } from "../state/state.js";
 import { judgeOutcome } from "./outcome.js";
 import type { LargeValues } from "./values.js";
 import { assembleWork } from "./work.js";

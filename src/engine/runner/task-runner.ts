@@ -14,13 +14,13 @@
  */
 import { EXIT_STATUS } from "../../base/error-table.js";
 import { SplashdownError } from "../../base/errors.js";
-import type { EngineEvent, EventOf, TaskEnd } from "../events.js";
+import type { EngineEvent, EventOf, TaskEnd } from "../events/events.js";
 import type { EngineInput, TemplateEngine } from "../input.js";
 import { isPerformed } from "../lookup.js";
 import type { ControlMessage, EnginePorts } from "../ports.js";
-import { BY_TIMEOUT, listExpired } from "../questions.js";
-import { isKnownRequest } from "../reports.js";
-import type { TaskState } from "../state.js";
+import { BY_TIMEOUT, listExpired } from "../people/questions.js";
+import { isKnownRequest } from "../outcomes/reports.js";
+import type { TaskState } from "../state/state.js";
 import { Activity } from "./activity.js";
 import { Attempts } from "./attempts.js";
 import { Decisions } from "./decisions.js";

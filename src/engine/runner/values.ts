@@ -6,7 +6,7 @@
  */
 import type { JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import type { BlobRef, EngineEvent, EventOf, ValueRef } from "../events.js";
+import type { BlobRef, EngineEvent, EventOf, ValueRef } from "../events/events.js";
 import type { BlobShelf } from "../ports.js";
 import { isSmall } from "./value-size.js";
 

@@ -5,12 +5,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { StepDefinition } from "../../definition/workflow.js";
 import type { StepWork, TaskFacts } from "../ports.js";
-import { findApproval } from "../approval.js";
-import { locateFor } from "../describe-scope.js";
-import { findReference } from "../deliverables.js";
+import { findApproval } from "../people/approval.js";
+import { locateFor } from "../views/describe-scope.js";
+import { findReference } from "../pictures/deliverables.js";
 import { isBriefed } from "../intent.js";
 import { findPhase, findWorkflow, requireTask } from "../lookup.js";
-import type { StepEntry, TaskState } from "../state.js";
+import type { StepEntry, TaskState } from "../state/state.js";
 import type { LargeValues } from "./values.js";
 
 export interface WorkSources {

@@ -6,8 +6,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.js";
-import { findTemplateFault } from "../../../src/definition/template-check.js";
-import { renderText } from "../../../src/definition/templates.js";
+import { findTemplateFault } from "../../../src/definition/templates/template-check.js";
+import { renderText } from "../../../src/definition/templates/templates.js";
 
 interface Table {
   readonly scope: JsonObject;

@@ -5,15 +5,15 @@
 import type { Clock } from "../../../src/base/clock.js";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { silentLog } from "../../../src/base/log.js";
-import * as templates from "../../../src/definition/templates.js";
+import * as templates from "../../../src/definition/templates/templates.js";
 import type { ProcessHost } from "../../../src/process/contract.js";
 import type { PresencePort } from "../../../src/store/presence-port.js";
 import type { StoreParts } from "../../../src/store/store-parts.js";
-import { AuditTrail } from "../../../src/runtime/audit-trail.js";
+import { AuditTrail } from "../../../src/runtime/audit/audit-trail.js";
 import type { Splashdown } from "../../../src/runtime/contract.js";
 import { Emitter } from "../../../src/runtime/emitter.js";
 import { createEnvironment } from "../../../src/runtime/environment.js";
-import { KeyAccess } from "../../../src/runtime/key-access.js";
+import { KeyAccess } from "../../../src/runtime/keys/key-access.js";
 import type { Services } from "../../../src/runtime/services.js";
 import { loadSettings } from "../../../src/runtime/settings-loading.js";
 import { ModelAccess } from "../../../src/runtime/model-access.js";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
-import type { WorkflowFunctions } from "../../../src/definition/loaded-workflow.js";
+import type { WorkflowFunctions } from "../../../src/definition/files/loaded-workflow.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
 import { createRecordingSink } from "../../support/recording-sink.js";
 import { createStepWork, type WorkParts } from "../../support/step-work.js";

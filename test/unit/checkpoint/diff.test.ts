@@ -3,8 +3,8 @@ import type { JsonValue } from "../../../src/base/json.js";
 import { formatDiff } from "../../../src/checkpoint/diff-text.js";
 import { diffStates, type StateDiff } from "../../../src/checkpoint/state-diff.js";
 import { diffText, diffValues } from "../../../src/checkpoint/value-diff.js";
-import type { Decision } from "../../../src/engine/decision.js";
-import type { StepEntry, TaskState } from "../../../src/engine/state.js";
+import type { Decision } from "../../../src/engine/events/decision.js";
+import type { StepEntry, TaskState } from "../../../src/engine/state/state.js";
 import { createStep, createTaskState, textOf } from "../../support/checkpoint-room.js";
 import { processorMsOf } from "../../support/real-clock.js";
 

@@ -15,7 +15,7 @@ import { spillLargest } from "../../../src/checkpoint/spill.js";
 import { diffStates } from "../../../src/checkpoint/state-diff.js";
 import { diffText } from "../../../src/checkpoint/value-diff.js";
 import { encodeSnapshot, writeSnapshot } from "../../../src/checkpoint/writer.js";
-import { createState, type StepEntry } from "../../../src/engine/state.js";
+import { createState, type StepEntry } from "../../../src/engine/state/state.js";
 import type { CheckpointHeader } from "../../../src/schema/generated/checkpoint-header.js";
 import {
   addSteps,

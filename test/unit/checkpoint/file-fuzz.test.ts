@@ -7,8 +7,8 @@ import { createPace, UNHURRIED } from "../../../src/checkpoint/pace.js";
 import { decodePayload } from "../../../src/checkpoint/payload.js";
 import { openText } from "../../../src/checkpoint/sealed-payload.js";
 import { encodeSnapshot } from "../../../src/checkpoint/writer.js";
-import { hashState } from "../../../src/engine/state-codec.js";
-import type { TaskState } from "../../../src/engine/state.js";
+import { hashState } from "../../../src/engine/state/state-codec.js";
+import type { TaskState } from "../../../src/engine/state/state.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import {
   createCheckpointRoom,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CheckpointId } from "../../../src/base/ids.js";
 import { listCheckpoints, selectCheckpoint } from "../../../src/checkpoint/listing.js";
 import { formatSnapshotName } from "../../../src/checkpoint/names.js";
-import type { CheckpointEntry } from "../../../src/engine/state.js";
+import type { CheckpointEntry } from "../../../src/engine/state/state.js";
 import { createCheckpointRoom, uuidOf } from "../../support/checkpoint-room.js";
 import { codeOf } from "../../support/error-code.js";
 import { FAKE_START_MS } from "../../support/fake-clock.js";

@@ -9,8 +9,8 @@ import {
 import { computeBudgetBytes, isAlwaysWritten, isWithinBudget } from "../../../src/checkpoint/policy.js";
 import { SnapshotRetention } from "../../../src/checkpoint/retention.js";
 import type { WrittenSnapshot } from "../../../src/checkpoint/writer.js";
-import type { Trigger } from "../../../src/engine/events.js";
-import type { TaskState } from "../../../src/engine/state.js";
+import type { Trigger } from "../../../src/engine/events/events.js";
+import type { TaskState } from "../../../src/engine/state/state.js";
 import {
   addSteps,
   type CheckpointRoom,

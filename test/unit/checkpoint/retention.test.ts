@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { EventOf } from "../../../src/engine/events.js";
-import type { CheckpointEntry } from "../../../src/engine/state.js";
+import type { EventOf } from "../../../src/engine/events/events.js";
+import type { CheckpointEntry } from "../../../src/engine/state/state.js";
 import { formatSnapshotName } from "../../../src/checkpoint/names.js";
 import { type RetainedFile, selectExpired, SnapshotRetention } from "../../../src/checkpoint/retention.js";
 import { createCheckpointRoom, uuidOf } from "../../support/checkpoint-room.js";

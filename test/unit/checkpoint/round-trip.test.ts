@@ -6,8 +6,8 @@ import { validateFile } from "../../../src/checkpoint/file-report.js";
 import { createCheckpointManager } from "../../../src/checkpoint/manager.js";
 import { formatSnapshotName } from "../../../src/checkpoint/names.js";
 import { writeSnapshot } from "../../../src/checkpoint/writer.js";
-import { hashState } from "../../../src/engine/state-codec.js";
-import type { TaskState } from "../../../src/engine/state.js";
+import { hashState } from "../../../src/engine/state/state-codec.js";
+import type { TaskState } from "../../../src/engine/state/state.js";
 import {
   addSteps,
   type CheckpointRoom,

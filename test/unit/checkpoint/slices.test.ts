@@ -3,7 +3,7 @@ import { capture } from "../../../src/checkpoint/capture.js";
 import { createPace, eachPiece, PIECE_BYTES, UNHURRIED } from "../../../src/checkpoint/pace.js";
 import { computeLevel } from "../../../src/checkpoint/sealed-payload.js";
 import { writeSnapshot, type WrittenSnapshot } from "../../../src/checkpoint/writer.js";
-import type { TaskState } from "../../../src/engine/state.js";
+import type { TaskState } from "../../../src/engine/state/state.js";
 import {
   addSteps,
   createCheckpointRoom,

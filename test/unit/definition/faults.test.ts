@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { formatFaults } from "../../../src/definition/fault.js";
-import { loadSettingsFile } from "../../../src/definition/settings-sources.js";
+import { loadSettingsFile } from "../../../src/definition/settings/settings-sources.js";
 import { refusalOf } from "../../support/error-code.js";
 import { processorMsOf } from "../../support/real-clock.js";
 import { createLoaderDeps, faultsOf, loadText } from "../../support/workflow-files.js";

@@ -4,8 +4,8 @@
  * The values are those of Python; a row differs from them only where its comment says so.
  */
 import { describe, expect, it } from "vitest";
-import { findTemplateFault } from "../../../src/definition/template-check.js";
-import { evaluateCondition, renderText, renderValue } from "../../../src/definition/templates.js";
+import { findTemplateFault } from "../../../src/definition/templates/template-check.js";
+import { evaluateCondition, renderText, renderValue } from "../../../src/definition/templates/templates.js";
 
 const SCOPE = {
   a: { output: { z: 1, f: 1.5, n: null, t: true, list: ["x", "y"], map: { b: 1, a: [true, null] }, items: [1, 2] } },

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { defineWorkflow } from "../../../src/definition/define-workflow.js";
-import { loadWorkflow } from "../../../src/definition/loader.js";
+import { defineWorkflow } from "../../../src/definition/files/define-workflow.js";
+import { loadWorkflow } from "../../../src/definition/files/loader.js";
 import type {
   MachineScope,
   ModelStep,
@@ -10,7 +10,7 @@ import type {
   ScopeDefinition,
   StepDefinition,
 } from "../../../src/definition/workflow.js";
-import { toMicroUsd } from "../../../src/definition/workflow-builder.js";
+import { toMicroUsd } from "../../../src/definition/build/workflow-builder.js";
 import { codeOfAsync, refusalOf } from "../../support/error-code.js";
 import { createLoaderDeps, loadText } from "../../support/workflow-files.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { buildPlannedPhases } from "../../../src/definition/planned-phases.js";
+import { buildPlannedPhases } from "../../../src/definition/build/planned-phases.js";
 import type { PlannerRule } from "../../../src/definition/goal-rules.js";
 
 const RULE: PlannerRule = {

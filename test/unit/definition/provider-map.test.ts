@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { chooseProvider } from "../../../src/definition/provider-map.js";
-import { checkSettings, mergeSettings } from "../../../src/definition/settings.js";
+import { chooseProvider } from "../../../src/definition/settings/provider-map.js";
+import { checkSettings, mergeSettings } from "../../../src/definition/settings/settings.js";
 
 describe("the provider map", () => {
   const map = {

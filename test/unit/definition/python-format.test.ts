@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { formatSpec } from "../../../src/definition/python-format.js";
-import { formatFixed, roundEven } from "../../../src/definition/python-text.js";
+import { formatSpec } from "../../../src/definition/templates/python-format.js";
+import { formatFixed, roundEven } from "../../../src/definition/templates/python-text.js";
 
 describe("formatSpec", () => {
   it.each<[JsonValue, string, string]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatNumber, formatPython } from "../../../src/definition/python-text.js";
+import { formatNumber, formatPython } from "../../../src/definition/templates/python-text.js";
 
 describe("formatPython", () => {
   it.each([

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
 import { LIMITS } from "../../../src/base/limits.js";
-import { findTemplateFault } from "../../../src/definition/template-check.js";
-import { renderText } from "../../../src/definition/templates.js";
+import { findTemplateFault } from "../../../src/definition/templates/template-check.js";
+import { renderText } from "../../../src/definition/templates/templates.js";
 import type { MachineScope } from "../../../src/definition/workflow.js";
 import { faultsOf, loadText } from "../../support/workflow-files.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
 import { formatPath } from "../../../src/definition/fault.js";
-import { readScript } from "../../../src/definition/scripted-answers.js";
+import { readScript } from "../../../src/definition/settings/scripted-answers.js";
 import { refusalOf } from "../../support/error-code.js";
 import { loadText } from "../../support/workflow-files.js";
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.js";
-import { explainSettings, listSettings } from "../../../src/definition/settings-notes.js";
+import { explainSettings, listSettings } from "../../../src/definition/settings/settings-notes.js";
 import {
   loadSettingsFile,
   readEnvironmentSettings,
   settingsOfFlags,
   settingsOfWorkflow,
-} from "../../../src/definition/settings-sources.js";
+} from "../../../src/definition/settings/settings-sources.js";
 import {
   AUTOMATIC_TRIGGERS,
   checkSettings,
@@ -14,7 +14,7 @@ import {
   defaultSettings,
   mergeSettings,
   resolveTaskPaths,
-} from "../../../src/definition/settings.js";
+} from "../../../src/definition/settings/settings.js";
 import { codeOf, refusalOf } from "../../support/error-code.js";
 import { createLoaderDeps } from "../../support/workflow-files.js";
 

@@ -1,7 +1,7 @@
 /** Filters, tests and functions that there are not are told when the file is read, with what was meant. */
 import { describe, expect, it } from "vitest";
-import { findTemplateFault } from "../../../src/definition/template-check.js";
-import { WORDS_OF_JINJA } from "../../../src/definition/template-words.js";
+import { findTemplateFault } from "../../../src/definition/templates/template-check.js";
+import { WORDS_OF_JINJA } from "../../../src/definition/templates/template-words.js";
 
 describe("a word of the template language", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isErrorCode } from "../../../src/base/errors.js";
 import type { JsonValue } from "../../../src/base/json.js";
-import { findConditionFault, findTemplateFault } from "../../../src/definition/template-check.js";
+import { findConditionFault, findTemplateFault } from "../../../src/definition/templates/template-check.js";
 import {
   evaluateCondition,
   initTemplates,
@@ -9,7 +9,7 @@ import {
   listReferences,
   renderText,
   renderValue,
-} from "../../../src/definition/templates.js";
+} from "../../../src/definition/templates/templates.js";
 
 const scope = {
   research: { output: { score: 1, items: [1, 2.5, null, true, "it's"], map: { b: 1, a: { d: 1, c: 2 } } } },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { parseReference } from "../../../src/definition/references.js";
+import { parseReference } from "../../../src/definition/checks/references.js";
 import type { ContextRule, StepDefinition, StepReference } from "../../../src/definition/workflow.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { command, machine, model, parallel, set, workflow } from "../../support/workflow-builder.js";

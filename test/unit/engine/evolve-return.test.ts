@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import type { EngineEvent, EventOf } from "../../../src/engine/events.js";
-import { evolve } from "../../../src/engine/evolve.js";
-import { carriedState, encodeForReturn, encodeWhole, withInlineState } from "../../../src/engine/evolve-return.js";
-import { createState } from "../../../src/engine/state.js";
+import type { EngineEvent, EventOf } from "../../../src/engine/events/events.js";
+import { evolve } from "../../../src/engine/evolve/evolve.js";
+import {
+  carriedState,
+  encodeForReturn,
+  encodeWhole,
+  withInlineState,
+} from "../../../src/engine/evolve/evolve-return.js";
+import { createState } from "../../../src/engine/state/state.js";
 import { done, EngineHarness, TASK_ID } from "../../support/engine-harness.js";
 import { checkState } from "../../support/state-check.js";
 import { command, dag, machine, model, phase, phases, workflow } from "../../support/workflow-builder.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StepDefinition } from "../../../src/definition/workflow.js";
-import { BY_TIMEOUT } from "../../../src/engine/questions.js";
+import { BY_TIMEOUT } from "../../../src/engine/people/questions.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import {
   dag,

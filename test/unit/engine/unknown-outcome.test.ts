@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parseStepId } from "../../../src/engine/identity.js";
+import { parseStepId } from "../../../src/engine/events/identity.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { command, dag, machine, model, parallel, undeclared, workflow } from "../../support/workflow-builder.js";
 import type { EngineInput } from "../../../src/engine/input.js";
-import type { OrphanCompletion } from "../../../src/engine/orphan-completions.js";
+import type { OrphanCompletion } from "../../../src/engine/outcomes/orphan-completions.js";
 import type { OnUnknown } from "../../../src/definition/workflow.js";
 
 type ResumeOptions = Partial<Extract<EngineInput, { kind: "resumed" }>>;

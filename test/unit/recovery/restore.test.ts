@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { encodeBase64Url, sha256 } from "../../../src/base/digest.js";
 import { errorCodeOf, SplashdownError } from "../../../src/base/errors.js";
 import type { SnapshotSource } from "../../../src/checkpoint/contract.js";
-import type { EngineEvent } from "../../../src/engine/events.js";
+import type { EngineEvent } from "../../../src/engine/events/events.js";
 import type { ScanCache } from "../../../src/journal/history.js";
 import { openJournalWriter, type JournalWriter } from "../../../src/journal/writer.js";
 import { readTask } from "../../../src/recovery/fold.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
-import type { EngineEvent, TaskEnd } from "../../../src/engine/events.js";
+import type { EngineEvent, TaskEnd } from "../../../src/engine/events/events.js";
 import { readHistory } from "../../../src/journal/history.js";
 import { openJournalWriter } from "../../../src/journal/writer.js";
 import { scanTask, scanTasks, type ScannedTask } from "../../../src/recovery/scan.js";

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { addToBacklog, clearBacklog, loadBacklog, type BacklogPlace } from "../../../src/runtime/audit-backlog.js";
-import type { AuditEntry } from "../../../src/runtime/audit-file.js";
+import {
+  addToBacklog,
+  clearBacklog,
+  loadBacklog,
+  type BacklogPlace,
+} from "../../../src/runtime/audit/audit-backlog.js";
+import type { AuditEntry } from "../../../src/runtime/audit/audit-file.js";
 import { MemoryFileSystem } from "../../support/memory-file-system.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
 

@@ -9,7 +9,7 @@ import {
   openDetails,
   type AuditEntry,
   type AuditHeader,
-} from "../../../src/runtime/audit-file.js";
+} from "../../../src/runtime/audit/audit-file.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import { createPlainVault } from "../../../src/vault/sealing.js";
 import { codeOf } from "../../support/error-code.js";

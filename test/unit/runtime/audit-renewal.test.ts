@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { TaskStore } from "../../../src/store/contract.js";
-import { auditKey, openDetails } from "../../../src/runtime/audit-file.js";
-import { readTrail, verifyTrail } from "../../../src/runtime/audit-reading.js";
-import { renewAudit } from "../../../src/runtime/audit-renewal.js";
-import { AuditTrail } from "../../../src/runtime/audit-trail.js";
+import { auditKey, openDetails } from "../../../src/runtime/audit/audit-file.js";
+import { readTrail, verifyTrail } from "../../../src/runtime/audit/audit-reading.js";
+import { renewAudit } from "../../../src/runtime/keys/audit-renewal.js";
+import { AuditTrail } from "../../../src/runtime/audit/audit-trail.js";
 import { createEnvironment } from "../../../src/runtime/environment.js";
 import type { OpenedTask } from "../../../src/runtime/reading.js";
 import type { Services } from "../../../src/runtime/services.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
-import { decodeAuditFile } from "../../../src/runtime/audit-file.js";
-import { AuditTrail, type AuditedTask } from "../../../src/runtime/audit-trail.js";
+import { decodeAuditFile } from "../../../src/runtime/audit/audit-file.js";
+import { AuditTrail, type AuditedTask } from "../../../src/runtime/audit/audit-trail.js";
 import { createEnvironment } from "../../../src/runtime/environment.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
 import type { TaskStore } from "../../../src/store/contract.js";

@@ -1,7 +1,7 @@
 /** Control files and the owner's record, flipped bit by bit and cut: refused with a code, or never what they were not. */
 import { describe, expect, it } from "vitest";
 import { errorCodeOf } from "../../../src/base/errors.js";
-import { decodeControlFile, encodeControlFile } from "../../../src/runtime/control-file.js";
+import { decodeControlFile, encodeControlFile } from "../../../src/runtime/people/control-file.js";
 import { decodeOwnerRecord, encodeOwnerRecord } from "../../../src/store/owner-record.js";
 import { createPlainVault, createTestVault, JOURNAL_TASK_ID } from "../../support/journal-room.js";
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
 import type { ControlMessage } from "../../../src/engine/ports.js";
-import type { AuditTrail } from "../../../src/runtime/audit-trail.js";
-import { FolderInbox, leaveRequest, type ControlDeps } from "../../../src/runtime/control.js";
+import type { AuditTrail } from "../../../src/runtime/audit/audit-trail.js";
+import { FolderInbox, leaveRequest, type ControlDeps } from "../../../src/runtime/people/control.js";
 import type { TaskStore } from "../../../src/store/contract.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
 import { FakeClock, flushReactions } from "../../support/fake-clock.js";

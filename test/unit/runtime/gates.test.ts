@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { QuestionView, RunView, Splashdown, TaskView } from "../../../src/runtime/contract.js";
 import { createEnvironment } from "../../../src/runtime/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
-import type { AskPerson } from "../../../src/runtime/person.js";
+import type { AskPerson } from "../../../src/runtime/people/person.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 
 const mark = (name: string, routes: string) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
 import { requireNoClaimant } from "../../../src/recovery/liveness.js";
 import { createEnvironment } from "../../../src/runtime/environment.js";
-import { whileOwning, type PresenceDeps } from "../../../src/runtime/presence.js";
+import { whileOwning, type PresenceDeps } from "../../../src/runtime/run/presence.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
 import type { TaskStore } from "../../../src/store/contract.js";
 import { refusalOf } from "../../support/error-code.js";

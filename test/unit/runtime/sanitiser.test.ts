@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createEnvironment } from "../../../src/runtime/environment.js";
-import { createSanitiser } from "../../../src/runtime/sanitiser.js";
+import { createSanitiser } from "../../../src/runtime/run/sanitiser.js";
 import type { Services } from "../../../src/runtime/services.js";
 import { command, machine } from "../../support/workflow-builder.js";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { loadWorkflow } from "../../../src/definition/loader.js";
+import { loadWorkflow } from "../../../src/definition/files/loader.js";
 import { openSplashdown, type RunView, type Splashdown } from "../../../src/index.js";
 import { createEnvironment } from "../../../src/runtime/environment.js";
 import { createNotedDeps, isReadTheSame } from "../../../src/runtime/workflow-sources.js";

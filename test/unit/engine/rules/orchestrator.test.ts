@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../../src/base/json.js";
 import type { StepOutcome } from "../../../../src/engine/ports.js";
-import { textOf } from "../../../../src/engine/confidence-text.js";
+import { textOf } from "../../../../src/engine/pictures/confidence-text.js";
 import { done, EngineHarness, failed } from "../../../support/engine-harness.js";
 import { storyOf } from "../../../support/eventful-task.js";
 import { checkState } from "../../../support/state-check.js";

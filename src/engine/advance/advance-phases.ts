@@ -1,0 +1,66 @@
+/**
+ * What happens next in a list of phases: they are done one after the other.
+ *
+ *   with a goal: planned before the first, and, where that is wanted, looked at again before each other one (planning.ts)
+ *   → each phase in turn → with a consolidation: the results are merged by a model → the list is left
+ */
+import { CONSOLIDATE_NAME } from "../../definition/build/defaults.js";
+import type { PhasesScope } from "../../definition/workflow.js";
+import { decideOnce, type Choice } from "../choice.js";
+import type { EngineEvent, ValueRef } from "../events/events.js";
+import { leave } from "./leaving.js";
+import { childPath } from "../lookup.js";
+import { currentStep } from "../phases/open-phase.js";
+import type { OpenScope } from "./open-scope.js";
+import { planAhead } from "../phases/planning.js";
+import { startChild, startStep } from "./start.js";
+import type { ScopeData } from "../state/state.js";
+
+export function advancePhases(choice: Choice, open: OpenScope<PhasesScope>): readonly EngineEvent[] {
+  const { scope, node, budget } = open;
+  const data = scope.data as Extract<ScopeData, { scope: "phases" }>;
+  if (data.current !== undefined) return [];
+  const planning = planAhead(choice, open, data);
+  if (planning !== undefined) return planning;
+  const phase = node.children[data.next];
+  if (phase !== undefined) return startChild(choice, childPath(scope.path, phase.name), budget);
+  const merged = merge(choice, open);
+  if (merged?.events !== undefined) return merged.events;
+  const isPartial = data.imperfect || merged?.isMissing === true;
+  const output = merged?.output ?? outputOfLast(choice, open);
+  return [leave(choice, open, { outcome: isPartial ? "partial" : "done", output })];
+}
+
+function outputOfLast({ state }: Choice, { scope, node }: OpenScope<PhasesScope>): ValueRef | undefined {
+  const last = node.children.at(-1);
+  return last === undefined ? undefined : state.outputs.get(childPath(scope.path, last.name))?.value;
+}
+
+interface Merged {
+  /** Until it is over. */
+  readonly events?: readonly EngineEvent[];
+  readonly output?: ValueRef;
+  /** Without it the results stand side by side. */
+  readonly isMissing?: boolean;
+}
+
+function merge(choice: Choice, { scope, node, budget }: OpenScope<PhasesScope>): Merged | undefined {
+  const writer = node.consolidation?.writer;
+  if (writer === undefined) return undefined;
+  const path = childPath(scope.path, CONSOLIDATE_NAME);
+  const step = currentStep(choice, path);
+  if (step === undefined || step.status === "cancelled")
+    return { events: startStep(choice, { path, node: writer }, budget) };
+  if (step.status === "completed" && step.output !== undefined) return { output: step.output };
+  if (step.status !== "failed" && step.status !== "skipped") return { events: [] };
+  const told = decideOnce(choice, {
+    agent: "atlas",
+    type: "consolidate_by_rules",
+    description: "the results are put side by side",
+    rationale: `no model merged them: ${step.error?.message ?? "it was skipped"}`,
+    alternatives: ["consolidate_by_model"],
+    subject: path,
+    facts: { step: step.id },
+  });
+  return told.length > 0 ? { events: told } : { isMissing: true };
+}

@@ -1,0 +1,139 @@
+/**
+ * Starts one child of a scope: enters a scope, or intends a step, within the limits of the workflow.
+ *
+ * A step whose templates fail is intended and failed in one go: it never runs, and the failure is handled like any other.
+ * A risky step has a checkpoint before its intent.
+ */
+import { decideThat, type Choice } from "../choice.js";
+import { enterScope } from "./entering.js";
+import type { EngineEvent, EventOf, StepError } from "../events/events.js";
+import { decideRestart } from "../outcomes/failure.js";
+import { itemKeyOf } from "../events/identity.js";
+import { createIntent, findEarlierRound, findUnfinished, type IntentRequest } from "../intent.js";
+import { callsModel, findReachedLimit, isRoomTaken, noteBudget, openLimitQuestion } from "./limits.js";
+import { isHook, findOpenTool, phaseNumberOf, requirePlace } from "../lookup.js";
+import { failAttempt } from "../outcomes/outcome.js";
+import { askOutcome, askRepeat } from "../people/outcome-question.js";
+import type { StepEntry } from "../state/state.js";
+import { recordCheckpoint } from "../triggers.js";
+
+/** How much may start in one choice; shared by the rules of one `decide`. */
+export interface StartBudget {
+  planned: number;
+  /** Of these, steps that call a model. */
+  calls: number;
+  isExhausted: boolean;
+}
+
+export function createBudget(): StartBudget {
+  return { planned: 0, calls: 0, isExhausted: false };
+}
+
+export function startChild(choice: Choice, path: string, budget: StartBudget): readonly EngineEvent[] {
+  const { node } = requirePlace(choice.state, path);
+  if (node.node === "step") return startStep(choice, { path, node }, budget);
+  // Items are not counted one by one before they start, so the list is counted as one.
+  const limit = node.scope === "for_each" ? findReachedLimit(choice, budget.planned + 1) : undefined;
+  if (limit === undefined) return [enterScope(choice, path)];
+  budget.isExhausted = true;
+  return openLimitQuestion(choice, limit);
+}
+
+export function startStep(choice: Choice, request: IntentRequest, budget: StartBudget): readonly EngineEvent[] {
+  if (choice.context.isBreakpoint?.(request.path) === true) {
+    budget.isExhausted = true;
+    return stopBefore(choice, request.path);
+  }
+  const before = findUnfinished(choice.state, request.path);
+  const limit = findLimit(choice, request.path, before === undefined ? budget.planned + 1 : 0);
+  if (limit !== undefined) {
+    budget.isExhausted = true;
+    return openLimitQuestion(choice, limit);
+  }
+  if (!takeRoom(choice, request, budget)) return [];
+  if (before === undefined) budget.planned += 1;
+  const { event, error } = createIntent(choice, request);
+  if (error !== undefined) return [{ ...event, held: true }, ...failRendering(choice, { event, before, error })];
+  const isFirst = before === undefined || before.held === true;
+  const doubt = isFirst ? doubtAbout(choice, request, event) : doubtAboutTool(choice, request, event);
+  if (doubt !== undefined) return [{ ...event, held: true }, doubt];
+  const restart = decideRestart(choice, before);
+  const notes = noteBudget(choice);
+  if (!request.node.risky) return [...notes, ...restart, event];
+  return [
+    ...notes,
+    ...restart,
+    recordCheckpoint(choice, { trigger: "before_risky_operation", phase: event.phase }),
+    event,
+  ];
+}
+
+/** Hooks are no part of what is limited; items count, and are not stopped by the number of iterations. */
+function findLimit(choice: Choice, path: string, count: number): ReturnType<typeof findReachedLimit> {
+  if (isHook(path)) return undefined;
+  return findReachedLimit(choice, count > 0 && itemKeyOf(path) !== undefined ? "item" : count);
+}
+
+/** False while the calls under way may take what is left: their end asks again. */
+function takeRoom(choice: Choice, { node }: IntentRequest, budget: StartBudget): boolean {
+  if (!callsModel(node)) return true;
+  if (isRoomTaken(choice, budget.calls)) {
+    budget.isExhausted = true;
+    return false;
+  }
+  budget.calls += 1;
+  return true;
+}
+
+/** What runs beside it ends by itself; then the task is paused. */
+function stopBefore(choice: Choice, path: string): readonly EngineEvent[] {
+  const phase = phaseNumberOf(choice.state, path);
+  return [
+    recordCheckpoint(choice, { trigger: "debug_breakpoint", phase, status: "paused", note: `before ${path}` }),
+    decideThat(choice, {
+      agent: "engine",
+      type: "breakpoint",
+      description: `stopped before ${path}`,
+      rationale: "a person asked for it",
+      subject: path,
+      facts: { request: "pause" },
+    }),
+  ];
+}
+
+interface FailedRendering {
+  readonly event: EventOf<"step_intended">;
+  readonly before: StepEntry | undefined;
+  readonly error: StepError;
+}
+
+function failRendering(choice: Choice, { event, before, error }: FailedRendering): readonly EngineEvent[] {
+  const { step: id, path, attempt } = event;
+  const { failures = 0, restarts = 0 } = before ?? {};
+  return failAttempt(choice, { id, path, attempt, failures, restarts }, { error, durationMs: 0 });
+}
+
+/**
+ * The question before the first start of an external step that may have acted already: in records that are lost, or in an
+ * earlier round that was rolled back. Its intent stands before the question, and is not carried out.
+ */
+function doubtAbout(choice: Choice, request: IntentRequest, event: EventOf<"step_intended">): EngineEvent | undefined {
+  const { node, permittedBy } = request;
+  const policy = choice.state.task?.onUnknown ?? event.onUnknown;
+  if (node.effects !== "external" || policy === "rerun" || permittedBy !== undefined) return undefined;
+  const asked = { ...event, id: event.step };
+  const earlier = findEarlierRound(choice.state, event);
+  if (earlier !== undefined) return askRepeat(choice, asked, earlier);
+  return choice.state.task?.uncertain === true ? askOutcome(choice, asked, { isLost: true }) : undefined;
+}
+
+/** The question before a further attempt of a step that was in the middle of a tool call which cannot be taken back. */
+function doubtAboutTool(
+  choice: Choice,
+  { permittedBy }: IntentRequest,
+  event: EventOf<"step_intended">,
+): EngineEvent | undefined {
+  if (permittedBy !== undefined || event.onUnknown === "rerun") return undefined;
+  const tool = findOpenTool(choice.state, event.step);
+  return tool === undefined ? undefined : askOutcome(choice, { ...event, id: event.step }, { tool });
+}

@@ -1,0 +1,67 @@
+/** Folds what a step says while it runs: turns, tool calls, sub-steps, milestones, progress. They stay until it completes. */
+import type { StepId } from "../../base/ids.js";
+import type { EventOf } from "../events/events.js";
+import type { TaskState } from "../state/state.js";
+import { grow, historyOf, REPORTS_KEPT_MAX, updateStep } from "./step-entry.js";
+import { addTotals, addUsage, usageTotals } from "./totals.js";
+
+export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): void {
+  historyOf(state, event.step).turns.push(event.value);
+  updateStep(state, event.step, (step) => ({ crashes: 0, usage: addUsage(step.usage, event.usage) }));
+  addTotals(state, usageTotals(state.totals, event.usage));
+}
+
+export function recordTool(state: TaskState, event: EventOf<"tool_intended"> | EventOf<"tool_completed">): void {
+  const { tools } = historyOf(state, event.step);
+  if (event.type === "tool_intended") {
+    tools.set(event.call, Object.freeze({ name: event.name, value: event.value, effects: event.effects }));
+    return;
+  }
+  const before = tools.get(event.call);
+  if (before === undefined) return;
+  tools.set(event.call, Object.freeze({ ...before, result: event.value }));
+  updateStep(state, event.step, () => ({ crashes: 0 }));
+}
+
+/** A call of unknown outcome that may be made again counts as not made. */
+export function forgetOpenTools(state: TaskState, id: StepId): void {
+  const tools = state.histories.get(id)?.tools;
+  for (const [call, tool] of tools ?? []) if (tool.result === undefined) tools?.delete(call);
+}
+
+export function recordSubstep(
+  state: TaskState,
+  event: EventOf<"substep_intended"> | EventOf<"substep_completed">,
+): void {
+  const { substeps } = historyOf(state, event.step);
+  if (event.type === "substep_intended") {
+    substeps.set(event.name, Object.freeze({ done: false }));
+    return;
+  }
+  const { value, wishes } = event;
+  substeps.set(event.name, Object.freeze({ done: true, value, ...(wishes === undefined ? {} : { wishes }) }));
+  updateStep(state, event.step, () => ({ crashes: 0 }));
+}
+
+export function recordMilestone(state: TaskState, event: EventOf<"milestone_reached">): void {
+  const { name, state: reached, wishes } = event;
+  const milestone = Object.freeze({ name, state: reached, ...(wishes === undefined ? {} : { wishes }) });
+  updateStep(state, event.step, () => ({ crashes: 0, milestone }));
+}
+
+export function recordProgress(state: TaskState, event: EventOf<"progress_reported">): void {
+  updateStep(state, event.step, (step) => ({
+    progress: Object.freeze({
+      fraction: event.fraction ?? step.progress?.fraction,
+      message: event.message ?? step.progress?.message,
+    }),
+    partial: event.partial ?? step.partial,
+    confidenceHistory:
+      event.confidence === undefined ? step.confidenceHistory : grow(step.confidenceHistory, event.confidence),
+    // A second attempt reports what the first one did.
+    blockers:
+      event.blocker === undefined || step.blockers.includes(event.blocker)
+        ? step.blockers
+        : Object.freeze([...step.blockers, event.blocker].slice(-REPORTS_KEPT_MAX)),
+  }));
+}

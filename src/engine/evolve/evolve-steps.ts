@@ -1,0 +1,290 @@
+/**
+ * Folds what happens to steps.
+ *
+ * A step is `open` from its intent to its end. It ends completed, skipped or failed; it may go to `waiting_retry` (a time
+ * is set), `cancelled` (to be intended again), `unknown` or `parked` (a person is asked) and from there back to open.
+ * What it says meanwhile is folded in evolve-reports.ts.
+ */
+import type { StepId } from "../../base/ids.js";
+import { isJsonObject, type JsonObject } from "../../base/json.js";
+import type { SavedFile } from "../pictures/deliverables.js";
+import type { EventOf, FailureDisposition } from "../events/events.js";
+import type { Question, QuestionKind } from "../people/question.js";
+import { moveChild, replaceData, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
+import { definitionPathOf, nameOfPath } from "../events/identity.js";
+import { currentStepId, findPlace, findWorkflow, isPerformed, isHook, requireTask } from "../lookup.js";
+import { noteStep } from "../state/stored.js";
+import type { ChildEnd, StepEntry, StepStatus, TaskState } from "../state/state.js";
+import { forgetOpenTools } from "./evolve-reports.js";
+import { freezeEntry, grow, updateStep } from "./step-entry.js";
+import { addTotals, addUsage, usageTotals } from "./totals.js";
+import { changeChannel } from "../events/wishes.js";
+
+/** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
+export const CANCELLED_BY_SIBLING = "sibling_failed";
+/** `step_cancelled` of a step of unknown outcome: it may run again, and so may its open tool call. */
+export const CANCELLED_TO_RERUN = "rerun";
+/** `step_cancelled` of a failed step: a person gives it another chance. */
+export const CANCELLED_TO_RESUME = "resumed";
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+export function intendStep(state: TaskState, event: EventOf<"step_intended">): void {
+  const before = state.steps.get(event.step);
+  const entry = before === undefined ? firstEntry(event) : nextAttempt(before, event);
+  if (before === undefined) {
+    state.visits.set(event.path, event.visit);
+    state.rounds.delete(event.path);
+    addTotals(state, { iterations: state.totals.iterations + 1 });
+    if (isHook(event.path)) markHook(state, nameOfPath(event.path), findWorkflow(state, event.path)?.path);
+  }
+  if (event.permittedBy !== undefined) {
+    consumeQuestion(state, event.permittedBy);
+    forgetOpenTools(state, event.step);
+  }
+  replaceStep(state, entry);
+}
+
+function nextAttempt(before: StepEntry, event: EventOf<"step_intended">): StepEntry {
+  return {
+    ...before,
+    status: "open",
+    attempt: event.attempt,
+    work: event.work,
+    inputHash: event.inputHash,
+    idempotencyKey: event.idempotencyKey,
+    effects: event.effects,
+    onUnknown: event.onUnknown,
+    intendedAtMs: event.atMs,
+    fingerprint: event.fingerprint,
+    held: event.held,
+    dueAtMs: event.dueAtMs,
+    retryAtMs: undefined,
+    process: undefined,
+    questionId: undefined,
+    endedAtMs: undefined,
+    error: undefined,
+  };
+}
+
+/** Every entry of a literal has one shape; spreading parts into it costs five times as much. */
+function firstEntry(event: EventOf<"step_intended">): StepEntry {
+  return {
+    id: event.step,
+    path: event.path,
+    name: nameOfPath(definitionPathOf(event.path)),
+    kind: event.kind,
+    round: event.round,
+    visit: event.visit,
+    phase: event.phase,
+    status: "open",
+    attempt: event.attempt,
+    failures: 0,
+    restarts: 0,
+    work: event.work,
+    inputHash: event.inputHash,
+    idempotencyKey: event.idempotencyKey,
+    effects: event.effects,
+    onUnknown: event.onUnknown,
+    intendedAtMs: event.atMs,
+    fingerprint: event.fingerprint,
+    held: event.held,
+    dueAtMs: event.dueAtMs,
+    confidenceHistory: NOTHING,
+    blockers: NOTHING,
+    assumptions: NOTHING,
+    crashes: 0,
+    spawnedDefinition: event.spawnedDefinition,
+  };
+}
+
+export function spawnStep(state: TaskState, event: EventOf<"step_spawned">): void {
+  updateStep(state, event.step, () => ({ process: event.process }));
+}
+
+export function completeStep(state: TaskState, event: EventOf<"step_completed">): void {
+  const before = state.steps.get(event.step);
+  if (before === undefined) return;
+  const entry = completedEntry(before, event);
+  storeOutput(state, before.path, { value: event.output, by: before.id });
+  noteStep(state, before.path);
+  changeChannel(state.channel, event.wishes?.channel);
+  state.histories.delete(before.id);
+  saveFiles(state, event.saved ?? []);
+  if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
+  addTotals(state, { steps: state.totals.steps + 1, ...usageTotals(state.totals, event.usage) });
+  const end: ChildEnd = entry.status === "skipped" ? "skipped" : "done";
+  const again =
+    event.wishes?.again === true
+      ? ({ to: "ready" } as const)
+      : { end, next: event.next, routeOutput: event.routeOutput, ends: event.ends };
+  replaceStep(state, entry, again);
+}
+
+function completedEntry(before: StepEntry, event: EventOf<"step_completed">): StepEntry {
+  const { confidence } = event;
+  const claimed = confidence?.value;
+  return {
+    ...before,
+    status: event.by === "skip" ? "skipped" : "completed",
+    held: undefined,
+    endedAtMs: event.atMs,
+    output: event.output,
+    error: undefined,
+    retryAtMs: undefined,
+    confidence,
+    confidenceHistory: claimed === undefined ? before.confidenceHistory : grow(before.confidenceHistory, claimed),
+    blockers: event.blockers ?? before.blockers,
+    assumptions: event.assumptions ?? before.assumptions,
+    milestone: withoutWishes(before.milestone),
+    usage: addUsage(before.usage, event.usage),
+    questionId: undefined,
+  };
+}
+
+export function failStep(state: TaskState, event: EventOf<"step_failed">): void {
+  const before = state.steps.get(event.step);
+  if (before === undefined) return;
+  const { disposition } = event;
+  const isPause = disposition.action === "pause_until";
+  const isRestart = disposition.action === "restart";
+  const entry: StepEntry = {
+    ...before,
+    status: statusAfterFailure(disposition),
+    error: event.error,
+    endedAtMs: event.atMs,
+    failures: isRestart ? 0 : before.failures + (isPause ? 0 : 1),
+    restarts: before.restarts + (isRestart ? 1 : 0),
+    retryAtMs: "atMs" in disposition ? disposition.atMs : undefined,
+    usage: addUsage(before.usage, event.usage),
+    questionId: undefined,
+  };
+  if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
+  addTotals(state, usageTotals(state.totals, event.usage));
+  replaceStep(state, entry, { end: "failed", next: disposition.action === "route" ? disposition.to : undefined });
+  if (disposition.action === "fail") state.blocked.add(before.id);
+}
+
+function statusAfterFailure(disposition: FailureDisposition): StepStatus {
+  if (disposition.action === "retry" || disposition.action === "pause_until") return "waiting_retry";
+  return disposition.action === "restart" ? "cancelled" : "failed";
+}
+
+export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): void {
+  const before = state.steps.get(event.step);
+  if (before === undefined) return;
+  const mayHaveActed =
+    event.reason === CANCELLED_BY_SIBLING && before.effects === "external" && before.status === "open";
+  const isFreshChance = event.reason === CANCELLED_TO_RESUME;
+  if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
+  if (event.reason === CANCELLED_TO_RERUN) forgetOpenTools(state, before.id);
+  replaceStep(state, {
+    ...before,
+    status: mayHaveActed ? "unknown" : "cancelled",
+    endedAtMs: event.atMs,
+    retryAtMs: undefined,
+    questionId: undefined,
+    ...(isFreshChance ? { failures: 0, restarts: 0, crashes: 0 } : {}),
+  });
+}
+
+const STATUS_IN_QUESTION: Partial<Record<QuestionKind, StepStatus>> = {
+  parked_step: "parked",
+  gate: "asked",
+  tool_approval: "asked",
+  questions: "asked",
+};
+
+/** A hook of the task, or of a nested workflow, was reached: it is not reached again on the same occasion. */
+export function markHook(state: TaskState, hook: string, nested?: string): void {
+  const reached = { [hook]: hook === "on_error" ? state.epoch : state.round };
+  const scope = nested === undefined ? undefined : state.scopes.get(nested);
+  if (scope?.data.scope === "workflow") {
+    replaceData(state, scope, { ...scope.data, hooks: Object.freeze({ ...scope.data.hooks, ...reached }) });
+  } else if (nested === undefined) {
+    const task = requireTask(state);
+    state.task = Object.freeze({ ...task, hooks: Object.freeze({ ...task.hooks, ...reached }) });
+  }
+}
+
+/** A question about a step takes it aside until it is answered. */
+export function askAboutStep(state: TaskState, question: Question): void {
+  if (question.step === undefined) return;
+  const before = state.steps.get(question.step);
+  if (before === undefined) return;
+  const status = STATUS_IN_QUESTION[question.kind] ?? "unknown";
+  replaceStep(state, { ...before, status, questionId: question.id, held: undefined });
+}
+
+/** They have become true. */
+function withoutWishes(milestone: StepEntry["milestone"]): StepEntry["milestone"] {
+  if (milestone?.wishes === undefined) return milestone;
+  const { wishes: _kept, ...rest } = milestone;
+  return Object.freeze(rest);
+}
+
+/** Marks an answered question as used up. */
+export function consumeQuestion(state: TaskState, id: NonNullable<StepEntry["questionId"]>): void {
+  const question = state.questions.get(id);
+  if (question === undefined) return;
+  state.questions.set(id, Object.freeze({ ...question, status: "consumed" }));
+  state.unsettled.delete(id);
+}
+
+/** Replaces an entry and moves the step between the sets and within its scope as its status says. */
+function replaceStep(state: TaskState, entry: StepEntry, move: Partial<ChildMove> = {}): void {
+  const before = state.steps.get(entry.id);
+  state.steps.set(entry.id, freezeEntry(entry));
+  keepIn(state.open, entry.id, entry.status === "open");
+  keepIn(
+    state.waiting,
+    entry.id,
+    entry.status === "waiting_retry" || (entry.status === "open" && !isPerformed(entry.kind)),
+  );
+  keepIn(state.blocked, entry.id, placeOf(entry.status) === "blocked");
+  const from = before === undefined ? undefined : placeOf(before.status);
+  const to = move.to ?? placeOf(entry.status);
+  if (from === to) return;
+  if (isOfThisVisit(state, entry)) moveChild(state, entry.path, { ...move, from, to });
+}
+
+/** Steps of earlier visits and rounds have no place in their scope any more. */
+function isOfThisVisit(state: TaskState, entry: StepEntry): boolean {
+  return entry.id === currentStepId(state, entry.path) && findPlace(state, entry.path) !== undefined;
+}
+
+function placeOf(status: StepStatus): ChildPlace {
+  switch (status) {
+    case "open":
+    case "waiting_retry":
+      return "running";
+    case "cancelled":
+      return "ready";
+    case "asked":
+    case "unknown":
+    case "parked":
+      return "blocked";
+    default:
+      return "ended";
+  }
+}
+
+function keepIn(set: Set<StepId>, id: StepId, belongs: boolean): void {
+  if (belongs) set.add(id);
+  else set.delete(id);
+}
+
+interface DefinitionJson extends JsonObject {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** A spawned definition that stands in an event is JSON already; this only narrows it. */
+export function isDefinitionJson(value: unknown): value is DefinitionJson {
+  return isJsonObject(value) && typeof value["name"] === "string" && typeof value["path"] === "string";
+}
+
+/** Of several contents of one file the newest counts. */
+export function saveFiles(state: TaskState, files: readonly SavedFile[]): void {
+  for (const file of files) state.deliverables.set(file.file, Object.freeze(file));
+}

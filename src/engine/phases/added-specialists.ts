@@ -1,0 +1,55 @@
+/** The specialists that the orchestrator adds to a phase: whom each helps, on what, and what it is made of. */
+import type { JsonObject } from "../../base/json.js";
+import type { StepDefinition } from "../../definition/workflow.js";
+import type { PhaseConfidence } from "./confidence.js";
+import { childPath, definitionToJson } from "../lookup.js";
+import type { OpenPhase } from "./open-phase.js";
+
+/**
+ * Definitions of added specialists: the phase's `spawn`, else the weakest specialist's own definition again, each on one
+ * share of the open uncertainties. Names are unique in the phase.
+ */
+export function createSpecialists(phase: OpenPhase, confidence: PhaseConfidence, count: number): readonly JsonObject[] {
+  const taken = new Set([...phase.node.children.map((child) => child.name), ...Object.keys(phase.data.spawned)]);
+  const definitions: JsonObject[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const target = targetOf(confidence, at);
+    const base =
+      phase.node.spawn ?? phase.node.children.find((child) => child.name === target) ?? phase.node.children[0];
+    if (base === undefined) break;
+    const name = uniqueName(phase.node.spawn === undefined ? `${base.name}-more` : base.name, taken);
+    const uncertainties = confidence.uncertainties
+      .filter((item) => item.specialist === target)
+      .map((item) => item.uncertainty);
+    const definition: StepDefinition = {
+      ...base,
+      name,
+      path: childPath(phase.scope.path, name),
+      dependsOn: [],
+      routes: [],
+      saveAs: {},
+    };
+    definitions.push({
+      ...definitionToJson(definition),
+      uncertainties,
+      ...(target === undefined ? {} : { addresses: target }),
+    });
+  }
+  return definitions;
+}
+
+/** Whom the n-th added specialist helps: those with uncertainties in order, else the weakest. */
+function targetOf(confidence: PhaseConfidence, at: number): string | undefined {
+  const uncertain = [...new Set(confidence.uncertainties.map((item) => item.specialist))];
+  if (uncertain.length === 0) return confidence.weakest;
+  const first = confidence.weakest !== undefined && uncertain.includes(confidence.weakest) ? [confidence.weakest] : [];
+  const order = [...first, ...uncertain.filter((name) => !first.includes(name))];
+  return order[at % order.length];
+}
+
+function uniqueName(base: string, taken: Set<string>): string {
+  let name = base;
+  for (let at = 2; taken.has(name); at += 1) name = `${base}-${at}`;
+  taken.add(name);
+  return name;
+}

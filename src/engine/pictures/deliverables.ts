@@ -1,0 +1,106 @@
+/**
+ * Deliverables: fields of an output that become files of the task.
+ *
+ * The content is in the completion, so it is durable before the file is written; what templates see instead is file,
+ * size and hash. Text is written as it is, other values as JSON with sorted keys.
+ */
+import { sha256Hex } from "../../base/digest.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import type { ValueRef } from "../events/events.js";
+import { itemKeyOf } from "../events/identity.js";
+
+const PLAIN_KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+export interface SavedFile {
+  /** Relative to the task's folder: `phases/phase2/x.md` or `final/report.md`. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  /** Text of the file (already redacted). */
+  readonly content: ValueRef;
+}
+
+export interface Delivery {
+  readonly output: JsonValue;
+  readonly saved: readonly SavedFile[];
+}
+
+/**
+ * Takes the fields named by `save_as` out of an output.
+ *
+ * Shape: `saveAs` is file → field (`""`: the whole output; dots go deeper); a field that is not there is not written.
+ */
+export function deliver(output: JsonValue, saveAs: Readonly<Record<string, string>>, phase: number): Delivery {
+  const saved: SavedFile[] = [];
+  let rest = output;
+  for (const [file, field] of Object.entries(saveAs)) {
+    const keys = field === "" ? [] : field.split(".");
+    const value = readField(output, keys);
+    if (value === undefined) continue;
+    const entry = describeFile(placeFile(file, phase), value);
+    saved.push(entry);
+    rest = replaceField(rest, keys, { file: entry.file, size: entry.sizeBytes, sha256: entry.sha256 });
+  }
+  return { output: rest, saved };
+}
+
+/**
+ * The same files, with the key of each item the step is run for in their names, so that no item overwrites another's:
+ * `report.md` of the item `eu` is `report-eu.md`. A key that makes no file name is told by its digest.
+ */
+export function nameByItem(saveAs: Readonly<Record<string, string>>, path: string): Readonly<Record<string, string>> {
+  const keys = path.split("/").flatMap((segment) => itemKeyOf(segment) ?? []);
+  if (keys.length === 0) return saveAs;
+  const suffix = keys.map((key) => (PLAIN_KEY.test(key) ? key : sha256Hex(key).slice(0, 16))).join("-");
+  return Object.fromEntries(
+    Object.entries(saveAs).map(([file, field]) => [file.replace(/(\.[^./]*)?$/, `-${suffix}$1`), field]),
+  );
+}
+
+export function describeFile(file: string, value: JsonValue): SavedFile {
+  const content = typeof value === "string" ? value : formatJson(value);
+  return { file, sha256: sha256Hex(content), sizeBytes: Buffer.byteLength(content), content: { inline: content } };
+}
+
+/** The file that a value stands for in an output; `undefined` for any other value. */
+export function findReference(value: JsonValue, files: ReadonlyMap<string, SavedFile>): SavedFile | undefined {
+  if (!isJsonObject(value) || typeof value["file"] !== "string") return undefined;
+  const file = files.get(value["file"]);
+  return file !== undefined && file.sha256 === value["sha256"] ? file : undefined;
+}
+
+/** The path of a file below the task's folder. */
+export function placeFile(file: string, phase: number): string {
+  return file.startsWith("final/") || file.startsWith("phases/") ? file : `phases/phase${phase}/${file}`;
+}
+
+/** Pretty JSON with keys sorted by code unit and a final newline: equal values give equal files. */
+export function formatJson(value: JsonValue): string {
+  return `${JSON.stringify(sortKeys(value), undefined, 2)}\n`;
+}
+
+function sortKeys(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => sortKeys(item));
+  if (!isJsonObject(value)) return value;
+  const sorted: Record<string, JsonValue> = {};
+  for (const key of Object.keys(value).sort()) {
+    const item = value[key];
+    if (item !== undefined) sorted[key] = sortKeys(item);
+  }
+  return sorted;
+}
+
+function readField(value: JsonValue, keys: readonly string[]): JsonValue | undefined {
+  let at: JsonValue | undefined = value;
+  for (const key of keys) {
+    if (!isJsonObject(at) || !Object.hasOwn(at, key)) return undefined;
+    at = at[key];
+  }
+  return at;
+}
+
+function replaceField(value: JsonValue, keys: readonly string[], replacement: JsonObject): JsonValue {
+  const [key, ...rest] = keys;
+  if (key === undefined || !isJsonObject(value)) return replacement;
+  return { ...value, [key]: replaceField(value[key] ?? null, rest, replacement) };
+}

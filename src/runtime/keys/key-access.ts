@@ -1,0 +1,253 @@
+/**
+ * Which keys are at hand, and the vault of a task: opened for one that exists, made for one that begins.
+ *
+ * Owns: the order in which sources are looked for. Configured sources (`keys:` in settings) are the only ones when there
+ * are any; else `SPLASHDOWN_KEY_FILE`, `SPLASHDOWN_KEY` and `SPLASHDOWN_PASSPHRASE`, else the user's default key file,
+ * which a first run makes where that protects (vault/default-key.ts).
+ */
+import { dirname, relative, resolve } from "node:path";
+import { isErrorCode, SplashdownError } from "../../base/errors.js";
+import type { FileSystem } from "../../base/file-system.js";
+import type { Log } from "../../base/log.js";
+import type { RandomSource } from "../../base/random.js";
+import type { Clock } from "../../base/clock.js";
+import { parseSegmentHeader, type SegmentHeader } from "../../journal/segment-header.js";
+import type { ProcessHost } from "../../process/contract.js";
+import type { Store, TaskStore } from "../../store/contract.js";
+import { isArriving } from "../../transfer/copy-task.js";
+import type { TaskVault } from "../../vault/contract.js";
+import { computeDefaultKeyPath, ensureDefaultKeyFile } from "../../vault/default-key.js";
+import { readSources, type KeyPorts, type KeySourceSetting } from "../../vault/key-source.js";
+import { createTaskVault, openTaskVault, requireReady } from "../../vault/task-vault.js";
+import { createPlainVault } from "../../vault/sealing.js";
+import { inspectKeyring } from "../../vault/keyring-view.js";
+import type { Environment } from "../environment.js";
+import { loadAge, readSystemSecret } from "./key-packages.js";
+import { createKeyCommandRunner } from "./key-command-runner.js";
+import { openReadable } from "../readable-tasks.js";
+import { readShredMark } from "./shred-mark.js";
+
+export interface KeyAccessDeps {
+  readonly environment: Environment;
+  readonly fileSystem: FileSystem;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly log: Log;
+  readonly store: Store;
+  readonly processes: () => ProcessHost;
+  /** `keys:` of the settings; empty when none are configured. */
+  readonly configured: readonly KeySourceSetting[];
+  /** False only where `encryption: false` was set. */
+  readonly encryption: boolean;
+  /** Absolute folder of a directory store. */
+  readonly storeFolder: string | undefined;
+  /** Says once that a key was made, with its path and fingerprint. */
+  readonly announce: (key: { readonly path: string; readonly fingerprint: string }) => void;
+}
+
+export class KeyAccess {
+  readonly ports: KeyPorts;
+  readonly #deps: KeyAccessDeps;
+
+  constructor(deps: KeyAccessDeps) {
+    this.#deps = deps;
+    this.ports = {
+      fileSystem: deps.fileSystem,
+      readSecret: (name) => deps.environment.all[name],
+      runCommand: createKeyCommandRunner(deps.processes, deps.environment),
+      loadAge: () => loadAge(deps.environment.workingFolder),
+      readSystemSecret: (service, account) => readSystemSecret(deps.environment.workingFolder, { service, account }),
+    };
+  }
+
+  /** The default key file of the user, whether it exists or not. */
+  get defaultKeyPath(): string {
+    return computeDefaultKeyPath(this.#deps.environment.configFolder);
+  }
+
+  /** Names of the variables that hold secrets of ours; children never get them. */
+  get secretVariables(): string[] {
+    return this.sources().flatMap((source) => {
+      if (source.kind === "env") return [source.name];
+      return source.kind === "passphrase" ? [source.environment] : [];
+    });
+  }
+
+  /** True when a person named a source, by settings or by environment. */
+  get isConfigured(): boolean {
+    return this.#deps.configured.length > 0 || this.#fromEnvironment().length > 0;
+  }
+
+  sources(): readonly KeySourceSetting[] {
+    if (this.#deps.configured.length > 0) return this.#deps.configured.map((source) => this.resolveSource(source));
+    const named = this.#fromEnvironment();
+    return named.length > 0 ? named : [{ kind: "keyfile", path: this.defaultKeyPath }];
+  }
+
+  /** Errors: TASK_NOT_STARTED; those of `openTaskVault`, naming the task as people do. Writes nothing. */
+  async open(task: TaskStore): Promise<TaskVault> {
+    try {
+      return await this.#open(task);
+    } catch (error) {
+      if (!(error instanceof SplashdownError) || error.code === "TASK_NOT_STARTED") throw error;
+      const { code, message, details } = error;
+      throw new SplashdownError(code, `task ${task.name}: ${message}`, {
+        details: { ...details, task: task.name },
+        cause: error,
+      });
+    }
+  }
+
+  async #open(task: TaskStore): Promise<TaskVault> {
+    const { encryption, random, log } = this.#deps;
+    // Though all of it may be there: whoever imports again makes the place anew (T1).
+    if (await isArriving(task)) throw new SplashdownError("IMPORT_UNFINISHED", "its import was not finished");
+    const view = await inspectKeyring(task).catch(async (error: unknown) => {
+      // Cut off in the midst of writing over it: the mark was there before.
+      throw (await readShredMark(task)) === undefined ? error : await explainMissing(task);
+    });
+    if (view === undefined) {
+      const header = await readFirstHeader(task);
+      const taskId = header?.taskId;
+      if (header?.seal.key !== undefined) throw await explainMissing(task);
+      if (!encryption && taskId !== undefined) return createPlainVault(taskId);
+      if (taskId === undefined && (await isUnborn(task))) throw notStarted(task.name);
+      if (taskId !== undefined) {
+        throw new SplashdownError("SEAL_MISSING", "it is not encrypted, and encryption is demanded");
+      }
+    }
+    return openTaskVault({
+      store: task,
+      sources: this.sources(),
+      ports: this.ports,
+      random,
+      log,
+      ...(view === undefined ? {} : { taskId: view.task }),
+    });
+  }
+
+  /**
+   * Shape: where somebody was faster, the vault is theirs, and so is its `taskId`. Errors: KEY_NOT_CREATED,
+   * KEY_SOURCE_INVALID; those of `open` for a keyring that is there.
+   */
+  async create(task: TaskStore, taskId: string): Promise<TaskVault> {
+    const { encryption, random, clock, log } = this.#deps;
+    if (!encryption) return createPlainVault(taskId);
+    await this.ensureKey();
+    const options = { taskId, store: task, sources: this.sources(), ports: this.ports, random, clock, log };
+    return createTaskVault(options).catch((error: unknown) => {
+      if (!isErrorCode(error, "TASK_SWAPPED")) throw error;
+      return this.open(task);
+    });
+  }
+
+  /**
+   * Sees to it that there is a key, before anything of a new task exists: a configured one, or the default key, which is
+   * made where there is none.
+   *
+   * Errors: KEY_NOT_CREATED, KEY_SOURCE_INVALID.
+   */
+  async ensureKey(): Promise<void> {
+    const { encryption, environment, fileSystem, log, random, storeFolder, announce } = this.#deps;
+    if (!encryption) return;
+    if (this.isConfigured) {
+      requireReady(await readSources(this.sources(), this.ports), log);
+      return;
+    }
+    const key = await ensureDefaultKeyFile({
+      fileSystem,
+      configFolder: environment.configFolder,
+      ...(isAtOrAbove(environment.workingFolder, environment.homeFolder)
+        ? {}
+        : { projectFolder: environment.workingFolder }),
+      keptFolders: [environment.homeFolder, ...[storeFolder, environment.workingFolder].flatMap(parentOf)],
+      hasForeignSealedData: await this.#hasForeignSealedData(),
+      random,
+      ...(storeFolder === undefined ? {} : { storeFolder }),
+    });
+    if (key.created) announce(key);
+  }
+
+  /** Sealed data of another key beside which a new key would only hide that the right one is missing. */
+  async #hasForeignSealedData(): Promise<boolean> {
+    for await (const task of openReadable(this.#deps)) {
+      try {
+        if ((await task.list("keyring-")).length > 0) await this.open(task);
+      } catch (error) {
+        if (isErrorCode(error, "KEY_MISSING", "KEY_WRONG", "KEY_SOURCE_INVALID")) return true;
+      } finally {
+        await task.close();
+      }
+    }
+    return false;
+  }
+
+  #fromEnvironment(): KeySourceSetting[] {
+    const { all } = this.#deps.environment;
+    const found: KeySourceSetting[] = [];
+    if (all["SPLASHDOWN_KEY_FILE"])
+      found.push(this.resolveSource({ kind: "keyfile", path: all["SPLASHDOWN_KEY_FILE"] }));
+    if (all["SPLASHDOWN_AGE_IDENTITY"])
+      found.push(this.resolveSource({ kind: "age", recipients: [], identity: all["SPLASHDOWN_AGE_IDENTITY"] }));
+    if (all["SPLASHDOWN_KEY"] !== undefined) found.push({ kind: "env", name: "SPLASHDOWN_KEY" });
+    if (all["SPLASHDOWN_PASSPHRASE"] !== undefined)
+      found.push({ kind: "passphrase", environment: "SPLASHDOWN_PASSPHRASE" });
+    return found;
+  }
+
+  /** The source with its path absolute, from the working folder. */
+  resolveSource(source: KeySourceSetting): KeySourceSetting {
+    const { workingFolder } = this.#deps.environment;
+    if (source.kind === "age" && source.identity !== undefined)
+      return { ...source, identity: resolve(workingFolder, source.identity) };
+    return source.kind === "keyfile" ? { kind: "keyfile", path: resolve(workingFolder, source.path) } : source;
+  }
+}
+
+function parentOf(folder: string | undefined): string[] {
+  return folder === undefined ? [] : [dirname(folder)];
+}
+
+/** Whoever works in the home folder, or above it, has no project there that a key could lie in. */
+function isAtOrAbove(folder: string, home: string): boolean {
+  return !relative(folder, home).startsWith("..");
+}
+
+/** True for a place whose first process died, or is still alive, before its keyring or its first record was written. */
+export async function isUnborn(task: TaskStore): Promise<boolean> {
+  const segments = await task.segments();
+  if (segments.some(({ sizeBytes }) => sizeBytes > 0)) return false;
+  if (await isArriving(task)) return false;
+  return (await task.list("keyring-")).length === 0 && (await task.list("checkpoint_")).length === 0;
+}
+
+/** What everybody is told who wants more of a task than to run it. */
+export function notStarted(task: string): SplashdownError {
+  return new SplashdownError("TASK_NOT_STARTED", `task ${task} died before anything was recorded`, {
+    details: { task, file: "FILE" },
+  });
+}
+
+/** The task's uuid as the first readable segment header states it; `undefined` when there is none. */
+export async function readTaskId(task: TaskStore): Promise<string | undefined> {
+  return (await readFirstHeader(task))?.taskId;
+}
+
+async function readFirstHeader(task: TaskStore): Promise<SegmentHeader | undefined> {
+  for (const segment of await task.segments()) {
+    if (segment.sizeBytes === 0) continue;
+    const bytes = Buffer.from(await task.read(segment));
+    const end = bytes.indexOf(10);
+    const parsed = parseSegmentHeader(end === -1 ? bytes : bytes.subarray(0, end));
+    if (parsed.header !== undefined) return parsed.header;
+  }
+  return undefined;
+}
+
+/** Of a sealed task without a keyring: were its keys destroyed, or are the files gone? */
+async function explainMissing(task: TaskStore): Promise<SplashdownError> {
+  const shredded = await readShredMark(task);
+  if (shredded === undefined)
+    return new SplashdownError("KEYRING_MISSING", "it is sealed, and there is no keyring file that opens it");
+  return new SplashdownError("KEY_SHREDDED", `its keys were destroyed on ${shredded.at} by ${shredded.by}`);
+}

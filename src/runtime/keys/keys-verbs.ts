@@ -1,0 +1,185 @@
+/** The `keys` verbs. They show fingerprints and places, never a key. */
+import { resolve } from "node:path";
+import { EXIT_STATUS } from "../../base/error-table.js";
+import { messageOf, SplashdownError } from "../../base/errors.js";
+import type { FileSystem } from "../../base/file-system.js";
+import type { JsonObject } from "../../base/json.js";
+import type { RandomSource } from "../../base/random.js";
+import type { TaskStore } from "../../store/contract.js";
+import { acknowledgeKey, initKeyFile, isKeyAcknowledged } from "../../vault/default-key.js";
+import { loadKeyFile } from "../../vault/key-file.js";
+import { formatSource, readSources } from "../../vault/key-source.js";
+import { inspectKeyring, verifyKeyring, type KeyringVerdict, type KeyringView } from "../../vault/keyring-view.js";
+import type { KeyAccess } from "./key-access.js";
+import { whileOpen } from "../reading.js";
+
+export interface KeysDeps {
+  readonly access: KeyAccess;
+  readonly fileSystem: FileSystem;
+  readonly random: RandomSource;
+  readonly workingFolder: string;
+  readonly encryption: boolean;
+  /** The named task, or every task; the caller closes them. */
+  readonly tasks: (name: string | undefined) => Promise<TaskStore[]>;
+}
+
+const BACK_UP = "back it up: without it the checkpoints sealed with it cannot be read";
+
+export async function initKeys(
+  deps: KeysDeps,
+  options: { keyFile?: string; ifMissing?: boolean },
+): Promise<JsonObject> {
+  if (options.ifMissing === true) {
+    const missing = await isEverySourceMissing(deps);
+    if (!missing) return { created: false, text: "a key is configured already; nothing was made" };
+  }
+  const path =
+    options.keyFile === undefined ? deps.access.defaultKeyPath : resolve(deps.workingFolder, options.keyFile);
+  const key = await initKeyFile({ fileSystem: deps.fileSystem, path, random: deps.random });
+  const use =
+    path === deps.access.defaultKeyPath
+      ? ""
+      : `\nuse it with: SPLASHDOWN_KEY_FILE=${path} (or keys: in splashdown.config.yaml)`;
+  return {
+    created: true,
+    file: key.path,
+    fingerprint: key.fingerprint,
+    text: `made key ${key.fingerprint} in ${key.path}; ${BACK_UP}${use}`,
+  };
+}
+
+async function isEverySourceMissing(deps: KeysDeps): Promise<boolean> {
+  const states = await readSources(deps.access.sources(), deps.access.ports);
+  return states.every((state) => state.absence !== undefined);
+}
+
+export async function showKeys(deps: KeysDeps, name: string | undefined): Promise<JsonObject> {
+  if (name !== undefined) return showTaskKeys(deps, name);
+  const states = await readSources(deps.access.sources(), deps.access.ports);
+  const sources: JsonObject[] = [];
+  for (const state of states) {
+    const problem = state.problem === undefined ? null : messageOf(state.problem);
+    const fingerprint =
+      state.setting.kind === "keyfile" && state.secret !== undefined
+        ? await fingerprintOf(deps, state.setting.path)
+        : null;
+    sources.push({
+      source: formatSource(state.setting),
+      at_hand: state.secret !== undefined,
+      absence: state.absence ?? null,
+      problem,
+      fingerprint,
+    });
+  }
+  const lines = sources.map((source) => `${textOf(source["source"])}: ${describeSource(source)}`);
+  return {
+    encryption: deps.encryption,
+    sources,
+    text: [deps.encryption ? "encryption is on" : "encryption is OFF", ...lines].join("\n"),
+  };
+}
+
+async function fingerprintOf(deps: KeysDeps, path: string): Promise<string | null> {
+  return (await loadKeyFile(deps.fileSystem, path))?.fingerprint ?? null;
+}
+
+function describeSource(source: JsonObject): string {
+  if (typeof source["problem"] === "string") return source["problem"];
+  if (typeof source["absence"] === "string") return source["absence"];
+  return typeof source["fingerprint"] === "string" ? `at hand, fingerprint ${source["fingerprint"]}` : "at hand";
+}
+
+async function showTaskKeys(deps: KeysDeps, name: string): Promise<JsonObject> {
+  const [task] = await deps.tasks(name);
+  if (task === undefined) throw new SplashdownError("TASK_NOT_FOUND", `no task ${name}`, { details: { task: name } });
+  const view = await whileOpen(task, inspectKeyring);
+  if (view === undefined) return { task: task.name, encrypted: false, text: `task ${task.name} is not encrypted` };
+  return { task: task.name, encrypted: true, keyring: viewAsJson(view), text: formatKeyring(task.name, view) };
+}
+
+function viewAsJson(view: KeyringView): JsonObject {
+  return JSON.parse(JSON.stringify(view)) as JsonObject;
+}
+
+function formatKeyring(task: string, view: KeyringView): string {
+  const keys = view.keys.flatMap((key) => [
+    `  key ${key.id}${key.active ? " (active)" : ""}, generation ${key.generation}, since ${key.createdAt}`,
+    ...key.slots.map((slot) => `    opened by ${slot.type} ${slot.label}, fingerprint ${slot.fingerprint}`),
+  ]);
+  const damaged = view.damaged.map((revision) => `  damaged: ${revision.problem}`);
+  return [`task ${task}, keyring revision ${view.revision}`, ...keys, ...damaged].join("\n");
+}
+
+/** Says that the key files in use are backed up; the reminders end. */
+export async function acknowledgeKeys(deps: KeysDeps): Promise<JsonObject> {
+  const said: JsonObject[] = [];
+  for (const source of deps.access.sources()) {
+    if (source.kind !== "keyfile") continue;
+    const key = await acknowledgeKey(deps.fileSystem, source.path);
+    said.push({ file: key.path, fingerprint: key.fingerprint });
+  }
+  const text =
+    said.length === 0
+      ? "no key file is in use"
+      : said.map((key) => `noted: key ${textOf(key["fingerprint"])} in ${textOf(key["file"])} is backed up`).join("\n");
+  return { acknowledged: said, text };
+}
+
+/** Key files in use that nobody has said to be backed up. */
+export async function listUnacknowledgedKeys(
+  deps: Pick<KeysDeps, "access" | "fileSystem">,
+): Promise<{ path: string; fingerprint: string }[]> {
+  const found: { path: string; fingerprint: string }[] = [];
+  for (const source of deps.access.sources()) {
+    if (source.kind !== "keyfile") continue;
+    const key = await loadKeyFile(deps.fileSystem, source.path);
+    if (key === undefined) continue;
+    const named = { path: source.path, fingerprint: key.fingerprint };
+    if (!(await isKeyAcknowledged(deps.fileSystem, named))) found.push(named);
+  }
+  return found;
+}
+
+export async function verifyKeys(deps: KeysDeps, name: string | undefined): Promise<JsonObject> {
+  const results: { task: string; ok: boolean; text: string; detail: JsonObject }[] = [];
+  for (const task of await deps.tasks(name)) {
+    try {
+      const verdict = await verifyKeyring({ store: task, sources: deps.access.sources(), ports: deps.access.ports });
+      results.push(judge(task.name, verdict));
+    } finally {
+      await task.close();
+    }
+  }
+  const ok = results.every((result) => result.ok);
+  return {
+    ok,
+    exit_status: ok ? EXIT_STATUS.done : EXIT_STATUS.key,
+    tasks: results.map((result) => ({ task: result.task, ok: result.ok, ...result.detail })),
+    text: results.length === 0 ? "no tasks" : results.map((result) => result.text).join("\n"),
+  };
+}
+
+function judge(
+  task: string,
+  verdict: KeyringVerdict | undefined,
+): { task: string; ok: boolean; text: string; detail: JsonObject } {
+  if (verdict === undefined)
+    return { task, ok: true, text: `ok   ${task}: not encrypted`, detail: { encrypted: false } };
+  const ok = verdict.authentic === true;
+  const slots = verdict.slots.map(
+    (slot) =>
+      `       ${slot.type} ${slot.label}: ${slot.verdict}${slot.reason === undefined ? "" : ` (${slot.reason})`}`,
+  );
+  const head = ok ? `ok   ${task}: opens` : `FAIL ${task}: no configured key opens it`;
+  const detail = { encrypted: true, ...(JSON.parse(JSON.stringify(verdict)) as JsonObject) };
+  return {
+    task,
+    ok,
+    text: [head, ...slots, ...verdict.problems.map((problem) => `       ${problem}`)].join("\n"),
+    detail,
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

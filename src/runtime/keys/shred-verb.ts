@@ -1,0 +1,63 @@
+/**
+ * `keys shred`: destroys the keys of one task, so that its sealed files are noise wherever copies of them are.
+ *
+ * Whoever lives and owns the task holds its key in memory, so it must be gone. The mark comes first, then every keyring
+ * file is written over and removed, newest last: interrupted, the verb is simply given again. Deliverables are plain
+ * files and stay; so does what a keyring that was copied away still opens, and what a disk keeps of bytes written over.
+ * Source: STORAGE section 2.3.
+ */
+import { SplashdownError } from "../../base/errors.js";
+import { LIMITS } from "../../base/limits.js";
+import { requireOwnerGone } from "../../recovery/liveness.js";
+import type { TaskStore } from "../../store/contract.js";
+import { inspectKeyring } from "../../vault/keyring-view.js";
+import type { ShredOptions, ShredView } from "../transfer/bundle-views.js";
+import { findTask } from "../finding.js";
+import { whileOpen } from "../reading.js";
+import type { Services } from "../services.js";
+import { readShredMark, writeShredMark } from "./shred-mark.js";
+import { formatTime } from "../views.js";
+
+/** Errors: TASK_NOT_FOUND, OWNER_ALIVE, OWNER_UNCLEAR; USAGE_INVALID where nothing is sealed or the answer was no. */
+export async function shredKeys(services: Services, reference: string, options: ShredOptions = {}): Promise<ShredView> {
+  return whileOpen(await findTask(services, reference, "act"), async (task) => {
+    const keyrings = await listKeyrings(task);
+    const mark = await readShredMark(task);
+    if (keyrings.length === 0) {
+      if (mark !== undefined) return view(task, keyrings, false);
+      throw new SplashdownError("USAGE_INVALID", `task ${task.name} has no keyring: nothing in it is sealed`, {
+        details: { verb: "keys shred", task: task.name },
+      });
+    }
+    const plan = view(task, keyrings, true);
+    if (options.confirm !== undefined && !(await options.confirm(plan))) return { ...plan, shredded: false };
+    await requireOwnerGone({ task, clock: services.clock, takeOver: false, watchMs: LIMITS.ownerWatchMs });
+    await destroy(services, task, keyrings);
+    return plan;
+  });
+}
+
+async function destroy(services: Services, task: TaskStore, keyrings: readonly string[]): Promise<void> {
+  // Whoever was taken for dead and is not must not go on writing what nobody can read.
+  await task.claim();
+  await noteIfOpen(services, task);
+  await writeShredMark(task, { at: formatTime(services.clock.nowMs()), by: services.environment.user });
+  for (const key of keyrings) await task.destroy(key);
+}
+
+/** Destroying needs no key: a lost one is a good reason to. Where one is at hand, the trail says it under its seal. */
+async function noteIfOpen(services: Services, task: TaskStore): Promise<void> {
+  const vault = await services.keys.open(task).catch(() => undefined);
+  if (vault === undefined) return;
+  const generations = (await inspectKeyring(task))?.keys.map(({ id }) => id) ?? [];
+  const details = { keys: generations };
+  await services.audit.note({ task, vault }, { event: "shredded", verb: "keys shred", details });
+}
+
+async function listKeyrings(task: TaskStore): Promise<string[]> {
+  return (await task.list("keyring-")).map(({ key }) => key);
+}
+
+function view(task: TaskStore, keyrings: readonly string[], shredded: boolean): ShredView {
+  return { task: task.name, shredded, keyrings, folder: task.deliverablesFolder };
+}

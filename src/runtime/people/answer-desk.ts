@@ -1,0 +1,116 @@
+/**
+ * Answers questions as they open in this process: what was answered before, then what flags say, then what the person in
+ * the terminal says.
+ *
+ * An answer goes the same way as one from outside, by exclusive creation; when somebody was faster, theirs counts, and a
+ * prompt that still asks is taken down.
+ */
+import { isErrorCode, messageOf } from "../../base/errors.js";
+import type { QuestionId } from "../../base/ids.js";
+import type { EventOf } from "../../engine/events/events.js";
+import type { QuestionEntry, TaskState } from "../../engine/state/state.js";
+import type { Answer, ControlDeps, FolderInbox } from "./control.js";
+import { findUnknownAnswer, type UnknownAnswer } from "./given-answers.js";
+import { giveAnswer } from "./giving.js";
+import { askUntilAnswered, type AskPerson } from "./person.js";
+import { answerAhead, type Presets } from "./presets.js";
+
+export interface AnswerDeskDeps {
+  readonly control: ControlDeps;
+  readonly inbox: FolderInbox;
+  readonly unknown: Readonly<Record<string, UnknownAnswer>>;
+  readonly presets: Presets;
+  readonly ask: AskPerson | undefined;
+  readonly by: string;
+  readonly holdOpen: (until: Promise<unknown>) => void;
+}
+
+const ABOUT_OUTCOMES: ReadonlySet<string> = new Set(["unknown_outcome", "parked_step", "repeat_step"]);
+
+/** What is being asked in the terminal. */
+interface Prompt {
+  readonly question: QuestionId;
+  /** Moves of a wizard that it knows of. */
+  readonly moves: number;
+  readonly controller: AbortController;
+}
+
+export class AnswerDesk {
+  readonly #deps: AnswerDeskDeps;
+  #asking: Promise<void> = Promise.resolve();
+  #prompt: Prompt | undefined;
+
+  constructor(deps: AnswerDeskDeps) {
+    this.#deps = deps;
+  }
+
+  opened(event: EventOf<"question_opened">, state: TaskState): void {
+    const question = state.questions.get(event.question.id);
+    if (question === undefined || question.status !== "open") return;
+    this.#deps.holdOpen(this.#answer(question, state).catch((error: unknown) => this.#missed(question, error)));
+  }
+
+  /** Somebody answered, or moved a wizard on: what stands in the terminal is out of date. */
+  answered(event: EventOf<"question_answered"> | EventOf<"question_moved">): void {
+    const { question, moves, controller } = this.#prompt ?? {};
+    if (controller === undefined || question !== event.question) return;
+    if (event.type === "question_moved" && event.move <= (moves ?? 0)) return;
+    controller.abort();
+  }
+
+  /** Each way in turn, as long as the question stands open. */
+  async #answer(question: QuestionEntry, state: TaskState): Promise<void> {
+    const { control, inbox, presets, by, ask } = this.#deps;
+    if (await inbox.retake(question.id)) return;
+    const unknown = this.#findUnknown(question, state);
+    const onAnswer = (answer: Answer): void => inbox.push({ kind: "answer", ...answer });
+    const standing =
+      unknown === undefined
+        ? await answerAhead({ control, presets, state, by, onAnswer }, question)
+        : await this.#give(question, unknown);
+    if (ask === undefined || presets.skipGates || standing.status !== "open") return;
+    this.#asking = this.#asking.then(() => this.#askInTerminal(ask, standing, state));
+    await this.#asking;
+  }
+
+  #findUnknown(question: QuestionEntry, state: TaskState): UnknownAnswer | undefined {
+    const step = question.step === undefined ? undefined : state.steps.get(question.step);
+    if (step === undefined || !ABOUT_OUTCOMES.has(question.kind)) return undefined;
+    return findUnknownAnswer(this.#deps.unknown, step);
+  }
+
+  async #askInTerminal(ask: AskPerson, question: QuestionEntry, state: TaskState): Promise<void> {
+    const { control, inbox, by } = this.#deps;
+    // It may have been answered while another prompt stood.
+    const now = state.questions.get(question.id);
+    if (now?.status !== "open") return;
+    const signalFor = ({ id, wizard }: QuestionEntry): AbortSignal => {
+      const controller = new AbortController();
+      this.#prompt = { question: id, moves: wizard?.moves ?? 0, controller };
+      return controller.signal;
+    };
+    try {
+      await askUntilAnswered(
+        { control, ask, by, signalFor, onAnswer: (answer) => inbox.push({ kind: "answer", ...answer }) },
+        now,
+      );
+    } finally {
+      this.#prompt = undefined;
+      // Whoever was faster counts.
+      await inbox.retake(question.id);
+    }
+  }
+
+  async #give(question: QuestionEntry, given: UnknownAnswer): Promise<QuestionEntry> {
+    const { control, inbox, by } = this.#deps;
+    const { answer, question: standing } = await giveAnswer(control, question, { by, ...given });
+    inbox.push({ kind: "answer", ...answer });
+    return standing;
+  }
+
+  /** Whoever was faster counts. */
+  async #missed({ id }: QuestionEntry, error: unknown): Promise<void> {
+    this.#deps.control.log.warn(`the answer was not recorded: ${messageOf(error)}`);
+    if (isErrorCode(error, "QUESTION_CLOSED")) await this.#deps.inbox.retake(id);
+  }
+}

@@ -1,0 +1,306 @@
+/**
+ * Takes a task into this process and runs it: a new one, or one that goes on after a crash, a pause or an answer.
+ *
+ * Owns: the order of claiming. A new task: place → keyring → epoch → journal. One that goes on: owner gone → restored
+ * (keys, roll-back, damage judged; then claimed) → journal.
+ */
+import type { JsonObject } from "../../base/json.js";
+import { SplashdownError } from "../../base/errors.js";
+import { createUuid, type TaskId } from "../../base/ids.js";
+import { LIMITS } from "../../base/limits.js";
+import type { EffectiveSettings } from "../../definition/settings/settings.js";
+import type { LoadedWorkflow } from "../../definition/files/loaded-workflow.js";
+import type { OnUnknown } from "../../definition/workflow.js";
+import type { EngineInput, GoBack } from "../../engine/input.js";
+import { createState, type TaskState } from "../../engine/state/state.js";
+import { requireNoClaimant, requireOwnerGone } from "../../recovery/liveness.js";
+import type { KnownTask } from "../../recovery/fold.js";
+import { restoreTask, type Restored } from "../../recovery/restore.js";
+import type { TaskStore } from "../../store/contract.js";
+import { replaceAnchor } from "../../vault/anchor.js";
+import type { AuditNote } from "../audit/audit-trail.js";
+import { loadTrackRecords } from "./calibration.js";
+import type { RunView } from "../contract.js";
+import { policiesOf, type UnknownAnswer } from "../people/given-answers.js";
+import { notStarted } from "../keys/key-access.js";
+import { readOrphans } from "./orphan-results.js";
+import type { Presets } from "../people/presets.js";
+import { whileOwning, type Presence, type PresenceDeps } from "./presence.js";
+import { openWith, readAnchor, type OpenedTask } from "../reading.js";
+import { breakpointsOf } from "./breakpoints.js";
+import { viewRun } from "./run-view.js";
+import type { Services } from "../services.js";
+import { runSession } from "./task-session.js";
+
+export interface ConductOptions {
+  readonly workflow: LoadedWorkflow;
+  readonly settings: EffectiveSettings;
+  /** What flags say of steps of unknown outcome. */
+  readonly unknown: Readonly<Record<string, UnknownAnswer>>;
+  readonly presets: Presets;
+  readonly wait: boolean | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Steps to stop before, by path or name. */
+  readonly breakAt?: readonly string[] | undefined;
+  /** Flag `--on-unknown`. */
+  readonly onUnknown?: OnUnknown;
+}
+
+export interface NewTask extends ConductOptions {
+  readonly task: TaskStore;
+  readonly inputs: JsonObject;
+}
+
+/** Runs a task from its beginning, in a place where nothing was recorded. */
+export async function conductNew(services: Services, options: NewTask): Promise<RunView> {
+  const { task, workflow, settings, unknown, presets, wait, signal } = options;
+  const taskId = createUuid(services.random);
+  const vault = await services.keys.create(task, taskId);
+  const opened = openWith(services, task, vault);
+  const state = createState();
+  await whileOwning(presenceDeps(services, task), async (presence) => {
+    const epoch = await task.claim();
+    await presence.show(epoch);
+    await services.audit.note(opened, { event: "started", verb: "run", details: { epoch } });
+    const session = {
+      services,
+      task,
+      vault,
+      epoch,
+      prev: undefined,
+      base: undefined,
+      journalBytes: 0,
+      state,
+      workflow,
+      settings,
+      unknown,
+      presets,
+      wait,
+      signal,
+      isBreakpoint: breakpointsOf(options),
+    };
+    await runSession(
+      { ...session, templates: await services.templates() },
+      await startInput(services, opened, options),
+    );
+  });
+  return viewRun(services, { opened, state, how: "started" });
+}
+
+async function startInput(
+  services: Services,
+  { task, vault }: OpenedTask,
+  options: ConductOptions & { readonly inputs: JsonObject },
+): Promise<Extract<EngineInput, { kind: "start" }>> {
+  const { workflow, settings, inputs, onUnknown } = options;
+  const trackRecords = await loadTrackRecords(services, workflow.definition, settings);
+  return {
+    kind: "start",
+    onUnknown,
+    taskId: vault.taskId as TaskId,
+    name: task.name,
+    definition: workflow.definition,
+    folder: workflow.folder,
+    inputs,
+    settings: JSON.parse(JSON.stringify(settings)) as JsonObject,
+    ...(workflow.file === undefined ? {} : { definitionFile: workflow.file }),
+    ...(trackRecords === undefined ? {} : { trackRecords }),
+  };
+}
+
+export interface GoOn extends ConductOptions {
+  readonly opened: OpenedTask;
+  readonly by: "run" | "resume" | "recover" | "library";
+  /** Asked again right before the claim: somebody else may have gone on with the task and even ended it. */
+  readonly isToGoOn: (state: TaskState) => boolean | Promise<boolean>;
+  readonly byPerson: boolean;
+  readonly takeOver: boolean;
+  readonly acceptLoss: boolean;
+  /** The definition as it is now, when a person accepted that it differs. */
+  readonly acceptedDefinition: boolean;
+  /** For a task whose first process died before anything was recorded: it is started with these. */
+  readonly inputs?: JsonObject;
+  readonly notices?: readonly string[];
+  /** Go back first. */
+  readonly goBack?: GoBack;
+  /** The task as it was read to decide on this; its state is used up by going on. */
+  readonly known?: KnownTask | undefined;
+}
+
+/**
+ * Goes on with a task.
+ *
+ * Errors: OWNER_ALIVE, OWNER_UNCLEAR, OWNER_SUPERSEDED; those of `restoreTask`; those of `runSession`.
+ */
+export async function conductOn(services: Services, options: GoOn): Promise<RunView> {
+  const { opened, by, notices } = options;
+  const restored = await whileOwning(presenceDeps(services, opened.task), async (presence) => {
+    const taken = await takeOver(services, options, presence);
+    await services.audit.note(opened, ...describeTaking(taken, options));
+    await runOn(services, options, taken);
+    return taken;
+  });
+  const how = by === "run" || by === "recover" ? "taken_up" : "resumed";
+  return viewRun(services, {
+    opened,
+    state: restored.state,
+    how,
+    recovery: restored.report,
+    ...(notices === undefined ? {} : { notices }),
+  });
+}
+
+async function runOn(services: Services, options: GoOn, restored: Restored): Promise<void> {
+  const { workflow, settings, unknown, presets, wait, signal } = options;
+  const { task, vault } = options.opened;
+  const { state, epoch, prev, repeated, base, journalBytes } = restored;
+  const session = {
+    services,
+    task,
+    vault,
+    epoch,
+    prev,
+    repeated,
+    base,
+    journalBytes,
+    state,
+    workflow,
+    settings,
+    unknown,
+    presets,
+    wait,
+    signal,
+    isBreakpoint: breakpointsOf(options),
+    checkpointFirst: restored.uncertain ? "loss accepted: nothing is read over the gap again" : undefined,
+  };
+  await runSession(
+    { ...session, templates: await services.templates() },
+    await resumedInput(services, restored, options),
+  );
+}
+
+function leftByAnother(task: string): SplashdownError {
+  return new SplashdownError("OWNER_SUPERSEDED", `another process went on with task ${task} meanwhile, and left it`, {
+    details: { task },
+  });
+}
+
+export function presenceDeps({ clock, environment, processes }: Services, task: TaskStore): PresenceDeps {
+  return { task, clock, environment, self: processes().self };
+}
+
+/** What the audit trail says of it: who takes the task up, what a person accepted, what was set aside. */
+function describeTaking({ crashed, epoch, report }: Restored, options: GoOn): AuditNote[] {
+  const { by, acceptLoss, acceptedDefinition, takeOver: isTakenOver, workflow, goBack } = options;
+  const verb = by === "library" ? "resume" : by;
+  const { quarantined, orphan_completions: orphans } = report;
+  return [
+    {
+      event: crashed ? "recovered" : "resumed",
+      verb,
+      details: { epoch, ...(orphans === undefined ? {} : { orphan_completions: orphans }) },
+    },
+    ...(acceptLoss ? [{ event: "loss_accepted" as const, verb, details: { report } }] : []),
+    ...(acceptedDefinition
+      ? [{ event: "changes_accepted" as const, verb, details: { fingerprint: workflow.definition.fingerprint } }]
+      : []),
+    ...(goBack === undefined
+      ? []
+      : [
+          {
+            event: "rolled_back" as const,
+            verb,
+            details: { seq: goBack.to.seq, checkpoint_id: goBack.to.checkpointId },
+          },
+        ]),
+    ...(isTakenOver ? [{ event: "taken_over" as const, verb }] : []),
+    ...(Array.isArray(quarantined) && quarantined.length > 0
+      ? [{ event: "quarantined" as const, verb, details: { files: quarantined } }]
+      : []),
+  ];
+}
+
+async function resumedInput(
+  services: Services,
+  restored: Restored,
+  options: GoOn,
+): Promise<Extract<EngineInput, { kind: "start" | "resumed" }>> {
+  const { opened, workflow, settings, inputs } = options;
+  if (restored.state.task === undefined) {
+    if (inputs !== undefined) return startInput(services, opened, { ...options, inputs });
+    throw notStarted(opened.task.name);
+  }
+  return {
+    kind: "resumed",
+    epoch: restored.epoch,
+    by: options.by,
+    crashed: restored.crashed,
+    report: restored.report,
+    last: restored.last,
+    ...(options.acceptedDefinition ? { definition: workflow.definition } : {}),
+    orphans: await readOrphans(opened, restored.orphans),
+    uncertain: restored.uncertain,
+    ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
+    onUnknownOf: policiesOf(options.unknown),
+    byPerson: options.byPerson,
+    ...(options.goBack === undefined ? {} : { goBack: options.goBack }),
+    maxRecoveryAttempts: settings.recovery_config.max_recovery_attempts,
+    probed: new Map(),
+  };
+}
+
+export type TakeOverOptions = Pick<
+  GoOn,
+  "opened" | "settings" | "signal" | "takeOver" | "acceptLoss" | "isToGoOn" | "known"
+>;
+
+/** Makes sure that nobody owns the task, restores it and claims it. */
+export async function takeOver(services: Services, options: TakeOverOptions, presence: Presence): Promise<Restored> {
+  const { opened, settings, signal, acceptLoss } = options;
+  const { task, vault, snapshots } = opened;
+  const { clock, log } = services;
+  const waiting = { task, clock, ...(signal === undefined ? {} : { signal }) };
+  await requireOwnerGone({ ...waiting, takeOver: options.takeOver, watchMs: LIMITS.ownerWatchMs });
+  if (!settings.recovery_config.fallback_to_previous) await requireNewestSnapshot(opened);
+  const anchor = await readAnchor(services, vault.taskId);
+  if (anchor.state === "damaged") log.warn(`${anchor.problem}; a rolled-back folder cannot be told from it`);
+  const restored = await restoreTask({
+    ...waiting,
+    vault,
+    snapshots,
+    processes: services.processes(),
+    log,
+    anchor: anchor.state === "known" ? anchor.anchor : undefined,
+    acceptLoss,
+    known: options.known,
+    timeoutMs: settings.recovery_config.recovery_timeout_seconds * 1000,
+    // Whoever took it since the first look has shown itself by now, or is seen after the claim.
+    beforeClaim: async (state, unused) => {
+      await requireOwnerGone({ ...waiting, takeOver: true });
+      if (unused !== undefined && !options.takeOver) await requireNoClaimant({ ...waiting, epoch: unused });
+      if (!(await options.isToGoOn(state))) throw leftByAnother(task.name);
+    },
+    afterClaim: async (epoch) => {
+      // An owner shows itself before its last look for a higher epoch, and acts after it: who acted before this claim is
+      // seen here. It goes no further now, and what it has begun must not begin a second time beside it.
+      await requireOwnerGone({ ...waiting, takeOver: options.takeOver, watchMs: LIMITS.ownerWatchMs });
+      await presence.show(epoch);
+    },
+  });
+  if (acceptLoss && restored.prev !== undefined) await lowerAnchor(services, vault.taskId, restored);
+  return restored;
+}
+
+/** `fallback_to_previous: false`: a bad newest file stops the recovery instead of being set aside. Errors: its own. */
+async function requireNewestSnapshot({ snapshots }: OpenedTask): Promise<void> {
+  const [newest] = await snapshots.list();
+  if (newest !== undefined) await snapshots.load(newest.file);
+}
+
+/** A person accepted the loss: what was remembered beyond it counts no more. */
+async function lowerAnchor(services: Services, taskId: string, { prev }: Restored): Promise<void> {
+  if (prev === undefined || !services.store.manifest.durable) return;
+  const { fileSystem, random, environment } = services;
+  const position = { epoch: prev.epoch, n: prev.n, hash: prev.h };
+  await replaceAnchor({ fileSystem, random, stateFolder: environment.stateFolder, taskId, position });
+}

@@ -1,0 +1,149 @@
+/** `run --dry-run`: what a run would do, from the checked file, its inputs and today's settings. Nothing is made. */
+import type { JsonObject } from "../../base/json.js";
+import type { HookName, HooksDefinition } from "../../definition/hooks.js";
+import { optional } from "../../definition/build/plain-parts.js";
+import { chooseProvider } from "../../definition/settings/provider-map.js";
+import type { LimitsDefinition, NodeDefinition, ScopeDefinition, StepDefinition } from "../../definition/workflow.js";
+import type { DryRunGoalView, DryRunModelView, DryRunStepView, DryRunView } from "../faces/face-views.js";
+import type { RunOptions } from "../contract.js";
+import type { Services } from "../services.js";
+import { prepareWorkflow } from "../workflow-loading.js";
+
+/** Kinds that wait for a person. */
+const GATES = new Set(["human_gate", "questions"]);
+
+/** Errors: those of a run before it begins: WORKFLOW_NOT_FOUND, WORKFLOW_INVALID, INPUT_INVALID, SETTING_INVALID. */
+export async function planRun(services: Services, options: RunOptions): Promise<DryRunView> {
+  const { workflow, inputs } = await prepareWorkflow(services, options);
+  const { definition, notes } = workflow;
+  const steps = withHooks(listSteps(definition.root), definition.hooks).map((planned) => viewStep(services, planned));
+  const goal = viewGoal(services, definition.root);
+  const view = {
+    dry_run: true,
+    workflow: definition.name,
+    fingerprint: definition.fingerprint,
+    inputs,
+    steps,
+    ...(goal === undefined ? {} : { goal }),
+    gates: steps.filter(({ kind }) => GATES.has(kind)).map(({ step }) => step),
+    limits: viewLimits(definition.limits),
+    notes,
+  } as const;
+  return { ...view, text: formatDryRun(view) };
+}
+
+/** A step, and what must happen for it to run; absent: it runs where nothing chooses otherwise. */
+interface Planned {
+  readonly step: StepDefinition;
+  readonly when?: string;
+}
+
+/** In the order of the file; what routes and conditions choose is not known ahead. */
+function listSteps(node: NodeDefinition): readonly Planned[] {
+  if (node.node === "step") return [{ step: node }];
+  const children: readonly NodeDefinition[] = node.children;
+  const steps = [...listPlanners(node), ...children.flatMap(listSteps), ...listAfter(node)];
+  return node.scope === "workflow" ? withHooks(steps, node.hooks) : steps;
+}
+
+function listPlanners(node: ScopeDefinition): readonly Planned[] {
+  return node.scope === "phases" && node.plan !== undefined ? [{ step: node.plan.planner }] : [];
+}
+
+/** Who scores, whom Atlas asks and adds, and who merges. */
+function listAfter(node: ScopeDefinition): readonly Planned[] {
+  if (node.scope === "phases")
+    return node.consolidation?.writer === undefined ? [] : [{ step: node.consolidation.writer }];
+  if (node.scope !== "phase") return [];
+  const { evaluate, orchestrator, spawn, confidence } = node;
+  return [
+    ...(evaluate?.scorers ?? []).map((step) => ({ step })),
+    ...(orchestrator === undefined ? [] : [{ step: orchestrator, when: "if there is something to choose" }]),
+    ...(spawn === undefined || confidence.spawnMax === 0 ? [] : [{ step: spawn, when: "if confidence is low" }]),
+  ];
+}
+
+/** Hooks that are steps; those that are told are no work. */
+function withHooks(steps: readonly Planned[], hooks: HooksDefinition = {}): readonly Planned[] {
+  const pick = (name: HookName, when?: string): readonly Planned[] => {
+    const hook = hooks[name];
+    return hook === undefined || !("step" in hook) ? [] : [{ step: hook.step, ...optional("when", when) }];
+  };
+  return [...pick("on_start"), ...steps, ...pick("on_complete"), ...pick("on_error", "if a failure stops it")];
+}
+
+function viewGoal({ settings }: Services, root: NodeDefinition): DryRunGoalView | undefined {
+  const plan = root.node === "scope" && root.scope === "phases" ? root.plan : undefined;
+  const rule = plan?.planner.planner;
+  if (plan === undefined || rule === undefined) return undefined;
+  const viewModel = (provider: string, model: string | undefined): DryRunModelView => {
+    const chosen = chooseProvider(settings.provider_map, provider, model);
+    return { provider: chosen.provider, ...(chosen.model === undefined ? {} : { model: chosen.model }) };
+  };
+  return {
+    text: plan.planner.prompt,
+    planner: viewModel(plan.planner.provider, plan.planner.model),
+    specialists: viewModel(rule.provider, rule.model),
+    max_phases: rule.phasesMax,
+    max_specialists: rule.specialistsMax,
+    approve: plan.approve,
+    replan: plan.replan,
+  };
+}
+
+function viewStep({ settings }: Services, { step, when }: Planned): DryRunStepView {
+  const common = { step: step.path, kind: step.kind, effects: step.effects, ...optional("when", when) };
+  const after = step.dependsOn.length === 0 ? {} : { after: step.dependsOn };
+  const judge = step.kind === "scorer" && step.scorer.by === "model" ? step.scorer : undefined;
+  const asked = step.kind === "model" ? step : judge;
+  if (asked === undefined) return { ...common, ...after };
+  const { provider, model } = chooseProvider(settings.provider_map, asked.provider, asked.model);
+  return { ...common, ...after, provider, ...(model === undefined ? {} : { model }) };
+}
+
+function viewLimits(limits: LimitsDefinition): JsonObject {
+  const { maxIterations, timeoutMs, tokensMax, callsMax, costMicroUsdMax } = limits;
+  const view = {
+    iterations: maxIterations,
+    seconds: timeoutMs === undefined ? undefined : timeoutMs / 1000,
+    tokens: tokensMax,
+    calls: callsMax,
+    usd: costMicroUsdMax === undefined ? undefined : costMicroUsdMax / 1_000_000,
+  };
+  return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== undefined));
+}
+
+function formatDryRun({ workflow, inputs, steps, goal, gates, limits }: Omit<DryRunView, "text">): string {
+  const shown = (values: JsonObject): string =>
+    Object.entries(values)
+      .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+      .join(", ");
+  return [
+    `${workflow}: ${steps.filter(({ when }) => when === undefined).length} steps would run, in this order where nothing chooses otherwise; nothing was made`,
+    ...(goal === undefined ? [] : formatGoal(goal)),
+    ...steps.map((step, index) => `${String(index + 1).padStart(4)}  ${formatStep(step)}`),
+    ...(Object.keys(inputs).length === 0 ? [] : [`inputs: ${shown(inputs)}`]),
+    `limits: ${shown(limits)}`,
+    ...(gates.length === 0 ? [] : [`waits for a person at: ${gates.join(", ")}`]),
+  ].join("\n");
+}
+
+function formatGoal(goal: DryRunGoalView): readonly string[] {
+  const { text, planner, specialists, approve, replan } = goal;
+  return [
+    `goal: ${text}`,
+    `  planned by ${nameOf(planner)}: at most ${goal.max_phases} phases and ${goal.max_specialists} specialists in all, by ${nameOf(specialists)}`,
+    `  ${approve ? "a person agrees to the plan before it is followed" : "the plan is followed without a question"}; ${replan ? "between phases it is looked at again" : "it stays to the end"}`,
+  ];
+}
+
+function nameOf({ provider, model }: DryRunModelView): string {
+  return model === undefined ? provider : `${provider} ${model}`;
+}
+
+function formatStep({ step, kind, effects, provider, model, when, after = [] }: DryRunStepView): string {
+  const by = provider === undefined ? "" : ` by ${nameOf({ provider, ...(model === undefined ? {} : { model }) })}`;
+  const order = after.length === 0 ? "" : `, after ${after.join(", ")}`;
+  const only = when === undefined ? "" : `, ${when}`;
+  return `${step}  ${kind}${by}${effects === "none" ? "" : `, effects: ${effects}`}${order}${only}`;
+}

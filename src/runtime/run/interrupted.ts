@@ -1,0 +1,175 @@
+/**
+ * Finds the interrupted tasks that a `run` would go on with, and those it cannot judge.
+ *
+ * A task that cannot be read is not passed over in silence where its work may be this very run's: with its key missing
+ * nobody can tell, and with its start readable it can be told. What is damaged and of another workflow stops no run.
+ * Source: DESIGN section 10, FAULTS 10, 14, 34.
+ */
+import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../../base/error-table.js";
+import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
+import { canonicalJson, type JsonObject } from "../../base/json.js";
+import { parseDurationMs } from "../../definition/build/plain-parts.js";
+import type { EffectiveSettings } from "../../definition/settings/settings.js";
+import type { LoadedWorkflow } from "../../definition/files/loaded-workflow.js";
+import type { TaskState } from "../../engine/state/state.js";
+import { openQuestions } from "../../engine/people/questions.js";
+import { looksOpen } from "../../journal/clear-end.js";
+import { readHistory } from "../../journal/history.js";
+import { scanTasks, type ScannedTask } from "../../recovery/scan.js";
+import type { TaskStore } from "../../store/contract.js";
+import { listUnanswered } from "../people/giving.js";
+import { openTask, readState, type OpenedTask } from "../reading.js";
+import type { Services } from "../services.js";
+
+const TAKE_UP_WITHIN_MS = 12 * 60 * 60 * 1000;
+
+/** What a task must have been started with. */
+export interface Wanted {
+  readonly workflow: LoadedWorkflow;
+  readonly settings: EffectiveSettings;
+  readonly inputs: JsonObject;
+}
+
+export interface Candidate extends OpenedTask {
+  readonly state: TaskState;
+}
+
+/** Crashed, ended by a signal, or paused until a time that has come: what `run` goes on with by itself. */
+export function isInterrupted(state: TaskState, nowMs: number): boolean {
+  const { task } = state;
+  if (task === undefined || task.status === "running") return true;
+  if (task.status === "stopped") return task.resumable;
+  return task.status === "paused" && task.resumeAtMs !== undefined && task.resumeAtMs <= nowMs;
+}
+
+/** Interrupted, or answered since its owner left, or with a question whose time is over. */
+export async function isToTakeUp(opened: OpenedTask, state: TaskState, nowMs: number): Promise<boolean> {
+  if (isInterrupted(state, nowMs)) return true;
+  const { task } = state;
+  if (task?.status !== "waiting") return false;
+  if (task.resumeAtMs !== undefined && task.resumeAtMs <= nowMs) return true;
+  const open = openQuestions(state);
+  return (await listUnanswered(opened, open)).length < open.length;
+}
+
+/** Names of the waiting tasks that may go on. A task that cannot be read is none. */
+export async function findAnswered(services: Services, scanned: readonly ScannedTask[]): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const { name, status } of scanned) {
+    const task = status === "waiting" ? await services.store.task(name) : undefined;
+    if (task === undefined) continue;
+    try {
+      const { folded, ...opened } = await readState(services, task);
+      if (await isToTakeUp(opened, folded.state, services.clock.nowMs())) found.add(name);
+    } catch (error) {
+      if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
+    } finally {
+      await task.close();
+    }
+  }
+  return found;
+}
+
+type Started = Pick<NonNullable<TaskState["task"]>, "definition" | "inputs">;
+
+/** In what a task differs from what is wanted; `undefined` when in nothing. */
+export function describeDifference(
+  started: Started | undefined,
+  { workflow, inputs }: Pick<Wanted, "workflow" | "inputs">,
+): string | undefined {
+  if (started === undefined) return undefined;
+  if (started.definition.fingerprint !== workflow.definition.fingerprint) return "another definition";
+  return canonicalJson(started.inputs) === canonicalJson(inputs) ? undefined : "other inputs";
+}
+
+/**
+ * Interrupted tasks of this definition and these inputs, active lately; the caller closes them.
+ *
+ * Errors: KEY_* when one that was under way cannot be read without its key; what is wrong with one that is wanted.
+ */
+export async function findInterrupted(services: Services, wanted: Wanted): Promise<Candidate[]> {
+  const { store, keys, clock } = services;
+  const found: Candidate[] = [];
+  const withinMs = parseDurationMs(wanted.settings.recovery_config.take_up_within) ?? TAKE_UP_WITHIN_MS;
+  for (const entry of await scanTasks({ store, openVault: (task) => keys.open(task) })) {
+    if (!mayBeInterrupted(entry, clock.nowMs() - withinMs)) continue;
+    const task = await store.task(entry.name);
+    if (task === undefined) continue;
+    const candidate = await judge(services, { entry, task, wanted });
+    if (candidate === undefined) await task.close();
+    else found.push(candidate);
+  }
+  return found;
+}
+
+function mayBeInterrupted({ status, lastAtMs, problem }: ScannedTask, sinceMs: number): boolean {
+  if (problem !== undefined) return true;
+  if (lastAtMs === undefined) return false;
+  if (status === "paused" || status === "waiting") return true;
+  return (status === "crashed" || status === "stopped") && lastAtMs >= sinceMs;
+}
+
+interface Judged {
+  readonly entry: ScannedTask;
+  readonly task: TaskStore;
+  readonly wanted: Wanted;
+}
+
+async function judge(services: Services, { entry, task, wanted }: Judged): Promise<Candidate | undefined> {
+  try {
+    const { folded, ...opened } = await readState(services, task);
+    const { state } = folded;
+    if (state.task === undefined || !(await isToTakeUp(opened, state, services.clock.nowMs()))) return undefined;
+    return describeDifference(state.task, wanted) === undefined ? { ...opened, state } : undefined;
+  } catch (error) {
+    if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
+    await requireNotWanted(services, { entry, task, wanted }, error);
+    return undefined;
+  }
+}
+
+/** Stops the run where the task that cannot be read may be the one to go on with. */
+async function requireNotWanted(services: Services, { task, wanted }: Judged, error: SplashdownError): Promise<void> {
+  if (!(await looksOpen(task))) return;
+  const isWanted = await isStartOf(services, task, wanted);
+  if (isWanted === false) return;
+  if (isWanted === undefined && !isKeyProblem(error.code)) {
+    services.log.warn(`task ${task.name} cannot be read and is passed over: ${messageOf(error)}`);
+    return;
+  }
+  const why = isWanted === true ? "it is an interrupted run of this workflow" : "it may be an interrupted run of this";
+  throw new SplashdownError(error.code, `${messageOf(error)}; ${why}, start afresh with --new`, {
+    details: error.details,
+    cause: error,
+  });
+}
+
+function isKeyProblem(code: ErrorCode): boolean {
+  return ERROR_TABLE[code].exitStatus === EXIT_STATUS.key;
+}
+
+/** Whether the task was started with what is wanted; `undefined` when its start cannot be read. */
+async function isStartOf(services: Services, task: TaskStore, wanted: Wanted): Promise<boolean | undefined> {
+  try {
+    const { vault } = await openTask(services, task);
+    const first = (await readHistory({ task, vault })).records[0]?.decode();
+    return first?.type === "task_started" ? describeDifference(first, wanted) === undefined : undefined;
+  } catch (error) {
+    if (!(error instanceof SplashdownError) || isErrorCode(error, "INTERNAL")) throw error;
+    return undefined;
+  }
+}
+
+/** What is wrong with a task that was under way, so that nobody can take it up. */
+export async function findBlocking(
+  services: Services,
+  entry: ScannedTask,
+): Promise<NonNullable<ScannedTask["problem"]> | undefined> {
+  if (entry.problem === undefined) return undefined;
+  const task = await services.store.task(entry.name);
+  try {
+    return task !== undefined && (await looksOpen(task)) ? entry.problem : undefined;
+  } finally {
+    await task?.close();
+  }
+}

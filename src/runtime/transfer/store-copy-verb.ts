@@ -1,0 +1,117 @@
+/**
+ * `store copy`: tasks from one store to another, sealed as they are, and proved byte by byte afterwards.
+ *
+ * The origin is only read, and its owner must be gone: two places of one task that both went on would do its steps twice.
+ * Which of them goes on is the person's choice; the answer says so. Deliverables are files and stay where they are.
+ */
+import { SplashdownError } from "../../base/errors.js";
+import { LIMITS } from "../../base/limits.js";
+import { quoteArgument } from "../../base/shell-text.js";
+import { requireOwnerGone } from "../../recovery/liveness.js";
+import type { Store, TaskStore } from "../../store/contract.js";
+import { isArriving, readTaskFiles, type TaskFile, writeTask } from "../../transfer/copy-task.js";
+import type { Services } from "../services.js";
+import type { StoreCopyOptions, StoreCopyView } from "./store-views.js";
+import { formatTime } from "../views.js";
+
+export interface StoreCopyDeps {
+  readonly services: Services;
+  /** Opens the store of an address, as this program's own is opened. */
+  readonly openStore: (address: string) => Store;
+}
+
+/**
+ * Errors: STORE_UNSUPPORTED for an address; USAGE_INVALID for one store, or a task that is there already; TASK_NOT_FOUND;
+ * OWNER_ALIVE, OWNER_UNCLEAR; STORE_FAILED when a copy is not its origin; the STORE_* codes.
+ */
+export async function copyStore(deps: StoreCopyDeps, options: StoreCopyOptions): Promise<StoreCopyView> {
+  const from = deps.openStore(options.from);
+  const to = deps.openStore(options.to);
+  try {
+    if (from.address === to.address) throw refuse(`both are ${from.address}`);
+    const names = options.tasks ?? (await from.tasks());
+    const tasks = [];
+    for (const name of names) tasks.push(await copyTask(deps.services, { from, to, name }));
+    return { from: from.address, to: to.address, tasks };
+  } finally {
+    await from.close();
+    await to.close();
+  }
+}
+
+interface Way {
+  readonly from: Store;
+  readonly to: Store;
+  readonly name: string;
+}
+
+async function copyTask(services: Services, { from, to, name }: Way): Promise<StoreCopyView["tasks"][number]> {
+  const origin = await from.task(name);
+  if (origin === undefined)
+    throw new SplashdownError("TASK_NOT_FOUND", `there is no task ${name} in ${from.address}`, {
+      details: { task: name, store: from.address },
+    });
+  await requireOwnerGone({ task: origin, clock: services.clock, takeOver: false, watchMs: LIMITS.ownerWatchMs });
+  if (await isArriving(origin)) throw refuse(`${name} in ${from.address} is itself a copy that was not finished`);
+  const place = await createPlace(to, name);
+  const mark = { from: from.address, task: name, at: formatTime(services.clock.nowMs()) };
+  await writeTask(place, readTaskFiles(origin), Buffer.from(JSON.stringify(mark)));
+  const { files, sizeBytes } = await prove(origin, place);
+  const view = {
+    task: name,
+    files,
+    size: sizeBytes,
+    deliverables: origin.deliverablesFolder,
+    next: `splashdown --store ${quoteArgument(to.address)} show ${quoteArgument(name)}`,
+  };
+  await origin.close();
+  await place.close();
+  return view;
+}
+
+/** A new place, or that of a copy that was interrupted, made anew. */
+async function createPlace(to: Store, name: string): Promise<TaskStore> {
+  const place = await to.createTask(name);
+  if (place !== undefined) return place;
+  const there = await to.task(name);
+  const isUnfinished = there !== undefined && (await isArriving(there));
+  if (isUnfinished) await there.claim();
+  await there?.close();
+  if (isUnfinished) {
+    await to.removeTask(name);
+    const anew = await to.createTask(name);
+    if (anew !== undefined) return anew;
+  }
+  throw refuse(`there is a task ${name} in ${to.address} already`);
+}
+
+/** Reads both through and through. Errors: STORE_FAILED naming the first file that differs. */
+async function prove(origin: TaskStore, copy: TaskStore): Promise<{ files: number; sizeBytes: number }> {
+  const copied = readTaskFiles(copy)[Symbol.asyncIterator]();
+  let files = 0;
+  let sizeBytes = 0;
+  for await (const wanted of readTaskFiles(origin)) {
+    const { value } = (await copied.next()) as IteratorResult<TaskFile, undefined>;
+    const isSame =
+      value !== undefined && nameOf(value) === nameOf(wanted) && Buffer.compare(value.bytes, wanted.bytes) === 0;
+    if (!isSame) throw differs(origin.name, nameOf(wanted));
+    files += 1;
+    sizeBytes += wanted.bytes.byteLength;
+  }
+  if ((await copied.next()).done !== true) throw differs(origin.name, "a file that only the copy has");
+  return { files, sizeBytes };
+}
+
+function nameOf({ key, segment }: TaskFile): string {
+  return key ?? `segment ${segment?.epoch}-${segment?.index}`;
+}
+
+function differs(task: string, file: string): SplashdownError {
+  return new SplashdownError("STORE_FAILED", `the copy of ${task} is not its origin: ${file}`, {
+    details: { task, file },
+  });
+}
+
+function refuse(reason: string): SplashdownError {
+  return new SplashdownError("USAGE_INVALID", `nothing is copied: ${reason}`, { details: { verb: "store copy" } });
+}
