@@ -84,7 +84,7 @@ export const SUITES = [
   },
   {
     name: "mixed tasks under kills, faults and commands: the ten points",
-    least: { commit: 60, long: 1_500 },
+    least: { commit: 40, long: 1_000 },
     run: (form) => mixedRounds(form === "long" ? 50 : 2),
   },
   {
