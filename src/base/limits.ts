@@ -73,6 +73,8 @@ export const LIMITS = {
   /** Items of one for_each; its keys are part of paths. */
   forEachItemsMax: 100_000,
   itemKeyCharsMax: 200,
+  /** How often what may start is asked after one input: a few times for each of the most items that end at once. */
+  advanceRoundsMax: 400_000,
   templateFuel: 1_000_000,
   templateOutputBytesMax: 4 * 1024 * 1024,
   /** What an http step reads of an answer, and how long it waits where the step has no timeout. */
@@ -94,6 +96,14 @@ export const LIMITS = {
   /** A bundle as a whole, and the files in it. */
   bundleBytesMax: 1024 ** 3,
   bundleFilesMax: 60_000,
+  /** One file of a program in it, which is sealed whole. */
+  carriedFileBytesMax: 256 * 1024 * 1024,
+  /** Files of a task's folder beside its checkpoints: their paths in it, one name, and what is read of one at a time. */
+  folderPathBytesMax: 1024,
+  folderNameBytesMax: 255,
+  folderPieceBytes: 1024 * 1024,
+  /** Damaged places that doctor names of one task; the rest are counted. */
+  damagedFilesTold: 100,
   segmentBytesMax: 64 * 1024 * 1024,
   segmentRecordsMax: 2 ** 20,
   recordBytesMax: 128 * 1024 * 1024,

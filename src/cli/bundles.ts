@@ -14,23 +14,32 @@ const STATUSES: readonly (readonly [number, string])[] = [
   ...READING_STATUSES.slice(2),
 ];
 
+interface ExportFlags extends SourceFlags {
+  readonly to: string;
+  readonly redacted?: boolean;
+  readonly withoutFiles?: boolean;
+}
+
 export function registerBundles(group: Command, deps: CliDeps): void {
   addSourceFlags(
     group
       .command("export")
-      .description("put a whole task into one zip file, sealed; for those who open it now, or for the keys named")
+      .description(
+        "put a whole task with its files into one zip file, sealed; for those who open it now, or for the keys named",
+      )
       .argument("<task>", "task name, id or workflow name")
       .requiredOption("--to <file>", "the new file; nothing is written over")
+      .option("--without-files", "leave out what programs wrote into the task's folder by themselves")
       .option("--redacted", "a report for others instead: what happened, in the clear, without any text or value"),
   )
     .addHelpText("after", describeStatuses(STATUSES))
-    .action((task: string, flags: SourceFlags & { to: string; redacted?: boolean }, command: Command) =>
+    .action((task: string, flags: ExportFlags, command: Command) =>
       withSplashdown({ command, deps }, async ({ splashdown, print }) => {
         const recipients = readSourceFlags(flags);
         if (flags.redacted === true && recipients.length > 0)
           throw new SplashdownError("USAGE_INVALID", "a redacted report is in the clear: it takes no key");
-        const options = { file: flags.to, recipients, redacted: flags.redacted === true };
-        print(await splashdown.checkpoints.export(task, options), formatExport);
+        const { to: file, redacted = false, withoutFiles = false } = flags;
+        print(await splashdown.checkpoints.export(task, { file, recipients, redacted, withoutFiles }), formatExport);
       }),
     );
   group
@@ -52,19 +61,28 @@ function formatExport(view: ExportView): string {
     return cleanForTerminal(
       `reported ${task}: ${records} events, ${formatSize(size)}, in the clear, to ${file}\nlook: ${next}`,
     );
+  const files = [
+    `  with ${view.deliverables} deliverables and ${view.carried} other files of its folder`,
+    ...view.left_out.map(({ file: path, reason }) => `  left out: ${path}, ${reason}`),
+  ];
   const openers = openedBy.length === 0 ? ["nobody needs a key: the task is not encrypted"] : openedBy;
   return cleanForTerminal(
     [
       `exported ${task}: ${records} records, ${formatSize(size)}, to ${file}`,
+      ...files,
       ...openers.map((slot) => `  opened by ${slot}`),
-      "  deliverables are not in it; the key of the task is, for those who can open it",
       `next: ${next}`,
     ].join("\n"),
   );
 }
 
-function formatImport({ task, records, checkpoints, exported_at: exportedAt, next }: ImportView): string {
+function formatImport(view: ImportView): string {
+  const { task, records, checkpoints, exported_at: exportedAt, deliverables, folder, next } = view;
   return cleanForTerminal(
-    `imported ${task}: ${records} records, ${checkpoints} checkpoints, as of ${exportedAt}\nnext: ${next}`,
+    [
+      `imported ${task}: ${records} records, ${checkpoints} checkpoints, as of ${exportedAt}`,
+      `  ${deliverables} files in ${folder}, written in the clear`,
+      `next: ${next}`,
+    ].join("\n"),
   );
 }

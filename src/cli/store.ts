@@ -35,9 +35,9 @@ export function registerStore(program: Command, deps: CliDeps): void {
 function formatCopies({ tasks, from, to }: StoreCopyView): string {
   if (tasks.length === 0) return cleanForTerminal(`no tasks in ${from}`);
   const lines = tasks.map(
-    ({ task, files, size, deliverables, next }) =>
+    ({ task, files, size, deliverables, deliverables_copied: copied, next }) =>
       `${task}: ${files} files, ${formatSize(size)}, the same in both stores\n` +
-      `  its deliverables stay in ${deliverables}\n  ${next}`,
+      `  its deliverables ${copied === 0 ? "are" : `(${copied} files) were copied, they are`} in ${deliverables}\n  ${next}`,
   );
   const last = `Go on with each task in one of the stores only; the other place would do its steps once more.`;
   return cleanForTerminal([`copied to ${to}`, ...lines, last].join("\n"));

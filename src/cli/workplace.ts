@@ -1,6 +1,6 @@
 /** `splashdown validate`, `doctor` and `config show`: is the file right, is this place right, what is in force. */
 import type { Command } from "commander";
-import type { ConfigView, ValidateView } from "../runtime/contract.js";
+import type { ConfigView, DoctorOptions, ValidateView } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
 import { cleanForTerminal, formatChecks, formatTable } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
@@ -27,7 +27,8 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
     });
   program
     .command("doctor")
-    .description("check this place: Node, store, keys, processes, disk")
+    .description("check this place: Node, store, cache, keys, processes, tasks, disk")
+    .option("--tasks", "read every file of every task wholly and name what is damaged, finished tasks included")
     .option("--models", "ask the model providers that are set up here: address and key")
     .addHelpText(
       "after",
@@ -36,9 +37,9 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
         [4, "something needs mending; each says how"],
       ]),
     )
-    .action(async (flags: { readonly models?: boolean }, command: Command) => {
+    .action(async (flags: DoctorOptions, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        const view = await splashdown.doctor({ models: flags.models === true });
+        const view = await splashdown.doctor(flags);
         print(view, ({ checks }) => formatChecks(checks, deps.streams).join("\n"));
         deps.exit(view.checks.every((check) => check.ok) ? 0 : 4);
       });

@@ -152,9 +152,19 @@ export interface RequestView {
   readonly checkpoint_id?: string;
 }
 
+/** What is looked into beside the place itself. */
+export interface DoctorOptions {
+  /** Whether the model providers answer. */
+  readonly models?: boolean;
+  /** Every file of every task, read wholly. */
+  readonly tasks?: boolean;
+}
+
 export interface CheckView {
   readonly name: string;
   readonly ok: boolean;
+  /** The damaged file, below the checkpoints of the task that `name` names. */
+  readonly file?: string;
   /** Not looked at, for want of a key or because of what failed before. */
   readonly skipped?: boolean;
   readonly text: string;
@@ -311,7 +321,7 @@ export interface Splashdown {
     verify(task?: string): Promise<Faces.AuditVerifyView>;
   };
   /** `models`: asks the providers that are set up here, too. */
-  doctor(options?: { readonly models?: boolean }): Promise<{ readonly checks: readonly CheckView[] }>;
+  doctor(options?: DoctorOptions): Promise<{ readonly checks: readonly CheckView[] }>;
   config(): Promise<ConfigView>;
   on<E extends keyof SplashdownEvents>(event: E, listener: SplashdownEvents[E]): () => void;
   close(): Promise<void>;

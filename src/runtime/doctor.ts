@@ -2,25 +2,30 @@
 import { statfs } from "node:fs/promises";
 import { messageOf, SplashdownError } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
+import { hidePassword } from "../base/store-address.js";
+import { probeCache } from "../store/cache-probe.js";
 import { readSources } from "../vault/key-source.js";
-import type { CheckView } from "./contract.js";
+import type { CheckView, DoctorOptions } from "./contract.js";
 import { listUnacknowledgedKeys } from "./keys/keys-verbs.js";
 import type { Services } from "./services.js";
 import { listSummaries } from "./summaries.js";
+import { proveTasks } from "./task-proof.js";
 
 const NODE_MIN = [20, 19] as const;
 
 export async function runDoctor(
   services: Services,
-  { storeFolder, models = false }: { readonly storeFolder: string | undefined; readonly models?: boolean },
+  { storeFolder, models = false, tasks = false }: DoctorOptions & { readonly storeFolder: string | undefined },
 ): Promise<{ readonly checks: readonly CheckView[] }> {
-  const checks = [
-    checkNode(),
-    await attempt("store", () => checkStore(services)),
+  const { cache } = services.settings;
+  const checks = [checkNode(), await attempt("store", () => checkStore(services))];
+  if (cache !== undefined) checks.push(await checkCache(services, cache));
+  checks.push(
     await attempt("keys", () => checkKeys(services)),
     await attempt("children", () => checkChildren(services)),
     await attempt("tasks", () => checkTasks(services)),
-  ];
+  );
+  if (tasks) for await (const check of proveTasks(services)) checks.push(check);
   if (storeFolder !== undefined) checks.push(await attempt("disk", () => checkDisk(services, storeFolder)));
   if (models) checks.push(...(await services.models.check()));
   return { checks };
@@ -54,6 +59,18 @@ async function checkStore({ store }: Services): Promise<Omit<CheckView, "name">>
   return {
     ok: true,
     text: `${store.address}: can be written${manifest.durable ? ", durable" : ", NOT durable"}${manifest.multiProcess ? "" : ", one process only"}`,
+  };
+}
+
+async function checkCache({ clock }: Services, cache: string): Promise<CheckView> {
+  const [name, address] = ["cache", hidePassword(cache)];
+  const found = await probeCache(cache, clock);
+  if ("latencyMs" in found) return { name, ok: true, text: `${address}: answers in ${found.latencyMs.toFixed(1)} ms` };
+  return {
+    name,
+    ok: false,
+    text: `${address}: ${found.trouble}; everything is read from the store meanwhile, slower and none the less right`,
+    hint: "start that Redis server, or take cache: out of the settings",
   };
 }
 

@@ -101,7 +101,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
       show: (task) => showAudit(services, task),
       verify: (task) => verifyAudit(services, task),
     },
-    doctor: ({ models = false } = {}) => runDoctor(services, { storeFolder: parts.storeFolder, models }),
+    doctor: (options = {}) => runDoctor(services, { ...options, storeFolder: parts.storeFolder }),
     config: async () => viewConfig(parts.config),
     on: (event, listener) => services.emitter.on(event, listener),
     close: parts.close,

@@ -16,6 +16,7 @@ import type { CachePort } from "./cache-port.js";
 import { isSealedText } from "./clear-header.js";
 import type {
   ByteRange,
+  CreateOptions,
   Digests,
   ObjectEntry,
   OwnerFacts,
@@ -98,8 +99,8 @@ export class CachedStore implements Store {
     return this.#wrap(await this.#parts.store.task(name));
   }
 
-  async createTask(name: string): Promise<TaskStore | undefined> {
-    return this.#wrap(await this.#parts.store.createTask(name));
+  async createTask(name: string, options?: CreateOptions): Promise<TaskStore | undefined> {
+    return this.#wrap(await this.#parts.store.createTask(name, options));
   }
 
   removeTask(name: string): Promise<void> {

@@ -35,7 +35,7 @@ export interface Store {
   /** A handle on one task; creates nothing. `undefined` when there is no such task. */
   task(name: string): Promise<TaskStore | undefined>;
   /** Creates the task's place durably; `undefined` when the name is taken. */
-  createTask(name: string): Promise<TaskStore | undefined>;
+  createTask(name: string, options?: CreateOptions): Promise<TaskStore | undefined>;
   /**
    * Removes a task with its log and objects, for good; absent is fine. It leaves every list at once and durably, whatever
    * interrupts the rest. Deliverables are people's files and stay. Whoever calls it has claimed the task.
@@ -52,6 +52,11 @@ export interface Store {
   /** Proves that the store can be written, with a real create, sync and remove. */
   probe(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface CreateOptions {
+  /** The folder of its deliverables may be there already, with what is in it. */
+  readonly besideFiles?: boolean;
 }
 
 export interface TrashedTask {

@@ -10,10 +10,10 @@ import { dirname, join } from "node:path";
 import { SplashdownError, errnoOf } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import { LIMITS } from "../base/limits.js";
-import type { Store, StoreManifest, TaskStore, TrashedTask } from "./contract.js";
+import type { CreateOptions, Store, StoreManifest, TaskStore, TrashedTask } from "./contract.js";
 import { OBJECT_BYTES_MAX } from "./directory-objects.js";
 import { computeTaskFolders, DirectoryTask, type TaskFolders } from "./directory-task.js";
-import { DirectoryTrash } from "./directory-trash.js";
+import { DirectoryTrash, isTrashName } from "./directory-trash.js";
 import { isTaskName } from "./object-key.js";
 import { PatientFileSystem } from "./patient-file-system.js";
 import { isAbsent, SafeFolders, writeWhole } from "./safe-folders.js";
@@ -88,7 +88,7 @@ export class DirectoryStore implements Store {
     });
   }
 
-  async createTask(name: string): Promise<TaskStore | undefined> {
+  async createTask(name: string, options: CreateOptions = {}): Promise<TaskStore | undefined> {
     if (!isTaskName(name)) {
       throw new SplashdownError("TASK_NAME_INVALID", `not a task name: ${JSON.stringify(name.slice(0, 100))}`, {
         details: { name: name.slice(0, 100) },
@@ -97,7 +97,7 @@ export class DirectoryStore implements Store {
     const paths = computeTaskFolders(this.#root, name);
     return withStoreErrors({ action: "creating", path: paths.task }, async () => {
       await this.#ensureRoot(this.#root);
-      if (!(await this.#isFree(paths))) return undefined;
+      if (!(await this.#isFree(paths, options))) return undefined;
       await this.#folders.ensureFolder(paths.task);
       await this.#folders.ensureFolder(paths.checkpoints);
       const isOurs = await this.#folders.ensureFolder(paths.journal);
@@ -198,12 +198,13 @@ export class DirectoryStore implements Store {
     return task;
   }
 
-  /** Free: nothing there, or only what an interrupted creation leaves behind. */
-  async #isFree(paths: TaskFolders): Promise<boolean> {
+  /** Free: nothing there, or only what an interrupted creation leaves behind; people's files where they may be there. */
+  async #isFree(paths: TaskFolders, { besideFiles = false }: CreateOptions): Promise<boolean> {
     const names = await this.#readIfFolder(paths.task);
     if (names === undefined || names.length === 0) return true;
-    if (names.some((name) => join(paths.task, name) !== paths.checkpoints)) return false;
-    return (await this.#readIfFolder(paths.checkpoints))?.length === 0;
+    const others = names.filter((name) => join(paths.task, name) !== paths.checkpoints);
+    if (besideFiles ? others.some(isTrashName) : others.length > 0) return false;
+    return ((await this.#readIfFolder(paths.checkpoints)) ?? []).length === 0;
   }
 
   async #readIfFolder(path: string): Promise<string[] | undefined> {

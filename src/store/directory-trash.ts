@@ -11,6 +11,11 @@ import { isAbsent, type SafeFolders } from "./safe-folders.js";
 
 const NAME = /^trashed-\d{8}T\d{9}Z$/;
 
+/** True for what a task's checkpoints are called in the trash. */
+export function isTrashName(name: string): boolean {
+  return NAME.test(name);
+}
+
 export interface DirectoryTrashParts {
   readonly root: string;
   readonly fileSystem: FileSystem;
@@ -46,7 +51,7 @@ export class DirectoryTrash {
     const { root, fileSystem, folders } = this.#parts;
     const { task } = computeTaskFolders(root, name);
     if (!(await folders.isFolder(task))) return undefined;
-    const names = (await fileSystem.readdir(task)).filter((each) => NAME.test(each)).sort();
+    const names = (await fileSystem.readdir(task)).filter(isTrashName).sort();
     for (const each of names.reverse()) {
       const path = join(task, each);
       if (await folders.isFolder(path)) return { path, atMs: parseAtMs(each) };

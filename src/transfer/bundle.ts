@@ -1,8 +1,9 @@
 /**
  * A bundle: one task in one zip file, to be carried to another machine or put away.
  *
- * `checkpoints/…` holds the files as they lie in a task's folder, sealed as they are, stored without compression; the
- * last entry, `bundle.json`, names each with its length and SHA-256, so that a bundle cut short is no bundle.
+ * `checkpoints/…` holds the files as they lie in a task's folder, sealed as they are, stored without compression, and
+ * `checkpoints/carried/…` what the folder holds beside them, sealed too (runtime/transfer/carried-files.ts). The last
+ * entry, `bundle.json`, names each with its length and SHA-256, so that a bundle cut short is no bundle.
  * Whoever may open it is decided by the keyring in it.
  *
  * T3: nothing of a bundle is believed before it was checked: number, names, lengths, digests. No name of an entry ever
@@ -15,8 +16,8 @@ import { messageOf, SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import { isObjectKey, isTaskName } from "../store/object-key.js";
-import { formatSegmentName, parseSegmentName } from "../store/segment-name.js";
-import type { TaskFile } from "./copy-task.js";
+import { parseSegmentName } from "../store/segment-name.js";
+import { JOURNAL, nameTaskFile, type TaskFile } from "./copy-task.js";
 
 const FORMAT = "splashdown.bundle";
 const VERSION = "1.0";
@@ -24,7 +25,6 @@ const MANIFEST = "bundle.json";
 /** The first entry of what `--redacted` made: a report, and no bundle. */
 const REPORT = "report.json";
 const FOLDER = "checkpoints/";
-const JOURNAL = "journal/";
 
 /** What a bundle says of itself. */
 export interface BundleFacts {
@@ -49,10 +49,6 @@ export interface UnpackedBundle {
   readonly files: readonly TaskFile[];
 }
 
-function nameOf({ segment, key }: TaskFile): string {
-  return segment === undefined ? (key ?? "") : `${JOURNAL}${formatSegmentName(segment)}`;
-}
-
 /**
  * The bytes of a bundle, piece by piece.
  *
@@ -69,7 +65,7 @@ export async function* packBundle(
   });
   const add = (name: string, bytes: Uint8Array): Uint8Array[] => {
     const entry = new ZipPassThrough(name);
-    entry.mtime = facts.created;
+    entry.mtime = dayOf(facts.created);
     zip.add(entry);
     entry.push(bytes, true);
     return pieces.splice(0);
@@ -77,7 +73,7 @@ export async function* packBundle(
   const listed: ListedFile[] = [];
   let size = 0;
   for await (const file of files) {
-    const name = nameOf(file);
+    const name = nameTaskFile(file);
     listed.push({ name, size: file.bytes.length, sha256: sha256Hex(file.bytes) });
     size += file.bytes.length;
     requireRoom(size, listed.length);
@@ -86,6 +82,14 @@ export async function* packBundle(
   yield* add(MANIFEST, Buffer.from(formatManifest(facts, listed)));
   zip.end();
   yield* pieces.splice(0);
+}
+
+/**
+ * The time of an entry: noon of that day, which is the same day and hour on every machine. A zip file states local time
+ * without its zone, and its writer takes that from the machine.
+ */
+export function dayOf(created: string): string {
+  return `${created.slice(0, 10)}T12:00:00`;
 }
 
 function requireRoom(sizeBytes: number, count: number): void {

@@ -8,13 +8,17 @@
  * Errors: the STORE_* codes of both stores.
  */
 import { SplashdownError } from "../base/errors.js";
+import type { JsonObject } from "../base/json.js";
 import type { SegmentId, TaskStore } from "../store/contract.js";
+import { formatSegmentName } from "../store/segment-name.js";
 
 /** Stands in a place whose copy is not finished. */
 export const ARRIVING_KEY = "arriving.json";
 /** What is no part of the task: moved aside, or of this place only. */
 const LEFT_BEHIND = [ARRIVING_KEY, "quarantine/"];
 const KEYRING = "keyring-";
+/** Where segments are named to be. */
+export const JOURNAL = "journal/";
 
 /** The part of a task that a copy is made of. */
 export type TaskBytes = Pick<TaskStore, "segments" | "read" | "list" | "get">;
@@ -25,6 +29,11 @@ export interface TaskFile {
   /** Of an object. */
   readonly key?: string;
   readonly bytes: Uint8Array;
+}
+
+/** A file's name below `checkpoints/`. */
+export function nameTaskFile({ segment, key }: TaskFile): string {
+  return segment === undefined ? (key ?? "") : `${JOURNAL}${formatSegmentName(segment)}`;
 }
 
 /**
@@ -55,17 +64,20 @@ function cutToLines(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
 }
 
-/**
- * Writes the files into a place that was just created.
- *
- * `mark`: what the marker says of where the copy comes from. Errors: STORE_FAILED when a file is not what it should be.
- */
+export interface Arriving {
+  /** What the marker says: where the copy comes from. */
+  readonly mark: JsonObject;
+  /** What belongs to the task outside the store; done before the marker goes. */
+  readonly finish?: () => Promise<void>;
+}
+
+/** Writes the files into a place that was just created. Errors: STORE_FAILED when a file is not what it should be. */
 export async function writeTask(
   to: TaskStore,
   files: AsyncIterable<TaskFile> | Iterable<TaskFile>,
-  mark: Uint8Array,
+  { mark, finish }: Arriving,
 ): Promise<void> {
-  await to.putOnce(ARRIVING_KEY, mark);
+  await to.putOnce(ARRIVING_KEY, Buffer.from(JSON.stringify(mark)));
   const log = new CopiedLog(to);
   for await (const { segment, key, bytes } of files) {
     if (segment !== undefined) await log.write(segment, bytes);
@@ -76,6 +88,7 @@ export async function writeTask(
     }
   }
   await log.removeFillers();
+  await finish?.();
   await to.remove(ARRIVING_KEY);
 }
 

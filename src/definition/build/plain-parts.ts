@@ -95,7 +95,7 @@ export function buildSaveAs(
     const isUnsafe =
       file === "" ||
       file.length > 200 ||
-      parts.some((part) => part === "" || part === "." || part === ".." || /[\\:\0]/.test(part));
+      parts.some((part) => part === "" || part === "." || part === ".." || /[\\:\p{Cc}]/u.test(part));
     if (isUnsafe) {
       faults.add({
         code: "wrong_value",

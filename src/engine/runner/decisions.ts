@@ -4,10 +4,15 @@
  * Owns: that order. Deciding and folding happen one input at a time; waiting for the disk does not hold up the next one,
  * so steps that end together share one sync. What acting means is the runner's.
  *
+ * What may start is asked again as long as there is something, and no longer than any task could need: an engine that
+ * chooses for ever is a mistake of ours, and is named instead of hanging.
+ *
  * X3: nothing is acted on before its event is durable and the epoch was looked at. X5: once ended, nothing more is
  * decided, folded, appended or acted on, and whoever still waits is refused.
  */
+import { SplashdownError } from "../../base/errors.js";
 import type { JsonValue } from "../../base/json.js";
+import { LIMITS } from "../../base/limits.js";
 import { decide } from "../decide.js";
 import type { EngineEvent, EventOf } from "../events/events.js";
 import { evolve } from "../evolve/evolve.js";
@@ -76,10 +81,10 @@ export class Decisions {
   async #decideAndFold(input: EngineInput): Promise<Batch> {
     const { state, mayStart, onFolded } = this.#deps;
     const batch: Batch = { events: [], firstN: state.position + 1, required: [] };
-    let folded = await this.#foldOnce(input, batch);
+    await this.#foldOnce(input, batch);
     if (MAY_FREE.has(input.kind)) {
-      do folded = mayStart() ? await this.#foldOnce({ kind: "advance" }, batch) : 0;
-      while (folded > 0);
+      for (let rounds = 1; mayStart() && (await this.#foldOnce({ kind: "advance" }, batch)) > 0; rounds += 1)
+        if (rounds >= LIMITS.advanceRoundsMax) throw endless(state, batch.events.at(-1), "what may start");
     }
     onFolded(input, batch.events.length);
     return batch;
@@ -100,7 +105,9 @@ export class Decisions {
       this.requireGoing();
       const decided = decide(state, input, context);
       if ("events" in decided) return decided.events;
-      for (const ref of decided.needs) loaded.set(ref.key, await values.load(ref));
+      const wanted = decided.needs.filter(({ key }) => !loaded.has(key));
+      if (wanted.length === 0) throw endless(state, undefined, `values for ${input.kind}`);
+      for (const ref of wanted) loaded.set(ref.key, await values.load(ref));
     }
   }
 
@@ -155,6 +162,28 @@ export class Decisions {
     });
     return this.#nextLook;
   }
+}
+
+function endless(state: TaskState, last: EngineEvent | undefined, what: string): SplashdownError {
+  const task = state.task?.name ?? "?";
+  const subject = last === undefined ? undefined : subjectOf(last);
+  return new SplashdownError(
+    "INTERNAL",
+    `the engine asks for ${what} of task ${task} without end${subject === undefined ? "" : `, last for ${subject}`}`,
+    {
+      details: {
+        task,
+        ...(subject === undefined ? {} : { step: subject }),
+        ...(last === undefined ? {} : { event: last.type }),
+      },
+    },
+  );
+}
+
+/** The step or scope that an event is about. */
+function subjectOf(event: EngineEvent): string | undefined {
+  if ("step" in event && typeof event.step === "string") return event.step;
+  return "path" in event && typeof event.path === "string" ? event.path : undefined;
 }
 
 /** Inputs after which something new may start. What a step reports on its way frees nothing. */

@@ -3,7 +3,7 @@
  *
  * An export copies the sealed bytes and, where recipients are named, puts in a keyring that only they can open; it reads
  * the task and does not own it. An import is proved in memory first: opened, its whole history folded, its files and
- * large values unsealed. Only then is a place for it made.
+ * large values unsealed. Only then is a place for it made, and its deliverables are written as the history holds them.
  */
 import { resolve } from "node:path";
 import { errnoOf, isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
@@ -14,18 +14,20 @@ import { MemorySpace, MemoryStore } from "../../store/memory-store.js";
 import type { TaskStore } from "../../store/contract.js";
 import { packBundle, unpackBundle, type UnpackedBundle } from "../../transfer/bundle.js";
 import { isArriving, readTaskFiles, writeTask, type TaskFile } from "../../transfer/copy-task.js";
+import { contentOf, isFolderPath, type FileContent } from "../../transfer/folder-files.js";
 import { raiseAnchor } from "../../vault/anchor.js";
 import { inspectKeyring } from "../../vault/keyring-view.js";
 import { type CarriedKeyring, wrapForOthers } from "../../vault/keyring-changes.js";
 import { readWhole } from "../../vault/private-file.js";
 import type { ExportOptions, ExportView, ImportOptions, ImportView } from "./bundle-views.js";
+import { encodeDeliverable } from "../run/deliverables.js";
+import { arrive, openArrivalPlace } from "./arrival.js";
 import { createFile } from "./bundle-file.js";
+import { CarriedPack, openCarried, withoutCarried } from "./carried-files.js";
 import { findTask } from "../finding.js";
-import { isUnborn } from "../keys/key-access.js";
 import { packReport } from "./redacted-report.js";
-import { readState, whileOpen, type OpenedTask } from "../reading.js";
+import { readState, resolveValue, whileOpen, type OpenedTask } from "../reading.js";
 import type { KnownTask } from "../../recovery/fold.js";
-import { requireOwnerGone } from "../../recovery/liveness.js";
 import type { Services } from "../services.js";
 import { formatTime } from "../views.js";
 
@@ -37,7 +39,14 @@ export async function exportTask(services: Services, reference: string, options:
     const path = resolve(services.environment.workingFolder, options.file);
     if (options.redacted === true) return exportReport(services, opened, path);
     const others = await wrapFor(services, opened, options);
-    const files = withKeyring(readTaskFiles(task), others);
+    const pack = new CarriedPack({
+      fileSystem: services.fileSystem,
+      folder: task.deliverablesFolder,
+      vault: opened.vault,
+      deliverables: opened.folded.state.deliverables,
+      withFiles: options.withoutFiles !== true,
+    });
+    const files = pack.files(withKeyring(readTaskFiles(task), others));
     const facts = {
       task: task.name,
       workflowId: opened.vault.taskId,
@@ -57,6 +66,9 @@ export async function exportTask(services: Services, reference: string, options:
       file: path,
       size,
       records: history.head?.n ?? 0,
+      deliverables: opened.folded.state.deliverables.size,
+      carried: pack.carried.length,
+      left_out: pack.leftOut,
       opened_by: others?.slots ?? (await listSlots(task)),
       next: `splashdown checkpoints import ${quoteArgument(path)}`,
     };
@@ -83,6 +95,9 @@ async function exportReport(services: Services, opened: OpenedTask & KnownTask, 
     file: path,
     size,
     records,
+    deliverables: 0,
+    carried: 0,
+    left_out: [],
     opened_by: [],
     redacted: true,
     next: `unzip -p ${quoteArgument(path)} events.jsonl`,
@@ -132,9 +147,12 @@ export async function importBundle(services: Services, file: string, options: Im
   const name = options.task ?? bundle.facts.task;
   await refuseTwin(services, { name, workflowId: bundle.facts.workflowId });
   const proved = await prove(services, name, bundle);
-  const place = await createPlace(services, name);
+  const place = await openArrivalPlace(services, services.store, name);
+  if (place === undefined) throw nameTaken(name);
   return whileOpen(place, async () => {
-    await writeTask(place, bundle.files, Buffer.from(JSON.stringify({ from: "bundle", ...bundle.facts })));
+    const { deliverables, files } = proved;
+    const mark = { from: "bundle", ...bundle.facts };
+    await arrive(services, { store: services.store, place, files, mark, deliverables });
     await services.audit.note(
       { task: place, vault: proved.vault },
       { event: "imported", verb: "checkpoints import", details: { ...bundle.facts } },
@@ -148,7 +166,8 @@ export async function importBundle(services: Services, file: string, options: Im
       exported_at: bundle.facts.created,
       records: history.head?.n ?? 0,
       checkpoints: state.checkpoints.length,
-      files: bundle.files.length,
+      files: files.length,
+      deliverables: deliverables.size,
       next: `splashdown show ${quoteArgument(name)}`,
     };
   });
@@ -196,49 +215,65 @@ async function refuseTwin(
   }
 }
 
-type Proved = OpenedTask & KnownTask;
+type Proved = OpenedTask &
+  KnownTask & {
+    readonly files: readonly TaskFile[];
+    readonly deliverables: ReadonlyMap<string, FileContent>;
+  };
 
 /** Opens the bundle as the task it will be, in memory, and reads everything in it. */
 async function prove(services: Services, name: string, bundle: UnpackedBundle): Promise<Proved> {
   const store = new MemoryStore({ space: new MemorySpace(), deliverablesRoot: services.environment.workingFolder });
   const task = await store.createTask(name);
   if (task === undefined) throw new SplashdownError("INTERNAL", "an empty store has a task");
-  await writeTask(task, bundle.files, Buffer.alloc(0)).catch((error: unknown) => {
+  const files = withoutCarried(bundle.files);
+  await writeTask(task, files, { mark: {} }).catch((error: unknown) => {
     if (!isErrorCode(error, "STORE_FAILED")) throw error;
-    throw new SplashdownError("BUNDLE_CORRUPT", `the bundle is damaged: ${messageOf(error)}`, { cause: error });
+    throw corrupt(messageOf(error), error);
   });
   const proved = await readState(services, task);
   const { vault, folded, snapshots } = proved;
   if (vault.taskId !== bundle.facts.workflowId || vault.encrypted !== bundle.facts.encrypted)
-    throw new SplashdownError("BUNDLE_CORRUPT", "the bundle is damaged: it holds another task than it says");
-  if (folded.lost.length > 0 || folded.history.damage.length > 0)
-    throw new SplashdownError("BUNDLE_CORRUPT", "the bundle is damaged: its journal was so when it was made");
+    throw corrupt("it holds another task than it says");
+  if (folded.lost.length > 0 || folded.history.damage.length > 0) throw corrupt("its journal was so when it was made");
   for (const { file } of await snapshots.list()) await snapshots.load(file);
   const shelf = createBlobShelf({ store: task, vault });
   for (const { key } of await task.list("blobs/")) await shelf.prove(key);
-  return proved;
+  const carried = openCarried(bundle.files, vault);
+  return { ...proved, files, deliverables: await listDeliverables(proved, carried) };
 }
 
-/** A new place, or that of an import that was interrupted, be it before its mark, made anew. Errors: OWNER_ALIVE, OWNER_UNCLEAR. */
-async function createPlace({ store, clock }: Services, name: string): Promise<TaskStore> {
-  const place = await store.createTask(name);
-  if (place !== undefined) return place;
-  const there = await store.task(name);
-  if (there !== undefined) {
-    const isEmpty = await isUnborn(there);
-    if (isEmpty) await requireOwnerGone({ task: there, clock, takeOver: false, watchMs: LIMITS.ownerWatchMs });
-    const isUnfinished = isEmpty || (await isArriving(there));
-    if (isUnfinished) await there.claim();
-    await there.close();
-    if (isUnfinished) {
-      await store.removeTask(name);
-      const anew = await store.createTask(name);
-      if (anew !== undefined) return anew;
-    }
+/** What the history holds, each as its digest there says, and in their place or beside them what the bundle carries. */
+async function listDeliverables(
+  { task, vault, folded }: OpenedTask & KnownTask,
+  carried: ReadonlyMap<string, Uint8Array>,
+): Promise<Map<string, FileContent>> {
+  const files = new Map<string, FileContent>();
+  for (const { file, content } of folded.state.deliverables.values()) {
+    const load = async () => encodeDeliverable(await resolveValue({ task, vault }, content));
+    const { sizeBytes, sha256 } = contentOf(await load());
+    if (!isFolderPath(file) || sha256 !== folded.state.deliverables.get(file)?.sha256)
+      throw corrupt(`its history holds another ${JSON.stringify(file.slice(0, 100))} than it says`);
+    files.set(file, {
+      sizeBytes,
+      sha256,
+      pieces: async function* () {
+        yield await load();
+      },
+    });
   }
-  throw new SplashdownError("USAGE_INVALID", `there is a task ${name} already; choose another --task`, {
+  for (const [path, bytes] of carried) files.set(path, contentOf(bytes));
+  return files;
+}
+
+function nameTaken(name: string): SplashdownError {
+  return new SplashdownError("USAGE_INVALID", `there is a task ${name} already; choose another --task`, {
     details: { verb: "checkpoints import", task: name },
   });
+}
+
+function corrupt(what: string, cause?: unknown): SplashdownError {
+  return new SplashdownError("BUNDLE_CORRUPT", `the bundle is damaged: ${what}`, { cause });
 }
 
 /** Remembers how far the task had come, so that an older copy of it is missed from now on. */

@@ -8,6 +8,8 @@ export interface ExportOptions {
   readonly recipients?: readonly KeySourceSetting[];
   /** Instead of the task a report for others: what happened, without what it was about, in the clear. */
   readonly redacted?: boolean;
+  /** Leaves out what programs wrote into the task's folder by themselves; its deliverables are in its history. */
+  readonly withoutFiles?: boolean;
 }
 
 export interface ExportView {
@@ -17,6 +19,12 @@ export interface ExportView {
   /** Bytes. */
   readonly size: number;
   readonly records: number;
+  /** Deliverables that its history holds and an import writes again. */
+  readonly deliverables: number;
+  /** Files of the task's folder beside them, sealed: of programs, or changed since they were written. */
+  readonly carried: number;
+  /** What of the folder cannot come along. */
+  readonly left_out: readonly { readonly file: string; readonly reason: string }[];
   /** `type fingerprint (label)` of what opens it; empty where the task is not encrypted. */
   readonly opened_by: readonly string[];
   /** Present on a report, which cannot be imported. */
@@ -37,6 +45,8 @@ export interface ImportView {
   readonly records: number;
   readonly checkpoints: number;
   readonly files: number;
+  /** Files that were written into its folder beside its checkpoints. */
+  readonly deliverables: number;
   readonly next: string;
 }
 

@@ -8,6 +8,7 @@
 import { zipSync } from "fflate";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { History } from "../../journal/history.js";
+import { dayOf } from "../../transfer/bundle.js";
 import type { TaskVault } from "../../vault/contract.js";
 
 /** Fields whose texts are words of ours. */
@@ -61,6 +62,7 @@ const EXPLANATION = `A report of one task, made by: splashdown checkpoints expor
 report.json    the program, the machine's kind, and what reading the journal found
 events.jsonl   every event: kinds, times, numbers and ids
 
+Deliverables, which are nothing but text, are not in it.
 Names and texts are replaced by their length and a mark that only the task's key could explain; values are measured only.
 `;
 
@@ -73,7 +75,7 @@ export function packReport(facts: ReportFacts, history: History, vault: TaskVaul
       "README.txt": Buffer.from(EXPLANATION),
       "events.jsonl": Buffer.from([...redactEvents(history, vault)].join("")),
     },
-    { mtime: facts.created },
+    { mtime: dayOf(facts.created) },
   );
 }
 

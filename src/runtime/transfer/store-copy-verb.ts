@@ -2,15 +2,20 @@
  * `store copy`: tasks from one store to another, sealed as they are, and proved byte by byte afterwards.
  *
  * The origin is only read, and its owner must be gone: two places of one task that both went on would do its steps twice.
- * Which of them goes on is the person's choice; the answer says so. Deliverables are files and stay where they are.
+ * Which of them goes on is the person's choice; the answer says so. Deliverables are files: where the other store keeps
+ * them in another folder they are copied with all else that the task's folder holds, and nothing is written over.
  */
+import { join } from "node:path";
 import { SplashdownError } from "../../base/errors.js";
 import { LIMITS } from "../../base/limits.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import { requireOwnerGone } from "../../recovery/liveness.js";
 import type { Store, TaskStore } from "../../store/contract.js";
-import { isArriving, readTaskFiles, type TaskFile, writeTask } from "../../transfer/copy-task.js";
+import { isArriving, nameTaskFile, readTaskFiles, type TaskFile } from "../../transfer/copy-task.js";
+import { readContent, walkFolder, type FileContent } from "../../transfer/folder-files.js";
+import { FolderWriter } from "../../transfer/folder-writer.js";
 import type { Services } from "../services.js";
+import { arrive, openArrivalPlace } from "./arrival.js";
 import type { StoreCopyOptions, StoreCopyView } from "./store-views.js";
 import { formatTime } from "../views.js";
 
@@ -53,15 +58,20 @@ async function copyTask(services: Services, { from, to, name }: Way): Promise<St
     });
   await requireOwnerGone({ task: origin, clock: services.clock, takeOver: false, watchMs: LIMITS.ownerWatchMs });
   if (await isArriving(origin)) throw refuse(`${name} in ${from.address} is itself a copy that was not finished`);
-  const place = await createPlace(to, name);
+  const deliverables = new Map<string, FileContent>();
+  const place = await openArrivalPlace(services, to, name);
+  if (place === undefined) throw refuse(`there is a task ${name} in ${to.address} already`);
+  if (place.deliverablesFolder !== origin.deliverablesFolder) await collectFiles(services, origin, deliverables);
   const mark = { from: from.address, task: name, at: formatTime(services.clock.nowMs()) };
-  await writeTask(place, readTaskFiles(origin), Buffer.from(JSON.stringify(mark)));
+  await arrive(services, { store: to, place, files: readTaskFiles(origin), mark, deliverables });
   const { files, sizeBytes } = await prove(origin, place);
+  await proveFiles(services, place, deliverables);
   const view = {
     task: name,
     files,
     size: sizeBytes,
-    deliverables: origin.deliverablesFolder,
+    deliverables: place.deliverablesFolder,
+    deliverables_copied: deliverables.size,
     next: `splashdown --store ${quoteArgument(to.address)} show ${quoteArgument(name)}`,
   };
   await origin.close();
@@ -69,20 +79,27 @@ async function copyTask(services: Services, { from, to, name }: Way): Promise<St
   return view;
 }
 
-/** A new place, or that of a copy that was interrupted, made anew. */
-async function createPlace(to: Store, name: string): Promise<TaskStore> {
-  const place = await to.createTask(name);
-  if (place !== undefined) return place;
-  const there = await to.task(name);
-  const isUnfinished = there !== undefined && (await isArriving(there));
-  if (isUnfinished) await there.claim();
-  await there?.close();
-  if (isUnfinished) {
-    await to.removeTask(name);
-    const anew = await to.createTask(name);
-    if (anew !== undefined) return anew;
+/** What cannot be copied is said. */
+async function collectFiles(
+  { fileSystem, log }: Services,
+  { name, deliverablesFolder: folder }: TaskStore,
+  found: Map<string, FileContent>,
+): Promise<void> {
+  for await (const { path, leftOut } of walkFolder(fileSystem, folder)) {
+    if (leftOut !== undefined) log.warn(`${path} of ${name} is not copied: ${leftOut}`);
+    const content = leftOut === undefined ? await readContent(fileSystem, join(folder, path)) : undefined;
+    if (content !== undefined) found.set(path, content);
   }
-  throw refuse(`there is a task ${name} in ${to.address} already`);
+}
+
+/** Errors: STORE_FAILED naming the first file that differs. */
+async function proveFiles(
+  { fileSystem, random }: Services,
+  { name, deliverablesFolder: folder }: TaskStore,
+  files: ReadonlyMap<string, FileContent>,
+): Promise<void> {
+  const writer = new FolderWriter({ fileSystem, random, folder });
+  for (const [path, content] of files) if ((await writer.compare(path, content)) !== "equal") throw differs(name, path);
 }
 
 /** Reads both through and through. Errors: STORE_FAILED naming the first file that differs. */
@@ -93,17 +110,15 @@ async function prove(origin: TaskStore, copy: TaskStore): Promise<{ files: numbe
   for await (const wanted of readTaskFiles(origin)) {
     const { value } = (await copied.next()) as IteratorResult<TaskFile, undefined>;
     const isSame =
-      value !== undefined && nameOf(value) === nameOf(wanted) && Buffer.compare(value.bytes, wanted.bytes) === 0;
-    if (!isSame) throw differs(origin.name, nameOf(wanted));
+      value !== undefined &&
+      nameTaskFile(value) === nameTaskFile(wanted) &&
+      Buffer.compare(value.bytes, wanted.bytes) === 0;
+    if (!isSame) throw differs(origin.name, nameTaskFile(wanted));
     files += 1;
     sizeBytes += wanted.bytes.byteLength;
   }
   if ((await copied.next()).done !== true) throw differs(origin.name, "a file that only the copy has");
   return { files, sizeBytes };
-}
-
-function nameOf({ key, segment }: TaskFile): string {
-  return key ?? `segment ${segment?.epoch}-${segment?.index}`;
 }
 
 function differs(task: string, file: string): SplashdownError {

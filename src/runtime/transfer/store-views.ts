@@ -43,8 +43,10 @@ export interface StoreCopyView {
     readonly files: number;
     /** Bytes. */
     readonly size: number;
-    /** The folder of its deliverables, which stay. */
+    /** The folder of its deliverables in the new place. */
     readonly deliverables: string;
+    /** Files copied there; none where both stores keep them in one folder. */
+    readonly deliverables_copied: number;
     readonly next: string;
   }[];
 }

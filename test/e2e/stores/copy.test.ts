@@ -19,6 +19,7 @@ describe("store copy", () => {
     running.child.kill("SIGKILL");
     await running.done;
     release(place, "s2");
+    place.write("outputs/t/own.txt", "of a program");
     const stops = [
       "file:outputs",
       ...(await Promise.all(STORE_KINDS.map(({ kind }) => addressOf(kind)))).slice(1),
@@ -38,6 +39,7 @@ describe("store copy", () => {
       sizes.push([view.tasks[0]?.files, view.tasks[0]?.size]);
     }
     expect(new Set(sizes.map((size) => size.join("/"))).size).toBe(1);
+    expect(place.read("last/t/own.txt")).toBe("of a program");
     const last = { env: { SPLASHDOWN_STORE: "file:last" } };
     expect((await place.run(["show", "t", "--json"], last)).json<TaskView>()).toMatchObject({
       status: "crashed",

@@ -1,5 +1,5 @@
 /** A task carried to another machine in one file, for the right person only, and a task whose keys are destroyed. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { afterAll, describe, expect, it } from "vitest";
@@ -24,6 +24,8 @@ async function prepare() {
 describe("a bundle", () => {
   it("carries a crashed task to somebody else, who goes on with it to the same end", async () => {
     const { here, there, key, theirs, bundle } = await prepare();
+    mkdirSync(here.path("outputs", TASK, "own"));
+    writeFileSync(here.path("outputs", TASK, "own", "notes.txt"), "of a program");
     const exported = await here.run(["checkpoints", "export", TASK, "--to", bundle, "--key-file", key, "--json"]);
     expect([exported.code, exported.stderr]).toEqual([0, ""]);
     expectView("export", exported.json());
@@ -34,7 +36,9 @@ describe("a bundle", () => {
     const imported = await there.run(["checkpoints", "import", bundle, "--json"], theirs);
     expect([imported.code, imported.stderr]).toEqual([0, ""]);
     expectView("import", imported.json());
-    expect(imported.json<{ records: number }>().records).toBe(view.records);
+    expect(imported.json()).toMatchObject({ records: view.records, deliverables: 1 });
+    const notes = there.path("outputs", TASK, "own", "notes.txt");
+    expect([readFileSync(notes, "utf8"), statSync(notes).mode & 0o777]).toEqual(["of a program", 0o600]);
 
     letGo(here);
     const resumed = await there.run(["resume", TASK, "--json"], theirs);

@@ -7,10 +7,12 @@ import type { Scenario } from "./scenario.js";
 import { findUnaudited, requireStatus, threeSteps, withBlobs } from "./scenario-parts.js";
 import { HOME } from "./verb-room.js";
 
+const OWN = `${MODEL_ROOT}/t/own.txt`;
 const BUNDLE = `${HOME}/t.zip`;
 
 async function runAndExport(place: ExploredPlace): Promise<void> {
   await requireStatus(place.run("t"), "done");
+  await place.putFile(OWN, "of a program");
   await place.verbs.checkpoints.export("t", { file: BUNDLE });
 }
 
@@ -50,10 +52,10 @@ export const BUNDLE_SCENARIOS: readonly Scenario[] = [
     missing: async (place, looking) => {
       const { status } = await place.verbs.show("t");
       if (status !== "done") return `the task was imported, and is ${status}`;
+      if (!looking.files.includes(OWN)) return "the file of a program did not come along";
       return findUnaudited(place, looking, { task: "t", event: "imported" });
     },
     unreadableAs: ["IMPORT_UNFINISHED"],
-    lacksDeliverables: true,
     picture: pictureOfTasks,
   },
   {

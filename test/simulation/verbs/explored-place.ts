@@ -2,6 +2,7 @@
  * One process of a scenario: the verbs, the workflow whose steps note what they do to the world, and the way on after a
  * crash as a person goes it.
  */
+import { dirname } from "node:path";
 import type { Clock } from "../../../src/base/clock.js";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { errorCodeOf, isErrorCode } from "../../../src/base/errors.js";
@@ -83,6 +84,15 @@ export class ExploredPlace {
     this.#others += 1;
     const seed = `${this.#options.seed}, beside it ${this.#others}`;
     return openVerbRoom({ ...this.#options, seed, machine: this.#machine, startMs });
+  }
+
+  /** As a program does that writes a file into its task's folder by itself. */
+  async putFile(path: string, text: string): Promise<void> {
+    const handle = await this.#options.fileSystem.open(path, "create");
+    await handle.write(Buffer.from(text));
+    await handle.sync();
+    await handle.close();
+    await this.#options.fileSystem.syncFolder(dirname(path));
   }
 
   async run(task: string, inputs = {}): Promise<RunView> {

@@ -58,8 +58,6 @@ export interface Scenario {
   readonly strideFactor?: number;
   /** Codes that say in a list why a task cannot be read any more; none unless told. */
   readonly unreadableAs?: readonly string[];
-  /** Its deliverables are elsewhere: they are no part of what is brought here. */
-  readonly lacksDeliverables?: boolean;
   /** Tasks that the verb may remove. */
   readonly mayVanish?: readonly string[];
 }

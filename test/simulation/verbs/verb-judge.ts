@@ -113,8 +113,7 @@ async function lookAt(place: ExploredPlace, task: string, { truth, life, k, imag
   if (shown === undefined) return;
   const { damage, status, deliverables } = shown;
   const contents = contentsOf(image, `${MODEL_ROOT}/${task}`);
-  const isHere = status === "done" && truth.scenario.lacksDeliverables !== true;
-  for (const { file, sha256 } of isHere ? deliverables : []) {
+  for (const { file, sha256 } of status === "done" ? deliverables : []) {
     if (contents.get(`${MODEL_ROOT}/${task}/${file}`) !== sha256) blame(1, `${task} is done, and ${file} is not there`);
   }
   judgeRotten({ truth, task, contents, blame });

@@ -71,6 +71,14 @@ describe("a bundle", () => {
     expect(sha256Hex(await pack())).toBe(sha256Hex(await pack()));
   });
 
+  it("has the same time on every machine: noon of the day it was made, wherever that is", async () => {
+    const zip = await pack(FILES.slice(-1));
+    const directory = zip.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]));
+    const [time, date] = [zip.readUInt16LE(directory + 12), zip.readUInt16LE(directory + 14)];
+    expect([time, date]).toEqual([12 << 11, ((2026 - 1980) << 9) | (11 << 5) | 28]);
+    expect([zip.readUInt16LE(10), zip.readUInt16LE(12)]).toEqual([time, date]);
+  });
+
   it("T3: cut anywhere, it is refused", async () => {
     const whole = await pack();
     for (let length = 0; length < whole.length; length += 1)

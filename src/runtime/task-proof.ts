@@ -1,0 +1,217 @@
+/**
+ * Reads every file of a task wholly and names what is damaged, before anybody needs it: `doctor --tasks`.
+ *
+ * One task at a time, and of it one file at a time beside its journal. Nothing is changed and nothing set aside; what to do
+ * about damage is recovery's when the task goes on. Without the key nothing is said but that it is missing.
+ */
+import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
+import type { ErrorCode } from "../base/error-table.js";
+import type { JsonValue } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+import { createBlobShelf } from "../checkpoint/blobs.js";
+import { validateFile } from "../checkpoint/file-report.js";
+import type { EngineEvent } from "../engine/events/events.js";
+import { readHistory, type Damage } from "../journal/history.js";
+import { formatSegmentName } from "../store/segment-name.js";
+import { decodeKeyring } from "../vault/keyring-format.js";
+import { readTrail, verifyTrail } from "./audit/audit-reading.js";
+import type { CheckView } from "./contract.js";
+import { replaceReferences } from "./past/value-copies.js";
+import { decodeControlFile } from "./people/control-file.js";
+import { openTask, whileOpen, type OpenedTask } from "./reading.js";
+import type { Services } from "./services.js";
+
+interface Fault {
+  readonly file: string;
+  readonly text: string;
+  readonly code: ErrorCode;
+}
+
+/** Nothing of theirs can be read, and nothing is wrong with that. */
+const CLOSED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["TASK_NOT_STARTED", "KEY_SHREDDED"]);
+
+/** Shape: a check for each whole task, one for each damaged file of the others; in the order of names. */
+export async function* proveTasks(services: Services): AsyncGenerator<CheckView> {
+  const names = await services.store.tasks();
+  for (const [at, name] of names.entries()) {
+    services.log.info(`checking ${name} (${at + 1} of ${names.length})`);
+    yield* await proveTask(services, name);
+  }
+}
+
+async function proveTask(services: Services, name: string): Promise<CheckView[]> {
+  try {
+    const task = await services.store.task(name);
+    if (task === undefined) return [];
+    return await whileOpen(task, async () => new TaskProof(services, await openTask(services, task)).prove());
+  } catch (error) {
+    const code = codeOf(error);
+    if (CLOSED.has(code)) return [{ name, ok: true, skipped: true, text: messageOf(error) }];
+    return [viewFault(name, { file: fileIn(error), text: messageOf(error), code })];
+  }
+}
+
+/** The file that an error names; empty where it names none. */
+function fileIn(error: unknown): string {
+  const { file, files } = error instanceof SplashdownError ? error.details : {};
+  const named = Array.isArray(files) ? (files as readonly JsonValue[])[0] : file;
+  return typeof named === "string" ? named : "";
+}
+
+function codeOf(error: unknown): ErrorCode {
+  const code = errorCodeOf(error);
+  if (code === undefined || code === "INTERNAL") throw error;
+  return code;
+}
+
+function viewFault(name: string, { file, text, code }: Fault): CheckView {
+  const details = file === "" ? { task: name } : { task: name, file };
+  return {
+    name,
+    ok: false,
+    ...(file === "" ? {} : { file }),
+    text: `${file === "" ? "" : `${file}: `}${text} [${code}]`,
+    hint: new SplashdownError(code, "", { details }).hint,
+  };
+}
+
+class TaskProof {
+  readonly #services: Services;
+  readonly #opened: OpenedTask;
+  readonly #faults: Fault[] = [];
+  /** Of snapshot files, as the journal says they were written. */
+  readonly #written = new Map<string, string>();
+  /** Large values that the journal refers to. */
+  readonly #blobs = new Set<string>();
+
+  constructor(services: Services, opened: OpenedTask) {
+    this.#services = services;
+    this.#opened = opened;
+  }
+
+  async prove(): Promise<CheckView[]> {
+    const { name } = this.#opened.task;
+    await this.#proveKeyrings();
+    const records = await this.#proveJournal();
+    const snapshots = await this.#proveSnapshots();
+    const blobs = await this.#proveBlobs();
+    await this.#proveControl();
+    const entries = await this.#proveTrail();
+    const told = this.#faults.slice(0, LIMITS.damagedFilesTold).map((fault) => viewFault(name, fault));
+    const untold = this.#faults.length - told.length;
+    if (untold > 0) told.push({ name, ok: false, text: `${untold} more damaged places` });
+    if (told.length > 0) return told;
+    const text = `whole: ${records} records, ${snapshots} snapshot files, ${blobs} large values, ${entries} audit entries`;
+    return [{ name, ok: true, text }];
+  }
+
+  /** Also those that a newer one stands for: they count where it is damaged. */
+  async #proveKeyrings(): Promise<void> {
+    const { task } = this.#opened;
+    for (const { key } of await task.list("keyring-"))
+      await this.#attempt(key, async () => {
+        const bytes = await task.get(key);
+        if (bytes !== undefined) decodeKeyring(bytes, key);
+      });
+  }
+
+  async #proveJournal(): Promise<number> {
+    const { task, vault } = this.#opened;
+    const history = await this.#attempt("journal", () => readHistory({ task, vault }));
+    if (history === undefined) return 0;
+    for (const damage of history.damage) this.#blame(fileOf(damage.segment), describeDamage(damage), "JOURNAL_CORRUPT");
+    if (history.damage.length === 0)
+      for (const { from, to } of history.lost)
+        this.#blame("journal", `records ${from} to ${to ?? "the end"} are lost`, "JOURNAL_CORRUPT");
+    for (const record of history.records) {
+      const { epoch, index } = record.position;
+      const file = `${fileOf(`${epoch}-${index}`)} record ${record.n}`;
+      const event = await this.#attempt(file, async () => record.decode());
+      if (event !== undefined) await this.#note(event);
+    }
+    return history.records.length;
+  }
+
+  async #note(event: EngineEvent): Promise<void> {
+    if (event.type === "snapshot_written") this.#written.set(event.file, event.sha256);
+    await replaceReferences(event as unknown as JsonValue, async (ref) => {
+      this.#blobs.add(ref.key);
+      return ref;
+    });
+  }
+
+  async #proveSnapshots(): Promise<number> {
+    const { task, vault, snapshots } = this.#opened;
+    const rawBytesMax = this.#services.settings.checkpoint_config.checkpoint_size_limit_mb * 1024 * 1024;
+    const entries = await snapshots.list();
+    for (const { file } of entries) {
+      const bytes = await this.#attempt(file, () => task.get(file));
+      // Removed by its owner meanwhile.
+      if (bytes === undefined) continue;
+      const { checks, sha256 } = await validateFile(bytes, { name: file, vault, rawBytesMax });
+      const failed = checks.find(({ result }) => result === "failed");
+      const written = this.#written.get(file);
+      if (failed !== undefined) this.#blame(file, failed.message ?? failed.check, failed.code ?? "CHECKPOINT_CORRUPT");
+      else if (written !== undefined && written !== sha256)
+        this.#blame(file, "it is not the file that the journal says was written", "CHECKPOINT_TAMPERED");
+    }
+    return entries.length;
+  }
+
+  async #proveBlobs(): Promise<number> {
+    const { task, vault } = this.#opened;
+    const shelf = createBlobShelf({ store: task, vault });
+    const there = new Set((await task.list("blobs/")).map(({ key }) => key));
+    for (const key of there) await this.#attempt(key, () => shelf.prove(key));
+    for (const key of this.#blobs)
+      if (!there.has(key)) this.#blame(key, "it is not there, and the journal refers to it", "BLOB_CORRUPT");
+    return there.size;
+  }
+
+  async #proveControl(): Promise<void> {
+    const { task, vault } = this.#opened;
+    for (const { key } of await task.list("control/"))
+      await this.#attempt(key, async () => {
+        const bytes = await task.get(key);
+        if (bytes !== undefined) decodeControlFile(vault, key, bytes);
+      });
+  }
+
+  async #proveTrail(): Promise<number> {
+    const { task, vault } = this.#opened;
+    const verdict = await this.#attempt("audit", async () => verifyTrail(this.#services, await readTrail(task), vault));
+    for (const fault of verdict?.faults ?? []) this.#blame("audit", fault, "AUDIT_TAMPERED");
+    return verdict?.entries ?? 0;
+  }
+
+  #blame(file: string, text: string, code: ErrorCode): void {
+    this.#faults.push({ file, text, code });
+  }
+
+  async #attempt<T>(file: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#blame(file, messageOf(error), codeOf(error));
+      return undefined;
+    }
+  }
+}
+
+/** `epoch-index` as the file it stands in. */
+function fileOf(segment: string): string {
+  const [epoch = 0, index = 0] = segment.split("-").map(Number);
+  return `journal/${formatSegmentName({ epoch, index })}`;
+}
+
+const DAMAGES: Readonly<Record<Damage["what"], string>> = {
+  header: "its header is damaged",
+  hash: "is not what its chain says",
+  form: "has not the form of a record",
+  stray_bytes: "holds bytes that are no record",
+  missing: "it is not there, and a later segment continues it",
+};
+
+function describeDamage({ what, line }: Damage): string {
+  return line === undefined ? DAMAGES[what] : `line ${line} ${DAMAGES[what]}`;
+}
