@@ -13,7 +13,7 @@ import {
   type ProviderConfig,
   type ProviderSources,
 } from "./provider-config.js";
-import { loadSdkModel } from "./sdk-loading.js";
+import { loadSdk, loadSdkModel } from "./sdk-loading.js";
 import { SdkModel } from "./sdk-model.js";
 
 export interface ModelSourceDeps {
@@ -45,6 +45,8 @@ export class ModelSource {
     const config = endpoint === undefined ? found : withEndpoint(found, endpoint, sources);
     const model = request.model ?? config.model;
     if (model === undefined) throw modelMissing(config, request);
+    await loadSdk();
+    ends.onActivity();
     return this.#limiter.run(`${config.name}/${model}`, ends.signal, (accepted) =>
       this.#modelOf(config, `${place.folder}\n${JSON.stringify([endpoint ?? {}, place.prices])}`, place).call(
         { ...request, model },

@@ -4,7 +4,11 @@ import { SplashdownError } from "../../base/errors.js";
 import { importOptional } from "../../base/optional-package.js";
 import type { ProviderConfig } from "./provider-config.js";
 
+export type Sdk = typeof import("ai");
 export type SdkLanguageModel = Parameters<typeof wrapLanguageModel>[0]["model"];
+
+/** The SDK itself. On a slow machine that takes seconds, which are no silence of a model: whoever counts begins after it. */
+export const loadSdk = (): Promise<Sdk> => import("ai");
 
 /** Errors: MODEL_UNAVAILABLE when a key or a package is missing. */
 export async function loadSdkModel(config: ProviderConfig, modelId: string, folder: string): Promise<SdkLanguageModel> {

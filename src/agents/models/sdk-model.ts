@@ -12,7 +12,7 @@ import { LIMITS } from "../../base/limits.js";
 import type { CallEnds, Model, ModelAnswer, ModelRequest, ToolCall } from "../contract.js";
 import { describeCallFailure } from "./call-failure.js";
 import { CallWatch } from "./call-watch.js";
-import type { SdkLanguageModel } from "./sdk-loading.js";
+import { loadSdk, type Sdk, type SdkLanguageModel } from "./sdk-loading.js";
 import { describeForm, formatMessages, formatProviderOptions } from "./sdk-messages.js";
 import type { TokenCounts } from "./price.js";
 
@@ -57,11 +57,12 @@ export class SdkModel implements Model {
   async #ask(request: ModelRequest, ends: CallEnds & { readonly isWorded: boolean }): Promise<ModelAnswer> {
     const { clock, provider } = this.deps;
     const model = request.model ?? "";
+    const sdk = await loadSdk();
     const loaded = await this.deps.load(model);
     const heard: Heard = { text: "", calls: [] };
     const watch = new CallWatch(clock, request.options, ends.signal);
     try {
-      const kept = await watch.race(this.#listen({ request, loaded, heard, watch, ends }));
+      const kept = await watch.race(this.#listen({ request, sdk, loaded, heard, watch, ends }));
       return this.#answerOf(model, heard, kept);
     } catch (error) {
       if (watch.ended !== undefined) throw watch.describe(`${provider}/${model}`, heard.text);
@@ -72,8 +73,8 @@ export class SdkModel implements Model {
     }
   }
 
-  async #listen({ request, loaded, heard, watch, ends }: Listening): Promise<JsonValue | undefined> {
-    const { streamText, jsonSchema, wrapLanguageModel } = await import("ai");
+  async #listen({ request, sdk, loaded, heard, watch, ends }: Listening): Promise<JsonValue | undefined> {
+    const { streamText, jsonSchema, wrapLanguageModel } = sdk;
     const { options, outputSchema, systemPrompt } = request;
     const form = outputSchema !== undefined && ends.isWorded ? describeForm(outputSchema) : undefined;
     const system = [systemPrompt, form].filter((text) => text !== undefined && text !== "").join("\n\n");
@@ -153,6 +154,7 @@ function countTokens(usage: Extract<Part, { type: "finish-step" }>["usage"] | un
 
 interface Listening {
   readonly request: ModelRequest;
+  readonly sdk: Sdk;
   readonly loaded: SdkLanguageModel;
   readonly heard: Heard;
   readonly watch: CallWatch;
