@@ -1,6 +1,7 @@
 // Runs or resumes a task with the built program over a file system that kills this process at a named point:
 //   intent:N, spawned:N, done:N   right after the N-th durable record of that kind; any other family of records too,
 //                                 by its own name: failure:N, decision:N, score:N, question:N, checkpoint:N …
+//   record:N                      right after the N-th durable record of any kind
 //   half-snapshot:N               when half of the N-th snapshot's bytes are written, or before its statement
 //   operation:N                   right before the N-th file operation or statement that changes something
 // usage: node kill-child.mjs PROGRAM POINT run FILE TASK [NAME=VALUE…] | PROGRAM POINT resume TASK
@@ -16,7 +17,9 @@ const { openSplashdown } = await importBuilt("runtime/open.js");
 
 const [kind, count] = point.split(":");
 const OTHER_POINTS = ["half-snapshot", "operation"];
-const RECORD = OTHER_POINTS.includes(kind) ? undefined : `"k":"${kind === "done" ? "completion" : kind}"`;
+/** How a record's line names its family, where the point says it otherwise. */
+const FAMILIES = { done: 'completion"', record: "" };
+const RECORD = OTHER_POINTS.includes(kind) ? undefined : `"k":"${FAMILIES[kind] ?? `${kind}"`}`;
 let left = Number(count);
 
 function strike() {

@@ -3,11 +3,11 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { openSplashdown, type Splashdown } from "../../src/index.js";
 import { createEnvironment } from "../../src/runtime/environment.js";
-import { PROGRAM, PROJECT_FOLDER } from "./built-program.js";
+import { PROGRAM } from "./built-program.js";
 import type { CommandPlace } from "./command-place.js";
+import { KILL_CHILD } from "./killed-run.js";
 import { strideOf } from "./tried.js";
 
-const KILL_CHILD = join(PROJECT_FOLDER, "scripts/kill-loop/kill-child.mjs");
 const OPERATIONS_MAX = 120;
 
 /** A verb by its place in the library, and its arguments. */

@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import type { EventView, ReplayView, RunView, TaskView } from "../../../src/runtime/contract.js";
 import { PROJECT_FOLDER } from "../../support/built-program.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
-import { countRecords, killAtRecord } from "../../support/killed-run.js";
+import { countRecords, runKilledAt } from "../../support/killed-run.js";
+import { until } from "../../support/real-clock.js";
 
 const fileOf = (name: string) => join(PROJECT_FOLDER, "examples", name);
 
@@ -22,7 +23,7 @@ async function runTwice(
   const run = ["run", fileOf(name), "--json", "--new", "--task"];
   const whole = (await place.run([...run, "whole"])).json<RunView>();
   const point = Math.floor(countRecords(place, "whole") * share);
-  const { signal } = await killAtRecord(place.start([...run, "t"]), { place, task: "t", point });
+  const { signal } = await runKilledAt(place, `record:${point}`, ["run", fileOf(name), "t"]);
   expect(signal).toBe("SIGKILL");
   const resumed = (await place.run(["resume", "t", "--json"])).json<RunView>();
   return { place, whole, resumed };
@@ -79,7 +80,7 @@ describe("examples/rate-limit-story", () => {
     const place = openPlace();
     const running = place.start(["run", fileOf("rate-limit-story/workflow.yaml"), "--task", "t"]);
     const waits = () => running.stderr().includes("rate limit") || running.stderr().includes("too many requests");
-    await expect.poll(waits, { timeout: 20_000, interval: 10 }).toBe(true);
+    await until("the ninth is refused", waits);
     running.child.kill("SIGKILL");
     await running.done;
     const { steps } = await view(place);
@@ -118,9 +119,7 @@ describe("examples/approval", () => {
     ];
     expect((await place.run(args)).code).toBe(20);
     expect((await place.run(["answer", "t", "look", "revise", "be kinder"])).code).toBe(0);
-    const again = place.start(["resume", "t"]);
-    const { signal } = await killAtRecord(again, { place, task: "t", point: countRecords(place, "t") + 2 });
-    expect(signal).toBe("SIGKILL");
+    expect((await runKilledAt(place, "record:2", ["resume", "t"])).signal).toBe("SIGKILL");
     expect((await place.run(["resume", "t"])).code).toBe(20);
     expect(place.ledger()).toEqual([]);
     expect((await place.run(["answer", "t", "send"])).code).toBe(0);
@@ -151,7 +150,7 @@ describe("examples/orders", () => {
     const points = Array.from({ length: 8 }, (_, index) => Math.floor((count * (index + 1)) / 9));
     for (const point of points) {
       const task = `at-${point}`;
-      const { signal } = await killAtRecord(place.start([...run, task]), { place, task, point });
+      const { signal } = await runKilledAt(place, `record:${point}`, ["run", fileOf("orders/workflow.yaml"), task]);
       expect(signal).toBe("SIGKILL");
       const resumed = (await place.run(["resume", task, "--json"])).json<RunView>();
       expect(resumed).toMatchObject({ exit_status: 0, output: whole.output });

@@ -2,15 +2,13 @@
  * One task in which every rule of Atlas and Apollo acts, with real processes, killed at every kind of point: the same
  * decisions, scores and files come of it as of the undisturbed one.
  */
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.js";
 import type { TaskView } from "../../../src/runtime/contract.js";
-import { PROGRAM, PROJECT_FOLDER } from "../../support/built-program.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
+import { runKilledAt } from "../../support/killed-run.js";
 import { selectCases } from "../../support/tried.js";
 
-const KILL_CHILD = join(PROJECT_FOLDER, "scripts/kill-loop/kill-child.mjs");
 const OWNERS_MAX = 30;
 
 /** Everything a step or scorer does: what it says follows from its visit and from the decisions it is told. */
@@ -125,7 +123,7 @@ async function own(place: CommandPlace, owner: number, kill?: Kill): Promise<num
     return (await place.run(args)).code;
   }
   const args = owner === 0 ? ["run", "workflow.json", "t"] : ["resume", "t"];
-  const killed = await place.run([KILL_CHILD, PROGRAM, kill.point, ...args], { program: process.execPath });
+  const killed = await runKilledAt(place, kill.point, args);
   expect([kill, killed.signal]).toEqual([kill, "SIGKILL"]);
   return null;
 }
@@ -181,7 +179,7 @@ describe("a task in which every rule acts", () => {
     return calm.story;
   }
 
-  it("makes every kind of choice and comes to the end the rules say", { timeout: 120_000 }, async () => {
+  it("makes every kind of choice and comes to the end the rules say", async () => {
     const wanted = await calmStory();
     expect(wanted).toMatchObject({ code: 3, rollbacks: 1, output: { kept: 2 }, draft: "draft 2", report: "author 1" });
     const types = new Set(wanted.decisions.map((line) => (JSON.parse(line) as string[]).slice(0, 2).join(" ")));
@@ -203,14 +201,13 @@ describe("a task in which every rule acts", () => {
 
   it.each(selectCases(KILLS, ({ isUsual }) => isUsual === true))(
     "tells the same story when owner $owner is killed at $point",
-    { timeout: 180_000 },
     async (kill) => {
       const place = prepare();
       expect(await tell(place, await settle(place, kill))).toEqual(await calmStory());
     },
   );
 
-  it("killed between two scorers, scores only the other one again", { timeout: 120_000 }, async () => {
+  it("killed between two scorers, scores only the other one again", async () => {
     const place = prepare();
     expect(await own(place, 0)).toBe(20);
     await answerAll(place);

@@ -1,16 +1,13 @@
 /** What users of such tools suffer from, as scenarios with real processes that are killed (FAULTS 3, 7, 19). */
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunView, TaskSummaryView, TaskView } from "../../../src/runtime/contract.js";
-import { PROGRAM, PROJECT_FOLDER } from "../../support/built-program.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
+import { runKilledAt } from "../../support/killed-run.js";
 import { until } from "../../support/real-clock.js";
-
-const KILL_CHILD = join(PROJECT_FOLDER, "scripts/kill-loop/kill-child.mjs");
 
 /**
  * A step's program: appends `NAME …` to the ledger, then gives `{"step": NAME}`. While the file `broken` is there, the step
- * named in it does not get that far: it hangs, or, told to fail, waits for the others named and fails.
+ * named in it does not get that far: it hangs, or, told to fail, waits for the file `fail-now` and fails.
  */
 const STEP = `
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
@@ -19,9 +16,7 @@ appendFileSync("ledger", [name, ...more].join(" ") + "\\n");
 const [chosen, what] = existsSync("broken") ? readFileSync("broken", "utf8").trim().split(" ") : [];
 const wait = setInterval(() => {
   if (chosen !== name) return leave();
-  if (what !== "fail") return;
-  const log = readFileSync("ledger", "utf8");
-  if (log.includes("a\\n") && log.includes("b\\n")) setTimeout(() => process.exit(1), 400);
+  if (what === "fail" && existsSync("fail-now")) process.exit(1);
 }, 10);
 function leave() {
   clearInterval(wait);
@@ -93,12 +88,19 @@ describe("FAULTS 7: one member of a parallel group does not finish", () => {
     parallel: [{ name: "all", agents: ["a", "b", "c"], failure_mode: mode, routes: [{ to: "$end" }] }],
     output: { errors: "{{ all.errors | length }}" },
   });
+  /** Runs the task; its third member fails when the other two are recorded as done. */
+  const runFailing = async (place: CommandPlace): Promise<number | null> => {
+    place.write("broken", "c fail");
+    const running = place.start(["run", "workflow.json", "--task", "t"]);
+    await until("two are done", () => ["a", "b"].every((name) => running.stderr().includes(`/${name}@1.1 done`)));
+    place.write("fail-now", "");
+    return (await running.done).code;
+  };
   const sorted = (place: CommandPlace) => place.ledger().toSorted((left, right) => (left < right ? -1 : 1));
 
   it.each(["fail_fast", "all_or_nothing"])("%s: a resume runs only the member that failed", async (mode) => {
     const place = prepare(group(mode));
-    place.write("broken", "c fail");
-    expect((await place.run(["run", "workflow.json", "--task", "t"])).code).toBe(4);
+    expect(await runFailing(place)).toBe(4);
     expect(await statuses(place, "t")).toEqual({ a: "completed", b: "completed", c: "failed" });
     place.write("broken", "");
     expect((await place.run(["resume", "t"])).code).toBe(0);
@@ -108,8 +110,8 @@ describe("FAULTS 7: one member of a parallel group does not finish", () => {
 
   it("continue_on_error: goes on with what there is, and says which member failed", async () => {
     const place = prepare(group("continue_on_error"));
-    place.write("broken", "c fail");
-    const { code, json } = await place.run(["run", "workflow.json", "--task", "t", "--json"]);
+    const code = await runFailing(place);
+    const { json } = await place.run(["run", "workflow.json", "--task", "t", "--json"]);
     expect(code).toBe(json<RunView>().exit_status);
     expect(json<RunView>()).toMatchObject({ output: { errors: 1 }, steps: { done: 2, failed: 1 } });
     expect(await statuses(place, "t")).toEqual({ a: "completed", b: "completed", c: "failed" });
@@ -140,8 +142,7 @@ describe("FAULTS 19: a loop that is killed after every step", () => {
       workflow: { name: "loop", entry_point: "writer", limits: { max_iterations: LIMIT } },
       agents: [turn("writer", "reviewer"), turn("reviewer", "writer")],
     });
-    const killed = (...args: string[]) =>
-      place.run([KILL_CHILD, PROGRAM, "done:1", ...args], { program: process.execPath });
+    const killed = (...args: string[]) => runKilledAt(place, "done:1", args);
     let ended = await killed("run", "workflow.json", "one");
     let kills = 0;
     for (; ended.signal === "SIGKILL"; kills += 1) ended = await killed("resume", "one");
