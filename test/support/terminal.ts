@@ -63,15 +63,14 @@ export class TerminalRun {
     return lines.slice(0, lines.findLastIndex((line) => line !== "") + 1);
   }
 
-  /** Waits until the screen shows a text; fails with the screen when the program ends before. */
-  async shows(what: string | RegExp): Promise<string[]> {
+  /** Waits until the screen shows a text, or one that is as wanted; fails with the screen when the program ends before. */
+  async shows(what: string | RegExp | ((text: string) => boolean)): Promise<string[]> {
     let lines: string[] = [];
     await until(`the terminal shows ${String(what)}`, async () => {
       const isOver = this.#isOver;
       lines = await this.lines();
-      const text = lines.join("\n");
-      if (typeof what === "string" ? text.includes(what) : what.test(text)) return true;
-      if (isOver) throw new Error(`it ended without showing ${String(what)}:\n${text}`);
+      if (fits(lines.join("\n"), what)) return true;
+      if (isOver) throw new Error(`it ended without showing ${String(what)}:\n${lines.join("\n")}`);
       return false;
     });
     return lines;
@@ -99,4 +98,9 @@ export class TerminalRun {
     await new Promise<void>((resolve) => this.#terminal.write("", resolve));
     await nextTurn();
   }
+}
+
+function fits(text: string, what: string | RegExp | ((text: string) => boolean)): boolean {
+  if (typeof what === "function") return what(text);
+  return typeof what === "string" ? text.includes(what) : what.test(text);
 }
