@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import {
+  PROGRAM,
   runCommand,
   startCommand,
   type CommandOptions,
@@ -37,11 +38,20 @@ export class CommandPlace {
     return startCommand(args, this.#place(options));
   }
 
-  /** How long the program takes here and now to do nothing: what a bound on time has to allow for. Unit: ms. */
-  async measureStart(): Promise<number> {
-    const startedAtMs = performance.now();
-    await this.run(["--version"]);
-    return performance.now() - startedAtMs;
+  /** Runs it, and tells the processor's time that it took, whatever others on the machine do meanwhile. Unit: ms. */
+  async runMeasured(
+    args: readonly string[],
+  ): Promise<{ readonly result: CommandResult; readonly processorMs: number }> {
+    const script = '"$@"; code=$?; times > processor-time; exit $code';
+    const result = await this.run(["-c", script, "sh", process.execPath, PROGRAM, ...args], { program: "sh" });
+    const [, ofChildren = ""] = this.read("processor-time").split("\n");
+    const times = [...ofChildren.matchAll(/(\d+)m([\d.]+)s/g)];
+    if (times.length !== 2) throw new Error(`no times in: ${ofChildren}`);
+    const processorMs = times.reduce(
+      (sum, [, minutes, seconds]) => sum + 60_000 * Number(minutes) + 1_000 * Number(seconds),
+      0,
+    );
+    return { result, processorMs };
   }
 
   /** Writes a file below the folder; its path. */
@@ -69,7 +79,8 @@ export class CommandPlace {
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
+    // Whoever was killed last may be writing still.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
   #place({ env, ...rest }: PlaceOptions): CommandOptions {

@@ -12,6 +12,7 @@ import {
   recordCheckpoint,
   takeCheckpoint,
 } from "../../support/checkpoint-room.js";
+import { bestMsOf, measureSlowness } from "../../support/machine-speed.js";
 import { realClock } from "../../support/real-clock.js";
 
 const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -29,16 +30,12 @@ async function snapshot(state: TaskState): Promise<WrittenSnapshot> {
   return written;
 }
 
-/** The best of some tries: another process on the machine can delay any slice, our own work delays each of them. */
-async function bestOf(
-  tries: number,
-  isGood: (written: WrittenSnapshot) => boolean,
-  state: TaskState,
-): Promise<WrittenSnapshot> {
+/** The one with the least work of some tries: another process on the machine can delay any, our own work delays each. */
+async function quickest(tries: number, workMsMax: number, state: TaskState): Promise<WrittenSnapshot> {
   let best = await snapshot(state);
-  for (let count = 1; count < tries && !isGood(best); count += 1) {
+  for (let count = 1; count < tries && best.workMs >= workMsMax; count += 1) {
     const next = await snapshot(state);
-    if (next.longestSliceMs < best.longestSliceMs) best = next;
+    if (next.workMs < best.workMs) best = next;
   }
   return best;
 }
@@ -102,10 +99,11 @@ describe("a snapshot's work", () => {
     const state = createTaskState();
     addSteps(state, 2000, 10_000);
     const excesses: number[] = [];
-    for (let count = 0; count < 8 && Math.min(...excesses, Infinity) > 0; count += 1) {
+    const sliceMsMax = 5 * measureSlowness();
+    for (let count = 0; count < 20 && Math.min(...excesses, Infinity) > 0; count += 1) {
       const written = await snapshot(state);
       expect(written.rawBytes).toBeGreaterThan(20_000_000);
-      excesses.push(written.longestSliceMs - 5 - 2 * (await measureDisturbance(written.durationMs)));
+      excesses.push(written.longestSliceMs - sliceMsMax - 2 * (await measureDisturbance(written.durationMs)));
     }
     expect(Math.min(...excesses)).toBeLessThanOrEqual(0);
   });
@@ -114,19 +112,15 @@ describe("a snapshot's work", () => {
     const state = createTaskState();
     addSteps(state, 10_000);
     const event = recordCheckpoint(state);
-    const times = Array.from({ length: 10 }, () => {
-      const startMs = performance.now();
-      capture(state, event);
-      return performance.now() - startMs;
-    });
-    expect(Math.min(...times)).toBeLessThan(5);
+    expect(bestMsOf(10, () => capture(state, event))).toBeLessThan(5 * measureSlowness());
   });
 
   it("stays under 50 ms and half a byte per byte at a thousand steps", async () => {
     const state = createTaskState();
     addSteps(state, 1000, 1000);
-    const written = await bestOf(5, ({ workMs }) => workMs < 50, state);
-    expect(written.workMs).toBeLessThan(50);
+    const workMsMax = 50 * measureSlowness();
+    const written = await quickest(20, workMsMax, state);
+    expect(written.workMs).toBeLessThan(workMsMax);
     expect(written.sizeBytes / written.rawBytes).toBeLessThan(0.5);
   });
 

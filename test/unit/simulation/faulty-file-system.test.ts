@@ -6,6 +6,7 @@ import { FAULTS, isLegalFault } from "../../simulation/fault-plan.js";
 import { CrashSignal, FaultyFileSystem } from "../../simulation/faulty-file-system.js";
 import { contentOf, type DiskModel } from "../../support/disk-model.js";
 import { ModelFileSystem } from "../../support/model-file-system.js";
+import { processorMsOf } from "../../support/real-clock.js";
 
 const SEEDS = [...Array(60).keys()];
 
@@ -223,14 +224,15 @@ describe("FaultyFileSystem while it runs", () => {
   it("makes thirty thousand images of a small disk in a few seconds", async () => {
     const fileSystem = new FaultyFileSystem();
     for (let at = 0; at < 20; at += 1) await put(fileSystem, `/f${at}`, { text: "y".repeat(500), sync: at % 2 === 0 });
-    const startMs = performance.now();
     let count = 0;
-    for (let k = 0; k <= fileSystem.operationCount; k += 1) {
-      for (let seed = 0; seed < 400; seed += 1)
-        count += fileSystem.imageAt(k, { kind: "power", seed }).root.entries.size;
-    }
+    const tookMs = await processorMsOf(() => {
+      for (let k = 0; k <= fileSystem.operationCount; k += 1) {
+        for (let seed = 0; seed < 400; seed += 1)
+          count += fileSystem.imageAt(k, { kind: "power", seed }).root.entries.size;
+      }
+    });
     expect(count).toBeGreaterThan(0);
-    expect(performance.now() - startMs).toBeLessThan(20_000);
+    expect(tookMs).toBeLessThan(20_000);
   });
 });
 

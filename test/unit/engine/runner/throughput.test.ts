@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { measureSlowness } from "../../../support/machine-speed.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, dag, model, parallel, workflow } from "../../../support/workflow-builder.js";
 import type { ScopeDefinition } from "../../../../src/definition/workflow.js";
@@ -51,12 +52,12 @@ async function timeTenths(root: ScopeDefinition): Promise<readonly number[]> {
 }
 
 describe("the throughput of a run", () => {
-  it.each(FORMS)("E5: does not fall with the steps done in %s", { timeout: 60_000 }, async (_name, root) => {
+  it.each(FORMS)("E5: does not fall with the steps done in %s", async (_name, root) => {
     const times = await timeTenths(root);
     const tenths = times.map((time, at) => time - (times[at - 1] ?? 0));
     const early = Math.min(...tenths.slice(1, 4));
     const late = Math.min(...tenths.slice(7));
     expect(late).toBeLessThan(early * 2 + 5);
-    expect(STEPS / ((times.at(-1) ?? Infinity) / 1_000)).toBeGreaterThan(1_000);
+    expect(STEPS / ((times.at(-1) ?? Infinity) / 1_000)).toBeGreaterThan(1_000 / measureSlowness());
   });
 });
