@@ -1,9 +1,14 @@
 /** The limit on silence, with real programs: whatever descriptor a program writes to, it is not silent. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { StepKind } from "../../../src/definition/workflow.js";
+import type { StepSink } from "../../../src/engine/ports.js";
 import { Attempt } from "../../../src/engine/runner/attempt.js";
+import { FakeClock } from "../../support/fake-clock.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
-import { realClock } from "../../support/real-clock.js";
+import { until } from "../../support/real-clock.js";
 import { createRecordingSink } from "../../support/recording-sink.js";
 import { createStepWork } from "../../support/step-work.js";
 
@@ -17,24 +22,35 @@ afterEach(() => room.close());
 const workOf = (kind: StepKind, script: string, idleTimeoutMs?: number) =>
   createStepWork(kind, { rendered: { command: ["sh", "-c", script] }, definition: { idleTimeoutMs } });
 
-/** Performs within the limits of a real attempt; what it reports goes nowhere. */
-async function attempt(kind: StepKind, script: string) {
+/** An attempt within its limits, on a clock of its own; what it reports goes nowhere. */
+function begin(kind: StepKind, script: string) {
+  const clock = new FakeClock();
   const work = workOf(kind, script, IDLE_MS);
   const running = new Attempt(work.step, work.definition, {
-    clock: realClock,
+    clock,
     sanitiser: { clean: (value) => value, cleanText: (text) => text },
     state: { channel: new Map(), histories: new Map() },
     store: (value) => Promise.resolve({ inline: value }),
     submit: () => Promise.resolve([{ type: "noted", atMs: 0, text: "" }]),
     post: () => Promise.resolve(),
   });
-  const outcome = await room.performer.perform(work, running.sink, running.signal);
-  const { closed } = running;
-  running.close("finished");
-  return { status: outcome.status, closed };
+  const seen = { spawned: 0, signs: 0 };
+  const { sink } = running;
+  const watched: StepSink = {
+    ...sink,
+    spawned: (process) => ((seen.spawned += 1), sink.spawned(process)),
+    alive: () => ((seen.signs += 1), sink.alive()),
+    progress: (report) => ((seen.signs += 1), sink.progress(report)),
+  };
+  const ended = room.performer.perform(work, watched, running.signal).then(({ status }) => {
+    const { closed } = running;
+    running.close("finished");
+    return { status, closed };
+  });
+  return { clock, seen, ended };
 }
 
-const everyTick = (write: string) => `for i in 1 2 3 4 5 6 7; do ${write}; sleep 0.2; done`;
+const ROUNDS = [1, 2, 3];
 
 describe("the limit on silence of a program", () => {
   it.each([
@@ -43,11 +59,26 @@ describe("the limit on silence of a program", () => {
     ["command", "stderr", "echo x >&2"],
     ["command", "descriptor 3", 'echo \'{"type":"progress"}\' >&3'],
   ] as const)("starts again when a %s writes to %s", async (kind, _where, write) => {
-    expect(await attempt(kind, everyTick(write))).toEqual({ status: "completed", closed: undefined });
+    const folder = mkdtempSync(join(tmpdir(), "splashdown-silence-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const wait = `until [ -e ${folder}/$round ]; do sleep 0.02; done`;
+    const script = `for round in ${ROUNDS.join(" ")}; do ${write}; ${wait}; done`;
+    const { clock, seen, ended } = begin(kind, script);
+    for (const round of ROUNDS) {
+      const before = round === 1 ? 0 : seen.signs;
+      if (round > 1) writeFileSync(join(folder, String(round - 1)), "");
+      await until("it writes", () => seen.signs > before);
+      await clock.advance(IDLE_MS - 1);
+    }
+    writeFileSync(join(folder, String(ROUNDS.length)), "");
+    expect(await ended).toEqual({ status: "completed", closed: undefined });
   });
 
   it("ends a program that says nothing", async () => {
-    expect(await attempt("command", "sleep 60")).toEqual({ status: "cancelled", closed: "idle" });
+    const { clock, seen, ended } = begin("command", "sleep 60");
+    await until("it runs", () => seen.spawned === 1);
+    await clock.advance(IDLE_MS);
+    expect(await ended).toEqual({ status: "cancelled", closed: "idle" });
   });
 });
 

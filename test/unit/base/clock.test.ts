@@ -45,7 +45,9 @@ describe.each(SUBJECTS)("%s", (_name, create) => {
     const { clock, pass } = create();
     let calls = 0;
     const stop = clock.every(1, () => (calls += 1));
-    await pass(10);
+    // A process that was held up calls back once for all that it missed.
+    const isCalledTwice = () => calls > 1;
+    for (let look = 0; look < 1_000 && !isCalledTwice(); look += 1) await pass(10);
     stop();
     const atStop = calls;
     expect(atStop).toBeGreaterThan(1);

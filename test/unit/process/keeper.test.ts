@@ -60,7 +60,8 @@ function startKeeper(): ChildProcess & { readonly answers: string[] } {
   return Object.assign(keeper, { answers });
 }
 
-const hasEnded = (keeper: ChildProcess) => keeper.exitCode !== null || keeper.signalCode !== null;
+/** Its streams too: what it answered has been read. */
+const endOf = (keeper: ChildProcess) => new Promise((resolve) => keeper.once("close", resolve));
 
 describe("the keeper of a killed owner", () => {
   it("P2: ends every group with its grandchildren, deaf ones too", async () => {
@@ -100,7 +101,7 @@ describe("the keeper's program", () => {
     const [own, reused] = [startStranger(), startStranger()];
     const keeper = startKeeper();
     keeper.stdin?.end(`add ${own.pid} ${own.start}\nadd ${reused.pid} ${Number(reused.start) - 1}\n`);
-    await until("it has ended", () => hasEnded(keeper));
+    await endOf(keeper);
     expect(keeper.answers).toEqual([String(own.pid), String(reused.pid)]);
     expect(isRunning(own.pid)).toBe(false);
     expect(isRunning(reused.pid)).toBe(true);
@@ -111,14 +112,14 @@ describe("the keeper's program", () => {
     const keeper = startKeeper();
     const all = [first, second, third].map(({ pid, start }) => `${pid} ${start}\n`);
     keeper.stdin?.end(`${all.map((line) => `add ${line}`).join("")}drop ${all[1] ?? ""}`);
-    await until("it has ended", () => hasEnded(keeper));
+    await endOf(keeper);
     expect([first, second, third].map(({ pid }) => isRunning(pid))).toEqual([false, true, false]);
   });
 
   it("ends at once with its input when nothing is registered", async () => {
     const keeper = startKeeper();
     keeper.stdin?.end();
-    await until("it has ended", () => hasEnded(keeper));
+    await endOf(keeper);
     expect(keeper.exitCode).toBe(0);
   });
 
@@ -126,7 +127,7 @@ describe("the keeper's program", () => {
     const stranger = startStranger();
     const keeper = startKeeper();
     keeper.stdin?.end(`add ${stranger.pid} ${stranger.start}`);
-    await until("it has ended", () => hasEnded(keeper));
+    await endOf(keeper);
     expect(isRunning(stranger.pid)).toBe(true);
   });
 });
