@@ -6,15 +6,14 @@
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findFreePort } from "./free-port.js";
 import { isRunning, listChildren } from "./process-probe.js";
 import { until } from "./real-clock.js";
 
 const SYSTEM = "/usr/lib/postgresql";
 const USER = "postgres";
-const START_MS = 30_000;
 
 /** Folder of the newest binaries of this machine: SPLASHDOWN_POSTGRES_BIN, or where Debian has them. */
 export function findPostgres(): string | undefined {
@@ -65,7 +64,7 @@ export class PostgresServer {
     const [file, all] = asUser(join(this.#binaries, "postgres"), args);
     this.#server = spawn(file, all, { stdio: ["ignore", "ignore", "pipe"], cwd: this.folder });
     this.#server.stderr?.setEncoding("utf8").on("data", (text: string) => (this.#log += text));
-    await until("the server takes connections", () => this.#isReady(), START_MS);
+    await until("the server takes connections", () => this.#isReady());
   }
 
   /** SIGKILL to the server and all its backends, as a crash of the machine would end them: none answers afterwards. */
@@ -146,14 +145,4 @@ function asUser(program: string, args: readonly string[]): [string, string[]] {
   return isRoot()
     ? ["setpriv", ["--reuid", USER, "--regid", USER, "--clear-groups", program, ...args]]
     : [program, [...args]];
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

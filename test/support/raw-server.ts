@@ -14,7 +14,8 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-const HEADERS = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
+/** Closed after each answer: a request that a client sends over a connection that is just being closed would be one too many. */
+const HEADERS = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n";
 
 /** A chunk of an OpenAI stream with some text in it. */
 export const textChunk = (text: string): string =>
@@ -74,8 +75,8 @@ export async function openRawServer(...replies: RawReply[]): Promise<RawServer> 
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => undefined);
     let text = "";
-    socket.on("data", (data) => {
-      text += data.toString("utf8");
+    socket.setEncoding("utf8").on("data", (data: string) => {
+      text += data;
       if (!isWhole(text)) return;
       requests.push(text);
       text = "";

@@ -1,12 +1,11 @@
 /** A Redis server of a test's own, in memory alone, on a port of loopback; without the program `findRedis` is undefined. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { findFreePort } from "./free-port.js";
 import { until } from "./real-clock.js";
-
-const START_MS = 30_000;
 
 /** SPLASHDOWN_REDIS_SERVER, or the first `redis-server` of the path. */
 export function findRedis(): string | undefined {
@@ -45,7 +44,7 @@ export class RedisServer {
     if (program === undefined) throw new Error("no redis-server here");
     const settings = ["--port", String(this.#port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
     this.#server = spawn(program, [...settings, "--dir", this.#folder], { stdio: "ignore" });
-    await until("the server answers", async () => (await this.ask("PING").catch(() => "")) === "+PONG\r\n", START_MS);
+    await until("the server answers", async () => (await this.ask("PING").catch(() => "")) === "+PONG\r\n");
   }
 
   /** One inline command; its answer as it comes. */
@@ -81,14 +80,4 @@ export class RedisServer {
     await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });
   }
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

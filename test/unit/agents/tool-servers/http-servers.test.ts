@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { findFreePort } from "../../../support/free-port.js";
 import { until } from "../../../support/real-clock.js";
 import { errorOf, packageOf, ToolTalks } from "../../../support/tool-talks.js";
 
@@ -21,7 +22,7 @@ describe("the tools of a server over HTTP", () => {
 
   /** The public server, listening; its port. */
   async function serve(kind: string, said: string): Promise<number> {
-    const port = await freePort();
+    const port = await findFreePort();
     const child = spawn(process.execPath, [packageOf("server-everything"), kind], {
       env: { PORT: String(port) },
       stdio: ["ignore", "ignore", "pipe"],
@@ -79,12 +80,3 @@ describe("the tools of a server over HTTP", () => {
     expect(errorOf(outcome)?.message).toMatch(text);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
