@@ -1,11 +1,13 @@
 // Runs one long task to its end through a number of kills, and judges what it left behind.
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { valueOf } from "./work.mjs";
 
 const TASK = "long";
 const LOOK_MS = 5;
+/** So far a task may get while its killer looks away. */
+const STEPS_AHEAD_MAX = 5;
 
 /** One step, over and over: it notes that it acted, and gives its number and a value. */
 function createWorkflow({ steps, valueBytes }) {
@@ -35,7 +37,7 @@ export async function endure({ bench, job, random, kills }) {
   for (const [name, text] of Object.entries(createWorkflow(job))) writeFileSync(join(place.folder, name), text);
   const points = Array.from({ length: kills }, () => 1 + random.below(job.steps - 1)).sort((a, b) => a - b);
   const run = new LongRun(bench, place);
-  for (const point of points) await run.toKill(point);
+  for (const point of points) await run.toKill(point, job.steps);
   const { code, stdout, stderr } = await run.toEnd();
   const faults = code === 0 ? [] : [`it ended with ${code}: ${stderr.slice(-500)}`];
   if (code === 0 && JSON.parse(stdout).output?.n !== job.steps) faults.push(`the output is ${stdout.slice(0, 500)}`);
@@ -65,12 +67,15 @@ class LongRun {
     this.#place = place;
   }
 
-  /** Lets it go on until that many steps acted, then kills it. */
-  async toKill(point) {
+  /** Lets it go on until that many steps acted, then kills it, which cannot come to its end meanwhile. */
+  async toKill(point, steps) {
+    const halt = join(this.#place.folder, "halt");
+    writeFileSync(halt, String(Math.min(point + STEPS_AHEAD_MAX, steps)));
     const goesOn = this.#start();
     await this.#watch(goesOn, () => countLines(this.#place) >= point);
     goesOn.started.kill();
     const { signal, stderr } = await goesOn.started.ended;
+    rmSync(halt);
     if (signal !== "SIGKILL") throw new Error(`it ended before step ${point}: ${stderr.slice(-500)}`);
     this.resumed.push({ at: countLines(this.#place), goesOnMs: 0 });
   }

@@ -1,6 +1,7 @@
 // What the step of a long task does.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Text of that length which is another for every number, and the same for the same one. */
 export function valueOf(n, bytes) {
@@ -13,12 +14,18 @@ export function valueOf(n, bytes) {
   return words.join(" ").slice(0, bytes);
 }
 
-/** Notes that it acted, in a line of 80 bytes: number, then key. */
-export function act(context, { valueBytes }, folder) {
+/** Notes that it acted, in a line of 80 bytes: number, then key. Waits where the file `halt` says that it goes no further. */
+export async function act(context, { valueBytes }, folder) {
   const n = context.input.before + 1;
   appendFileSync(
     join(folder, "ledger"),
     `${String(n).padStart(14)} ${context.idempotencyKey.slice(0, 64).padEnd(64)}\n`,
   );
+  while (n >= haltOf(folder)) await sleep(10);
   return { n, value: valueOf(n, valueBytes) };
+}
+
+function haltOf(folder) {
+  const file = join(folder, "halt");
+  return existsSync(file) ? Number(readFileSync(file, "utf8")) : Infinity;
 }

@@ -8,7 +8,9 @@ const PROCESSES_MAX = 40;
 /** The setting's default: so many owners must have died in a step before a person is asked whether it may run again. */
 const CRASHES_UNTIL_PARKED = 3;
 /** The keeper's patience is a second, and a second of KILL; the rest is for a busy machine. */
-const END_MS_MAX = 6_000;
+const END_MS_MAX = 40_000;
+/** So many tools, less one, are let go before one is struck, so that it is not always the first. */
+const TOOLS_LET_GO_MAX = 3;
 const KILL_CHILD = join(import.meta.dirname, "kill-child.mjs");
 
 /**
@@ -132,10 +134,12 @@ class Drive {
 
   /** Kills the group of one tool while it works. */
   async #strikeTools(started) {
-    await sleep(this.#random.below(this.#job.usualMs / 3));
+    const letGo = this.#random.below(TOOLS_LET_GO_MAX);
+    const seen = new Set();
     while (!started.hasEnded()) {
       const leaders = listChildren(this.outcome.place, started.pid).filter(({ pid, group }) => pid === group);
-      if (leaders.length > 0) {
+      for (const { pid } of leaders) seen.add(pid);
+      if (leaders.length > 0 && seen.size > letGo) {
         process.kill(-this.#random.pick(leaders).pid, "SIGKILL");
         return true;
       }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 /**
  * Appends its line, then gives its output. Told by the trigger `MODE NAME`, it kills its owner in between and goes on: as
  * `effect` the keeper ends it; as `outlive` it has killed the keeper before and ignores TERM, so only recovery can. If
- * it lives long enough it writes a line that must never appear.
+ * nobody does within a minute it writes a line that must never appear.
  */
 const EFFECT = `
 import { appendFileSync, existsSync, readFileSync, readdirSync, unlinkSync } from "node:fs";
@@ -24,7 +24,7 @@ if (chosen === name) {
       if (read("/proc/" + pid + "/cmdline").endsWith("splashdown-keeper\\0" + owner + "\\0")) process.kill(Number(pid), "SIGKILL");
   }
   process.kill(owner, "SIGKILL");
-  await sleep(mode === "outlive" ? 15000 : 3000);
+  await sleep(60000);
   appendFileSync(ledger, "late-" + name + "\\n");
 }
 process.stdout.write(JSON.stringify({ output: { step: name, value: name.length * 7 }, confidence: 0.95 }));
