@@ -37,7 +37,7 @@ export async function processorMsOf(work: () => unknown): Promise<number> {
 }
 
 /** Looks again and again until the answer is true; fails after `limitMs` with the text. */
-export async function until(what: string, isTrue: () => boolean | Promise<boolean>, limitMs = 40_000): Promise<void> {
+export async function until(what: string, isTrue: () => boolean | Promise<boolean>, limitMs = 90_000): Promise<void> {
   const endMs = performance.now() + limitMs;
   while (!(await isTrue())) {
     if (performance.now() > endMs) throw new Error(`not within ${limitMs} ms: ${what}`);

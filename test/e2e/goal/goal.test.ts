@@ -146,7 +146,6 @@ describe("run --goal", () => {
 
   it.skipIf(NO_TERMINAL !== undefined)(
     "killed while a person is asked, at a terminal, keeps the plan and the question; another process answers",
-    { timeout: 120_000 },
     async () => {
       const place = open();
       const terminal = new TerminalRun(place, ["run", "--goal", "rockets", "--task", "g", "--approve-plan"], {

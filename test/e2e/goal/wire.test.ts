@@ -100,27 +100,23 @@ describe("run --goal over the wire", () => {
     },
   );
 
-  it(
-    "killed while it plans, works, judges and merges, asks at most the call under way again",
-    { timeout: 240_000 },
-    async () => {
-      const whole = open();
-      const wanted = (await whole.run(runOver(LOCAL))).json<RunView>();
-      const records = countRecords(whole, "g");
-      for (const share of [0.05, 0.3, 0.6, 0.85]) {
-        mock.clearRequests();
-        const place = open();
-        await killAtRecord(place.start(runOver(LOCAL)), {
-          place,
-          task: "g",
-          point: Math.max(2, Math.floor(records * share)),
-        });
-        const { code, json, stderr } = await place.run(runOver(LOCAL));
-        expect(code, stderr).toBe(0);
-        expect(json<RunView>().output).toEqual(wanted.output);
-        // Two specialists may be under way at once.
-        expect(mock.getRequests().length).toBeLessThanOrEqual(9);
-      }
-    },
-  );
+  it("killed while it plans, works, judges and merges, asks at most the call under way again", async () => {
+    const whole = open();
+    const wanted = (await whole.run(runOver(LOCAL))).json<RunView>();
+    const records = countRecords(whole, "g");
+    for (const share of [0.05, 0.3, 0.6, 0.85]) {
+      mock.clearRequests();
+      const place = open();
+      await killAtRecord(place.start(runOver(LOCAL)), {
+        place,
+        task: "g",
+        point: Math.max(2, Math.floor(records * share)),
+      });
+      const { code, json, stderr } = await place.run(runOver(LOCAL));
+      expect(code, stderr).toBe(0);
+      expect(json<RunView>().output).toEqual(wanted.output);
+      // Two specialists may be under way at once.
+      expect(mock.getRequests().length).toBeLessThanOrEqual(9);
+    }
+  });
 });

@@ -11,7 +11,7 @@ interface Endured {
 }
 
 describe("long tasks", () => {
-  it("killed in the middle go on to the end, each step once in the history", { timeout: 180_000 }, async () => {
+  it("killed in the middle go on to the end, each step once in the history", async () => {
     const script = join(PROJECT_FOLDER, "scripts/endurance.mjs");
     const { code, stdout } = await withFolder((cwd) =>
       runCommand([script, "--steps", "300", "--megabytes", "4", "--kills", "2", "--json"], {

@@ -40,7 +40,6 @@ const FAULTS = [
 describe("a system call that fails", () => {
   it.for(FAULTS)(
     "%s with %s at %s: nothing is recorded that was not done, and a resume ends the work",
-    { timeout: 120_000 },
     async ([call, error, when], context) => {
       requireStrace(context);
       const place = openPlace();

@@ -9,7 +9,7 @@ function runLoop(...args: string[]) {
 }
 
 describe("the kill loop", () => {
-  it("finds no violation in a dozen kills at every kind of point", { timeout: 120_000 }, async () => {
+  it("finds no violation in a dozen kills at every kind of point", async () => {
     const { code, stdout } = await runLoop("--kills", "12");
     const [, kills, tasks, violations] =
       /(\d+) kills, (\d+) tasks, \d+ unknown outcomes reported, (\d+) violations/.exec(stdout) ?? [];
@@ -38,7 +38,7 @@ describe("the kill loop", () => {
     ["late", "intent", "a line that must never appear: late-left"],
     ["rerun", "effect", "effect first happened 2 times"],
     ["careless", "effect", "effect first happened 2 times"],
-  ])("reports the planted violation %s", { timeout: 60_000 }, async (plant, point, text) => {
+  ])("reports the planted violation %s", async (plant, point, text) => {
     const { code, stdout } = await runLoop("--kills", "1", "--workers", "1", "--points", point, "--plant", plant);
     expect(code).toBe(1);
     expect(stdout).toContain(text);

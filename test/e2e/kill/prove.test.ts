@@ -15,7 +15,7 @@ interface Proof {
 }
 
 describe("scripts/prove", () => {
-  it("counts the cases of a suite, and says that nothing was wrong", { timeout: 120_000 }, async () => {
+  it("counts the cases of a suite, and says that nothing was wrong", async () => {
     const { code, json } = await runScript("prove.mjs", "--built", "--json", "--only", "every bit");
     const { ok, rows } = json<Proof>();
     expect({ code, ok, violations: rows.flatMap(({ violations }) => violations) }).toEqual({
@@ -31,18 +31,14 @@ describe("scripts/prove", () => {
     expect({ code, ...json<Proof>() }).toMatchObject({ code: 1, ok: false, rows: [] });
   });
 
-  it(
-    "lets eight processes race for a crashed task: one goes on, nothing runs twice",
-    { timeout: 120_000 },
-    async () => {
-      const { stdout } = await runScript("proofs/races.mjs", "3");
-      expect(JSON.parse(stdout)).toEqual({ tried: 3, violations: [] });
-    },
-  );
+  it("lets eight processes race for a crashed task: one goes on, nothing runs twice", async () => {
+    const { stdout } = await runScript("proofs/races.mjs", "3");
+    expect(JSON.parse(stdout)).toEqual({ tried: 3, violations: [] });
+  });
 });
 
 describe("scripts/soak", () => {
-  it("runs a mixed task under kills and commands, and finds the ten points kept", { timeout: 180_000 }, async () => {
+  it("runs a mixed task under kills and commands, and finds the ten points kept", async () => {
     const { code, stdout } = await runScript("soak.mjs", "--built", "--minutes", "0", "--short", "--only", "mixed");
     expect(stdout).not.toContain("VIOLATION");
     expect(code).toBe(0);

@@ -54,10 +54,8 @@ steps: [{name: work, cli: claude, prompt: "hang until killed", effects: ${effect
 
   async function kill(place: CommandPlace): Promise<void> {
     const running = place.start(["run", "flow.yaml", "--task", "t"]);
-    await until(
-      "its session is known",
-      async () => (await place.run(["events", "t", "--json"])).stdout.includes("milestone_reached"),
-      20_000,
+    await until("its session is known", async () =>
+      (await place.run(["events", "t", "--json"])).stdout.includes("milestone_reached"),
     );
     running.child.kill("SIGKILL");
     await running.done;

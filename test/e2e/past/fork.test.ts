@@ -39,33 +39,29 @@ function contents(place: CommandPlace, task: string): Map<string, string> {
 }
 
 describe("fork", () => {
-  it(
-    "begins at every checkpoint of a task, runs to the same end, and leaves the task as it was",
-    { timeout: 240_000 },
-    async () => {
-      const place = openPlace();
-      const splashdown = await openIn(place);
-      const first = await splashdown.run({ workflow: place.write("wf.yaml", WORKFLOW), task: "t" });
-      expect(first.status).toBe("done");
-      // Without files too: the journal alone leads there.
-      await splashdown.checkpoints.prune({ task: "t", keep: 2 });
-      const before = contents(place, "t");
-      for (const { seq, phase } of await splashdown.checkpoints.list("t")) {
-        const fork = await splashdown.fork("t", { from: String(seq), task: `f${seq}` });
-        expect(fork).toMatchObject({ task: `f${seq}`, from: { task: "t", seq, phase } });
-        expect(fork.workflow_id).not.toBe(first.workflow_id);
-        expect(await splashdown.show(fork.task)).toMatchObject({ status: "paused", forked_from: { task: "t", seq } });
-        const ledger = place.ledger().length;
-        const view = (await splashdown.resume({ task: fork.task })) as RunView;
-        expect([seq, view.status, view.output]).toEqual([seq, "done", first.output]);
-        expect(place.ledger().length - ledger).toBeLessThanOrEqual(3);
-        expect(
-          view.deliverables.map(({ file }) => readFileSync(join(place.folder, "outputs", fork.task, file), "utf8")),
-        ).toEqual(first.deliverables.map(({ file }) => readFileSync(join(place.folder, "outputs/t", file), "utf8")));
-      }
-      expect(contents(place, "t")).toEqual(before);
-    },
-  );
+  it("begins at every checkpoint of a task, runs to the same end, and leaves the task as it was", async () => {
+    const place = openPlace();
+    const splashdown = await openIn(place);
+    const first = await splashdown.run({ workflow: place.write("wf.yaml", WORKFLOW), task: "t" });
+    expect(first.status).toBe("done");
+    // Without files too: the journal alone leads there.
+    await splashdown.checkpoints.prune({ task: "t", keep: 2 });
+    const before = contents(place, "t");
+    for (const { seq, phase } of await splashdown.checkpoints.list("t")) {
+      const fork = await splashdown.fork("t", { from: String(seq), task: `f${seq}` });
+      expect(fork).toMatchObject({ task: `f${seq}`, from: { task: "t", seq, phase } });
+      expect(fork.workflow_id).not.toBe(first.workflow_id);
+      expect(await splashdown.show(fork.task)).toMatchObject({ status: "paused", forked_from: { task: "t", seq } });
+      const ledger = place.ledger().length;
+      const view = (await splashdown.resume({ task: fork.task })) as RunView;
+      expect([seq, view.status, view.output]).toEqual([seq, "done", first.output]);
+      expect(place.ledger().length - ledger).toBeLessThanOrEqual(3);
+      expect(
+        view.deliverables.map(({ file }) => readFileSync(join(place.folder, "outputs", fork.task, file), "utf8")),
+      ).toEqual(first.deliverables.map(({ file }) => readFileSync(join(place.folder, "outputs/t", file), "utf8")));
+    }
+    expect(contents(place, "t")).toEqual(before);
+  });
 
   it("changes what --set names: an output, within it, an input", async () => {
     const place = openPlace();

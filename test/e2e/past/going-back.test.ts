@@ -32,33 +32,27 @@ async function openIn(place: CommandPlace): Promise<Splashdown> {
 const stepsOf = (ids: readonly string[]) => ids.map((id) => id.slice(id.lastIndexOf("/") + 1)).sort();
 
 describe("resume --from", () => {
-  it(
-    "goes back to every checkpoint of a task: what was done there stays, the rest runs again, once",
-    { timeout: 240_000 },
-    async () => {
-      const place = openPlace();
-      const workflow = place.write("wf.yaml", WORKFLOW);
-      const splashdown = await openIn(place);
-      const first = await splashdown.run({ workflow, task: "t" });
-      expect(first.status).toBe("done");
-      const checkpoints = (await splashdown.checkpoints.list("t")).filter(
-        ({ trigger }) => trigger !== "user_requested",
-      );
-      expect(checkpoints.length).toBeGreaterThan(8);
-      for (const { seq } of checkpoints) {
-        const plan = (await splashdown.resume({ task: "t", from: `${seq}`, planOnly: true })) as PlanView;
-        const before = place.ledger().length;
-        const view = (await splashdown.resume({ task: "t", from: `t:${seq}`, onUnknown: "rerun" })) as RunView;
-        expect(view).toMatchObject({ status: "done", output: first.output });
-        const again = place.ledger().slice(before).sort();
-        expect([seq, again]).toEqual([
-          seq,
-          stepsOf([...plan.to_run, ...plan.to_rerun.map(({ step }) => step.split("@")[0] ?? "")]),
-        ]);
-        expect(new Set([...stepsOf(plan.done.map((id) => id.split("@")[0] ?? "")), ...again]).size).toBe(6);
-      }
-    },
-  );
+  it("goes back to every checkpoint of a task: what was done there stays, the rest runs again, once", async () => {
+    const place = openPlace();
+    const workflow = place.write("wf.yaml", WORKFLOW);
+    const splashdown = await openIn(place);
+    const first = await splashdown.run({ workflow, task: "t" });
+    expect(first.status).toBe("done");
+    const checkpoints = (await splashdown.checkpoints.list("t")).filter(({ trigger }) => trigger !== "user_requested");
+    expect(checkpoints.length).toBeGreaterThan(8);
+    for (const { seq } of checkpoints) {
+      const plan = (await splashdown.resume({ task: "t", from: `${seq}`, planOnly: true })) as PlanView;
+      const before = place.ledger().length;
+      const view = (await splashdown.resume({ task: "t", from: `t:${seq}`, onUnknown: "rerun" })) as RunView;
+      expect(view).toMatchObject({ status: "done", output: first.output });
+      const again = place.ledger().slice(before).sort();
+      expect([seq, again]).toEqual([
+        seq,
+        stepsOf([...plan.to_run, ...plan.to_rerun.map(({ step }) => step.split("@")[0] ?? "")]),
+      ]);
+      expect(new Set([...stepsOf(plan.done.map((id) => id.split("@")[0] ?? "")), ...again]).size).toBe(6);
+    }
+  });
 
   it("asks about external steps that were done since, keeps what a person says, and counts what was spent", async () => {
     const place = openPlace();

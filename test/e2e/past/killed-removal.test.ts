@@ -21,32 +21,28 @@ describe("a removal that is killed at any operation", () => {
   it.for([
     { task: "t", keep: 2 },
     { task: "t", keep: 2, history: true },
-  ])(
-    "checkpoints.prune %j leaves every listed checkpoint usable and the task whole",
-    { timeout: 240_000 },
-    async (options, context) => {
-      const call = ["checkpoints.prune", [options]] as const;
-      const place = openPlace();
-      place.write("wf.yaml", WORKFLOW);
-      await place.run(["run", "wf.yaml", "--task", "t"]);
-      for (let epoch = 2; epoch <= 4; epoch += 1) await place.run(["resume", "t"]);
-      keepPristine(place);
-      const kills = await killEverywhere(place, { call, step: 9 }, async (splashdown) => {
-        const [task] = await splashdown.list();
-        expect(task).toMatchObject({ status: "failed", workflow: "past" });
-        expect((await splashdown.show("t")).damage).toEqual([]);
-        for (const { seq, reachable } of await splashdown.checkpoints.list("t")) {
-          const shown = splashdown.checkpoints.show(`t:${seq}`);
-          if (reachable === false) await expect(shown).rejects.toMatchObject({ code: "CHECKPOINT_NOT_FOUND" });
-          else expect(await shown).toMatchObject({ seq });
-        }
-        // Once more, to its end.
-        const again = await splashdown.checkpoints.prune({ task: "t", keep: 2 });
-        expect(again.dry_run || again.tasks[0]?.action === "prune").toBe(true);
-        expect((await splashdown.resume({ task: "t" })) as object).toMatchObject({ status: "failed" });
-      });
-      noteTried(context, kills);
-      expect(kills).toBeGreaterThan(1);
-    },
-  );
+  ])("checkpoints.prune %j leaves every listed checkpoint usable and the task whole", async (options, context) => {
+    const call = ["checkpoints.prune", [options]] as const;
+    const place = openPlace();
+    place.write("wf.yaml", WORKFLOW);
+    await place.run(["run", "wf.yaml", "--task", "t"]);
+    for (let epoch = 2; epoch <= 4; epoch += 1) await place.run(["resume", "t"]);
+    keepPristine(place);
+    const kills = await killEverywhere(place, { call, step: 9 }, async (splashdown) => {
+      const [task] = await splashdown.list();
+      expect(task).toMatchObject({ status: "failed", workflow: "past" });
+      expect((await splashdown.show("t")).damage).toEqual([]);
+      for (const { seq, reachable } of await splashdown.checkpoints.list("t")) {
+        const shown = splashdown.checkpoints.show(`t:${seq}`);
+        if (reachable === false) await expect(shown).rejects.toMatchObject({ code: "CHECKPOINT_NOT_FOUND" });
+        else expect(await shown).toMatchObject({ seq });
+      }
+      // Once more, to its end.
+      const again = await splashdown.checkpoints.prune({ task: "t", keep: 2 });
+      expect(again.dry_run || again.tasks[0]?.action === "prune").toBe(true);
+      expect((await splashdown.resume({ task: "t" })) as object).toMatchObject({ status: "failed" });
+    });
+    noteTried(context, kills);
+    expect(kills).toBeGreaterThan(1);
+  });
 });

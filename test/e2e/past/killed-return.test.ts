@@ -32,42 +32,38 @@ function journalOf(place: CommandPlace, store: string): string[] {
 }
 
 describe("a fork that is killed at any operation", () => {
-  it(
-    "leaves the task as it was, and either no fork that anybody takes up, or a whole one",
-    { timeout: 240_000 },
-    async (context) => {
-      const place = openPlace();
-      const first = await prepare(place);
-      let whole = 0;
-      const kills = await killEverywhere(
-        place,
-        { call: ["fork", ["t", { from: "phase1", task: "f" }]], step: 4 },
-        async (splashdown, isKilled) => {
-          const recovered = await splashdown.recover();
-          expect(recovered.tasks.map(({ action }) => action)).not.toContain("taken_up");
-          const [fork, task] = (await splashdown.list()).slice(-2);
-          expect([fork, task].find((entry) => entry?.task === "t")).toMatchObject({ status: "done" });
-          const begun = (await splashdown.list()).find((entry) => entry.task === "f" && entry.status === "paused");
-          if (begun !== undefined) {
-            whole += 1;
-            expect((await splashdown.resume({ task: "f" })) as RunView).toMatchObject({
-              status: "done",
-              output: first.output,
-            });
-          }
-          expect(begun !== undefined || isKilled).toBe(true);
-        },
-      );
-      noteTried(context, kills);
-      expect(kills).toBeGreaterThan(3);
-      expect(whole).toBeGreaterThanOrEqual(1);
-      expect(journalOf(place, "killed-5")).toEqual(journalOf(place, "pristine"));
-    },
-  );
+  it("leaves the task as it was, and either no fork that anybody takes up, or a whole one", async (context) => {
+    const place = openPlace();
+    const first = await prepare(place);
+    let whole = 0;
+    const kills = await killEverywhere(
+      place,
+      { call: ["fork", ["t", { from: "phase1", task: "f" }]], step: 4 },
+      async (splashdown, isKilled) => {
+        const recovered = await splashdown.recover();
+        expect(recovered.tasks.map(({ action }) => action)).not.toContain("taken_up");
+        const [fork, task] = (await splashdown.list()).slice(-2);
+        expect([fork, task].find((entry) => entry?.task === "t")).toMatchObject({ status: "done" });
+        const begun = (await splashdown.list()).find((entry) => entry.task === "f" && entry.status === "paused");
+        if (begun !== undefined) {
+          whole += 1;
+          expect((await splashdown.resume({ task: "f" })) as RunView).toMatchObject({
+            status: "done",
+            output: first.output,
+          });
+        }
+        expect(begun !== undefined || isKilled).toBe(true);
+      },
+    );
+    noteTried(context, kills);
+    expect(kills).toBeGreaterThan(3);
+    expect(whole).toBeGreaterThanOrEqual(1);
+    expect(journalOf(place, "killed-5")).toEqual(journalOf(place, "pristine"));
+  });
 });
 
 describe("a return to a checkpoint that is killed at any operation", () => {
-  it("leaves every checkpoint usable, and the task ends as it would have", { timeout: 240_000 }, async (context) => {
+  it("leaves every checkpoint usable, and the task ends as it would have", async (context) => {
     const place = openPlace();
     const first = await prepare(place);
     const call = ["resume", [{ task: "t", from: "2" }]] as const;

@@ -113,7 +113,7 @@ describe("checkpoints prune", () => {
     expect(all.tasks[0]).toMatchObject({ action: "keep", status: "running" });
   });
 
-  it("shortens the history, says what becomes unreachable, and the rest goes on", { timeout: 120_000 }, async () => {
+  it("shortens the history, says what becomes unreachable, and the rest goes on", async () => {
     const place = openPlace();
     place.write("wf.yaml", WORKFLOW);
     await place.run(["run", "wf.yaml", "--task", "t"]);

@@ -6,12 +6,11 @@ import { expectView } from "../../support/view-schemas.js";
 import { addressOf, closeStores, openStorePlace, STORE_KINDS } from "./store-places.js";
 
 const STEPS = ["s1", "s2", "s3"];
-const LIMIT = { timeout: 240_000 };
 
-afterAll(closeStores, 60_000);
+afterAll(closeStores);
 
 describe("store copy", () => {
-  it("brings a task through every store unchanged, and it goes on in the last one", LIMIT, async () => {
+  it("brings a task through every store unchanged, and it goes on in the last one", async () => {
     const place = await openStorePlace({ kind: "pglite", isShared: false });
     const env = { SPLASHDOWN_STORE: "file:outputs" };
     const file = writeHeldSteps(place, STEPS, { effects: "none" });
@@ -50,24 +49,20 @@ describe("store copy", () => {
     expect((await place.run(["show", "t", "--json"], { env })).json<TaskView>()).toMatchObject({ status: "crashed" });
   });
 
-  it(
-    "refuses a task that is there, an unknown one, one store, and one whose owner lives; nothing is made",
-    LIMIT,
-    async () => {
-      const place = await openStorePlace({ kind: "file", isShared: true });
-      const file = writeHeldSteps(place, STEPS, { effects: "none" });
-      await crashAt(place, "s2", ["run", file, "--task", "t"]);
-      const copy = (to: string, ...tasks: string[]) =>
-        place.run(["store", "copy", ...tasks, "--from", "file:outputs", "--to", to]);
-      expect((await copy("sqlite:b.db")).code).toBe(0);
-      expect((await copy("sqlite:b.db")).code).toBe(2);
-      expect((await copy("sqlite:b.db", "nobody")).code).toBe(10);
-      expect((await copy("file:outputs")).code).toBe(2);
-      const running = await startHeld(place, "s2", { args: ["resume", "t"] });
-      const refused = await copy("sqlite:c.db", "t");
-      expect([refused.code, place.read("c.db")]).toEqual([11, ""]);
-      release(place, "s2");
-      expect((await running.done).code).toBe(0);
-    },
-  );
+  it("refuses a task that is there, an unknown one, one store, and one whose owner lives; nothing is made", async () => {
+    const place = await openStorePlace({ kind: "file", isShared: true });
+    const file = writeHeldSteps(place, STEPS, { effects: "none" });
+    await crashAt(place, "s2", ["run", file, "--task", "t"]);
+    const copy = (to: string, ...tasks: string[]) =>
+      place.run(["store", "copy", ...tasks, "--from", "file:outputs", "--to", to]);
+    expect((await copy("sqlite:b.db")).code).toBe(0);
+    expect((await copy("sqlite:b.db")).code).toBe(2);
+    expect((await copy("sqlite:b.db", "nobody")).code).toBe(10);
+    expect((await copy("file:outputs")).code).toBe(2);
+    const running = await startHeld(place, "s2", { args: ["resume", "t"] });
+    const refused = await copy("sqlite:c.db", "t");
+    expect([refused.code, place.read("c.db")]).toEqual([11, ""]);
+    release(place, "s2");
+    expect((await running.done).code).toBe(0);
+  });
 });

@@ -10,7 +10,6 @@ import { CACHED_KINDS, closeStores, openStorePlace, STORE_KINDS, type StoreKind 
 import type { Story } from "./story.js";
 import { TASK_STORIES } from "./task-stories.js";
 
-const LIMIT = { timeout: 240_000 };
 const IS_LONG = process.env["SPLASHDOWN_TEST_STORES"] === "all";
 
 function isTold({ isShort, needsSharing }: Story, { kind, isShared }: StoreKind): boolean {
@@ -18,7 +17,7 @@ function isTold({ isShort, needsSharing }: Story, { kind, isShared }: StoreKind)
   return IS_LONG || isShort === true || kind === "sqlite";
 }
 
-afterAll(closeStores, 60_000);
+afterAll(closeStores);
 
 const kinds = IS_LONG ? [...STORE_KINDS, ...CACHED_KINDS] : STORE_KINDS.filter(({ kind }) => kind !== "file");
 const stories = IS_LONG ? [...TASK_STORIES, ...FAULT_STORIES] : TASK_STORIES;
@@ -26,7 +25,6 @@ const stories = IS_LONG ? [...TASK_STORIES, ...FAULT_STORIES] : TASK_STORIES;
 describe.each(kinds)("on $kind", (store) => {
   it.each(stories.filter((story) => isTold(story, store)).map((story) => [story.title, story] as const))(
     "%s",
-    LIMIT,
     async (_title, { tell }) => {
       await expect(tell(await openStorePlace(store), store)).resolves.toBeUndefined();
     },

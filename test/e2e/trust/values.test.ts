@@ -102,11 +102,7 @@ export default defineWorkflow({
 });`,
     );
     const running = place.start(["run", file, "--task", "kept", "--json"]);
-    await until(
-      "every value is saved",
-      () => readLedger(place).includes("hold") || running.child.exitCode !== null,
-      30_000,
-    );
+    await until("every value is saved", () => readLedger(place).includes("hold") || running.child.exitCode !== null);
     running.child.kill("SIGKILL");
     await running.done;
     place.write("go", "");

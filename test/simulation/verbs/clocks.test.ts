@@ -24,7 +24,7 @@ describe("a clock that is another one after a crash", () => {
     ["an hour back", -HOUR_MS],
     ["ten years ahead", 87_600 * HOUR_MS],
     ["where it stood when the task began", 0],
-  ])("leaves order, result and retention as they are: %s", { timeout: 60_000 }, async (_what, deltaMs) => {
+  ])("leaves order, result and retention as they are: %s", async (_what, deltaMs) => {
     const disk = new FaultyFileSystem();
     const first = await openOn(disk, "first", START_MS);
     await requireStatus(first.run("t"), "done");

@@ -55,7 +55,6 @@ describe("random runs", () => {
     ["with items and nested workflows", SEEDS.map((seed) => seed + 500), true],
   ] as const)(
     "E3: every prefix of the events %s folds to a legal state, in which a task can go on to the same end",
-    { timeout: 120_000 },
     (_what, seeds, isWide) => {
       let resumed = 0;
       for (const seed of seeds) {

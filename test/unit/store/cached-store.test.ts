@@ -193,42 +193,38 @@ describe("a store behind a cache", () => {
 });
 
 describe.skipIf(WITHOUT_REDIS !== "")(`a store behind a Redis server${WITHOUT_REDIS}`, () => {
-  it(
-    "reads true while the server is emptied, lies, is frozen, is killed and comes back",
-    { timeout: 120_000 },
-    async () => {
-      const server = await RedisServer.start();
-      onTestFinished(() => server.remove());
-      const cache = await openRedis(server.url);
-      const clock = new FakeClock();
-      const { task, store } = await openBehind(await openPrimary(), cache, clock);
-      const file = sealed("\0\r\n\xff file");
-      const name = `splashdown:${sha256Hex(file)}`;
-      const isThere = () => until("it is in the cache", async () => (await server.ask(`EXISTS ${name}`)) === ":1\r\n");
-      const reads = async () => expect(Buffer.from((await task.get(KEY)) ?? [])).toEqual(file);
-      await task.putOnce(KEY, file);
-      await isThere();
-      expect(Buffer.from((await cache.get(sha256Hex(file))) ?? [])).toEqual(file);
-      expect(Number(/^:(\d+)/.exec(await server.ask(`PTTL ${name}`))?.[1])).toBeGreaterThan(0);
-      await server.ask("FLUSHALL");
-      await reads();
-      await isThere();
-      await server.ask(`SET ${name} nonsense`);
-      await reads();
-      server.freeze();
-      const reading = reads();
-      await until("the cache is waited for", () => clock.pendingCount > 0);
-      await clock.advance(LIMITS.cacheWaitMs);
-      await reading;
-      server.wake();
-      await server.kill();
-      await clock.advance(LIMITS.cacheRestMs);
-      await reads();
-      await server.start();
-      await clock.advance(LIMITS.cacheRestMs);
-      await reads();
-      await isThere();
-      await store.close();
-    },
-  );
+  it("reads true while the server is emptied, lies, is frozen, is killed and comes back", async () => {
+    const server = await RedisServer.start();
+    onTestFinished(() => server.remove());
+    const cache = await openRedis(server.url);
+    const clock = new FakeClock();
+    const { task, store } = await openBehind(await openPrimary(), cache, clock);
+    const file = sealed("\0\r\n\xff file");
+    const name = `splashdown:${sha256Hex(file)}`;
+    const isThere = () => until("it is in the cache", async () => (await server.ask(`EXISTS ${name}`)) === ":1\r\n");
+    const reads = async () => expect(Buffer.from((await task.get(KEY)) ?? [])).toEqual(file);
+    await task.putOnce(KEY, file);
+    await isThere();
+    expect(Buffer.from((await cache.get(sha256Hex(file))) ?? [])).toEqual(file);
+    expect(Number(/^:(\d+)/.exec(await server.ask(`PTTL ${name}`))?.[1])).toBeGreaterThan(0);
+    await server.ask("FLUSHALL");
+    await reads();
+    await isThere();
+    await server.ask(`SET ${name} nonsense`);
+    await reads();
+    server.freeze();
+    const reading = reads();
+    await until("the cache is waited for", () => clock.pendingCount > 0);
+    await clock.advance(LIMITS.cacheWaitMs);
+    await reading;
+    server.wake();
+    await server.kill();
+    await clock.advance(LIMITS.cacheRestMs);
+    await reads();
+    await server.start();
+    await clock.advance(LIMITS.cacheRestMs);
+    await reads();
+    await isThere();
+    await store.close();
+  });
 });

@@ -62,8 +62,8 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
   let count = 0;
   beforeAll(async () => {
     server = await PostgresServer.start();
-  }, 60_000);
-  afterAll(() => server.remove(), 60_000);
+  });
+  afterAll(() => server.remove());
 
   function open(url = server.url, prefix = `p${(count += 1)}_`): { store: Store; prefix: string } {
     const store = openStore(
@@ -227,7 +227,7 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
     expect(Buffer.from(await task.read(segment.id)).toString()).toBe("h\nacknowledged\n");
     expect((await task.ownerState()).state).not.toBe("gone");
     expect((await task.openSegment(epoch, Buffer.from("h2"))).id).toEqual({ epoch, index: 1 });
-  }, 60_000);
+  });
 
   it.each(["synchronous_commit", "fsync"])(
     "refuses a server that acknowledges before it has synced: %s",
@@ -239,7 +239,6 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
         message: expect.stringContaining(`${setting} is off`) as string,
       });
     },
-    60_000,
   );
 
   it("tries again what the database asks to try again, and says STORE_BUSY of a statement it gave up", async () => {

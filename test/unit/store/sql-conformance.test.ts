@@ -5,7 +5,7 @@ import { SqlPlaces } from "../../support/sql-places.js";
 import { describeStores, type StorePlaces } from "../../support/store-suite-run.js";
 
 const sql = new SqlPlaces();
-afterAll(() => sql.close(), 60_000);
+afterAll(() => sql.close());
 
 const PLACES: StorePlaces = {
   sqlite: (instance) => sql.sqlite(instance),

@@ -73,41 +73,37 @@ describe("a task in which every rule acts", () => {
     expect(decision?.rationale).toContain("boast claimed 0.6, measured 0.85: a gap of 0.25");
   });
 
-  it(
-    "E3: crashed after any of its events makes the same decisions, checkpoints, scores and files",
-    { timeout: 60_000 },
-    () => {
-      const wanted = story(whole);
-      const kinds = new Set<EngineEventType>();
-      for (let count = 1; count < whole.events.length; count += 1) {
-        const event = whole.events[count - 1];
-        if (event === undefined) continue;
-        const next = whole.crash(count);
-        if (next.closed !== undefined && next.closed.end !== "waiting") continue;
-        checkState(next.state);
-        next.resume({ byPerson: false, crashed: true });
-        settleEventfully(next);
-        checkState(next.state);
-        expect(story(next), `after event ${count}, ${event.type}`).toEqual(wanted);
-        kinds.add(event.type);
-      }
-      for (const kind of [
-        "step_intended",
-        "step_spawned",
-        "step_completed",
-        "step_failed",
-        "decision_made",
-        "question_opened",
-        "score_recorded",
-        "evaluation_completed",
-        "iteration_started",
-        "rolled_back",
-        "scope_left",
-        "checkpoint_recorded",
-      ] as const)
-        expect(kinds).toContain(kind);
-    },
-  );
+  it("E3: crashed after any of its events makes the same decisions, checkpoints, scores and files", () => {
+    const wanted = story(whole);
+    const kinds = new Set<EngineEventType>();
+    for (let count = 1; count < whole.events.length; count += 1) {
+      const event = whole.events[count - 1];
+      if (event === undefined) continue;
+      const next = whole.crash(count);
+      if (next.closed !== undefined && next.closed.end !== "waiting") continue;
+      checkState(next.state);
+      next.resume({ byPerson: false, crashed: true });
+      settleEventfully(next);
+      checkState(next.state);
+      expect(story(next), `after event ${count}, ${event.type}`).toEqual(wanted);
+      kinds.add(event.type);
+    }
+    for (const kind of [
+      "step_intended",
+      "step_spawned",
+      "step_completed",
+      "step_failed",
+      "decision_made",
+      "question_opened",
+      "score_recorded",
+      "evaluation_completed",
+      "iteration_started",
+      "rolled_back",
+      "scope_left",
+      "checkpoint_recorded",
+    ] as const)
+      expect(kinds).toContain(kind);
+  });
 
   it("rescores only what is missing after a crash between two scorers, with the rubric and the weights it had", () => {
     const first = whole.events.findIndex(
