@@ -1,6 +1,6 @@
-// Measures every store there is here: a durable step beside the database's own insert of as many bytes in the same run,
-// then resume, list and prune; and with --files the list and the removal of so many snapshot files of one task. A server of
-// Postgres is started for it, where its binaries are.
+// Measures every store there is here: a durable step beside the database's own insert of as many bytes in the same run, then
+// resume, list, the reading of a snapshot file and prune; and with --files the commands that list and prune a task of so many
+// checkpoints with a file each. Servers are started for it, where their programs are.
 //   node scripts/bench-stores.mjs [--steps N] [--files N] [--only KIND,KIND] [--json]
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
@@ -10,29 +10,37 @@ const { values } = parseArgs({
   options: {
     steps: { type: "string", default: "500" },
     files: { type: "string", default: "0" },
-    only: { type: "string", default: "file,sqlite,pglite,postgres" },
+    only: { type: "string", default: "file,sqlite,pglite,postgres,postgres behind redis" },
     json: { type: "boolean", default: false },
   },
 });
 
+const ms = (figure) => `${figure.toFixed(2)} ms`;
+const s = (figure) => `${(figure / 1000).toFixed(1)} s`;
+
+function print(row) {
+  const read = `read of ${Math.round(row.readBytes / 1024)} KiB ${ms(row.readMs)}`;
+  console.log(
+    `${row.store.padEnd(21)} step ${ms(row.stepMs)} = ${(row.stepMs / row.bareMs).toFixed(2)} × its own insert ${ms(row.bareMs)}; ` +
+      `resume ${ms(row.resumeMs)}, list ${ms(row.listMs)}, ${read}, prune ${ms(row.pruneMs)}`,
+  );
+  if (row.many === undefined) return;
+  const { checkpoints, removed, copyMs, listMs, planMs, pruneMs } = row.many;
+  const took = `copied in ${s(copyMs)}, listed in ${s(listMs)}, planned in ${s(planMs)}, ${removed} pruned in ${s(pruneMs)}`;
+  console.log(`${" ".repeat(21)} ${checkpoints} checkpoints with a file each, by command: ${took}`);
+}
+
 const found = [];
-for await (const row of measureStores({
+const started = loadavg()[0];
+await measureStores({
   steps: Number(values.steps),
   files: Number(values.files),
   kinds: values.only.split(","),
-})) {
-  found.push(row);
-  if (values.json) continue;
-  const ms = (figure) => `${figure.toFixed(2)} ms`;
-  console.log(
-    `${row.store.padEnd(9)} step ${ms(row.stepMs)} = ${(row.stepMs / row.bareMs).toFixed(2)} × its own insert ${ms(row.bareMs)}; ` +
-      `resume ${ms(row.resumeMs)}, list ${ms(row.listMs)}, prune ${ms(row.pruneMs)}`,
-  );
-  const many = row.manyFiles;
-  if (many === undefined) continue;
-  const rest = `planned in ${ms(many.planMs)}, ${many.removed} removed in ${ms(many.pruneMs)}`;
-  console.log(`${" ".repeat(9)} ${many.files} snapshot files: listed in ${ms(many.listMs)}, ${rest}`);
-}
-const machine = { steps: Number(values.steps), node: process.version, load: loadavg()[0] };
+  onRow: (row) => {
+    found.push(row);
+    if (!values.json) print(row);
+  },
+});
+const machine = { steps: Number(values.steps), node: process.version, load: started };
 if (values.json) console.log(JSON.stringify({ machine, stores: found }, undefined, 2));
-else console.log(`${machine.steps} steps, Node ${machine.node}, load ${machine.load?.toFixed(1)}`);
+else console.log(`${machine.steps} steps, Node ${machine.node}, load ${machine.load?.toFixed(1)} at the beginning`);

@@ -1,6 +1,6 @@
 // The kill loop: the built program, killed at random and at every named point, taken up again until it is done.
 //   node scripts/kill-loop.mjs [--kills N] [--seed N] [--workers N] [--points A,B] [--plant WHAT] [--keep]
-//                             [--store file|sqlite|pglite|postgres://…]
+//                             [--store file|sqlite|pglite|postgres|"postgres behind redis"|postgres://…]
 // After each task: every effect exactly once (or reported unknown, and nothing run), no child left over, a history in
 // which nothing that was done was done again, and the output of an undisturbed run. kill-loop/README.md says the rest.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -15,6 +15,7 @@ import { planTasks } from "./kill-loop/plan.mjs";
 import { parsePlant } from "./kill-loop/plants.mjs";
 import { createRandom } from "./kill-loop/random.mjs";
 import { Tally } from "./kill-loop/tally.mjs";
+import { openServers } from "./stores/servers.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -31,7 +32,8 @@ const killsWanted = Number(values.kills);
 const plant = parsePlant(values.plant);
 const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "splashdown-kill-"));
-const bench = new Bench({ folder, dist: join(root, "dist"), store: values.store });
+const servers = await openServers(values.store);
+const bench = new Bench({ folder, dist: join(root, "dist"), store: servers.store, cache: servers.cache });
 const tally = new Tally({ say: (text) => console.error(text) });
 
 /** Runs one planned task to its end and judges it. */
@@ -59,14 +61,18 @@ async function work(queue) {
 
 const startedAt = performance.now();
 const jobs = { ledger: createLedgerJob(), audit: createAuditJob({ root, folder }) };
-await bench.makeKey();
 const plan = planTasks({
   killsWanted,
   random: createRandom(Number(values.seed)),
   only: values.points.split(",").filter(Boolean),
 });
 const queue = { next: () => plan.next(tally.kills) };
-await Promise.all(Array.from({ length: Number(values.workers) }, () => work(queue)));
+try {
+  await bench.makeKey();
+  await Promise.all(Array.from({ length: Number(values.workers) }, () => work(queue)));
+} finally {
+  await servers.close();
+}
 
 const missed = tally.kills < killsWanted ? [`only ${tally.kills} of ${killsWanted} kills struck`] : [];
 const faults = [...tally.violations, ...plan.untouched(tally), ...missed];

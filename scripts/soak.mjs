@@ -2,11 +2,13 @@
 /**
  * Goes on and on: mixed tasks under kills, freezes, failing disks and the commands of others, judged by the ten points
  * (soak-rounds/ten-points.mjs); the kill loop; crashed tasks that several processes want at once; disks that fill up. Rounds
- * are drawn by lot with new seeds until the time is over.
+ * are drawn by lot with new seeds until the time is over; each time mixed tasks and the kill loop are on another of the
+ * stores there are here.
  *
- *   node scripts/soak.mjs --minutes N [--seed N] [--only PATTERN] [--short] [--built]
+ *   node scripts/soak.mjs --minutes N [--seed N] [--only PATTERN] [--store KIND,KIND] [--short] [--built]
  *
- * `--built`: the program has been built already. `--only`: rounds whose name fits. `--short`: small rounds, at least one.
+ * `--built`: the program has been built already. `--only`: rounds whose name fits. `--store`: these stores alone. `--short`:
+ * small rounds, at least one, on files or SQLite by lot unless `--store` says otherwise.
  * Exit status 0: no violation. 1: some, named with the round's seed.
  */
 import { execFileSync } from "node:child_process";
@@ -14,12 +16,14 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createRandom } from "./kill-loop/random.mjs";
 import { killLoop, readJson } from "./proofs/suites.mjs";
+import { listKinds, openServers } from "./stores/servers.mjs";
 
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "10" },
     seed: { type: "string", default: "1" },
     only: { type: "string", default: "" },
+    store: { type: "string" },
     short: { type: "boolean", default: false },
     built: { type: "boolean", default: false },
   },
@@ -30,9 +34,17 @@ const ALL_ROUNDS = [
   {
     name: "mixed: kills, faults and commands at once",
     weight: 6,
-    run: (seed) => readJson(MIXED, String(seed), ...(values.short ? ["--short"] : [])),
+    run: (seed) =>
+      onStore((store) => {
+        const flags = [...(values.short ? ["--short"] : []), ...(store === undefined ? [] : ["--store", store])];
+        return readJson(MIXED, String(seed), ...flags);
+      }),
   },
-  { name: "kill -9 of the real program", weight: 6, run: (seed) => killLoop(KILLS, seed) },
+  {
+    name: "kill -9 of the real program",
+    weight: 6,
+    run: (seed) => onStore((store) => killLoop(KILLS, seed, store)),
+  },
   { name: "eight processes want one crashed task", weight: 2, run: () => readJson("scripts/proofs/races.mjs", "4") },
   { name: "a real disk fills up", weight: 1, run: () => readJson("scripts/proofs/full-disk.mjs", "4") },
 ];
@@ -43,11 +55,32 @@ if (!values.built) {
   execFileSync(process.execPath, build, { stdio: ["ignore", "ignore", "inherit"] });
 }
 const random = createRandom(Number(values.seed));
+const isByLot = values.short && values.store === undefined;
+const stores = isByLot
+  ? []
+  : (values.store?.split(",") ?? (await listKinds()).filter((kind) => !kind.includes("redis")));
+/** Started when first drawn, for all rounds. */
+const servers = new Map();
+
+/** A round on the next store, whose address it gets; none where the round draws its own. */
+async function onStore(run) {
+  if (stores.length === 0) return run(undefined);
+  const kind = random.pick(stores);
+  if (!servers.has(kind)) servers.set(kind, await openServers(kind));
+  const found = await run(servers.get(kind).store);
+  return { ...found, violations: found.violations.map((violation) => `on ${kind}: ${violation}`) };
+}
+
 const lots = ROUNDS.flatMap((round) => Array.from({ length: round.weight }, () => round));
 const endMs = performance.now() + Number(values.minutes) * 60_000;
 const sums = new Map(ROUNDS.map(({ name }) => [name, { rounds: 0, tried: 0, violations: 0 }]));
 
-do {
+async function soak() {
+  do await liveRound();
+  while (performance.now() < endMs);
+}
+
+async function liveRound() {
   const round = random.pick(lots);
   const seed = 1 + random.below(1_000_000);
   const { tried, violations, skipped } = await round.run(seed);
@@ -57,7 +90,13 @@ do {
   sum.violations += violations.length;
   if (tried === 0 && skipped === undefined) sum.violations += 1;
   for (const violation of violations) console.log(`VIOLATION ${round.name}, seed ${seed}: ${violation}`);
-} while (performance.now() < endMs);
+}
+
+try {
+  await soak();
+} finally {
+  for (const { close } of servers.values()) await close();
+}
 
 console.log(`${"round".padEnd(40)} ${"rounds".padStart(7)} ${"cases".padStart(7)} ${"violations".padStart(10)}`);
 for (const [name, { rounds, tried, violations }] of sums)

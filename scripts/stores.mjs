@@ -1,38 +1,108 @@
-// Runs the suite of the store contract, the stories of a task and those of FAULTS on every store there is here, Redis before
-// Postgres among them, and prints a table of what passed. `--readme` writes it into the README.
-//   node scripts/stores.mjs [--readme] [--suite]     --suite: only the contract, without the built program
-import { spawnSync } from "node:child_process";
+// Runs, on every store there is here, Redis before Postgres among them: the suite of the store's contract, the stories of a
+// task, those of FAULTS and the kill loop; prints a table of what passed, and by name what did not. `--readme` writes the
+// table into the README. Two run side by side; each says when it is done.
+//   node scripts/stores.mjs [--readme] [--suite] [--only KIND,KIND] [--kills N]     --suite: only the contract
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { computeRows, formatRows, placeTable } from "./stores/table.mjs";
+import { listKinds } from "./stores/servers.mjs";
+import { addKills, computeRows, findFaults, formatRows, placeTable } from "./stores/table.mjs";
 
-const { values } = parseArgs({ options: { readme: { type: "boolean" }, suite: { type: "boolean" } } });
+const WORKERS = 2;
+const { values } = parseArgs({
+  options: {
+    readme: { type: "boolean" },
+    suite: { type: "boolean" },
+    only: { type: "string", default: (await listKinds()).join() },
+    kills: { type: "string", default: "20" },
+  },
+});
 const root = join(import.meta.dirname, "..");
-const RUNS = [
-  ["source", "test/unit/store/conformance.test.ts", "test/unit/store/sql-conformance.test.ts"],
-  ...(values.suite ? [] : [["e2e", "test/e2e/stores/scenarios.test.ts"]]),
-];
+const folder = mkdtempSync(join(tmpdir(), "splashdown-stores-"));
+const kinds = values.only.split(",");
+const results = [];
+const killed = [];
+const broken = [];
 
-function run([project, ...files], folder) {
-  const report = join(folder, `${project}.json`);
+const CONTRACT = ["test/unit/store/conformance.test.ts", "test/unit/store/sql-conformance.test.ts"];
+const contract = () => runTests("contract", { project: "source", files: CONTRACT, stores: "all" });
+const stories = (kind) => () =>
+  runTests(`stories on ${kind}`, { project: "e2e", files: ["test/e2e/stores/scenarios.test.ts"], stores: kind });
+const kills = (kind) => () => runKillLoop(kind);
+
+async function runTests(name, { project, files, stores }) {
+  const report = join(folder, `${name}.json`);
   const args = ["vitest", "run", "--project", project, "--reporter=json", `--outputFile=${report}`, ...files];
-  const env = { ...process.env, SPLASHDOWN_TEST_STORES: "all", SPLASHDOWN_PROOF_FACTOR: "2" };
-  spawnSync("npx", args, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
-  return JSON.parse(readFileSync(report, "utf8")).testResults.flatMap(({ assertionResults }) => assertionResults);
+  await run("npx", args, { SPLASHDOWN_TEST_STORES: stores, SPLASHDOWN_PROOF_FACTOR: "2" });
+  try {
+    const { testResults } = JSON.parse(readFileSync(report, "utf8"));
+    for (const { message } of testResults) if (message !== "") broken.push(`${name}: ${message.slice(0, 400)}`);
+    const found = testResults.flatMap(({ assertionResults }) => assertionResults);
+    results.push(...found);
+    return `${found.filter(({ status }) => status === "passed").length} passed`;
+  } catch (error) {
+    broken.push(`${name}: no report: ${error.message}`);
+    return "no report";
+  }
 }
 
-const folder = mkdtempSync(join(tmpdir(), "splashdown-stores-"));
+async function runKillLoop(kind) {
+  const args = [join(root, "scripts/kill-loop.mjs"), "--store", kind, "--workers", "1", "--kills", values.kills];
+  const { code, stdout } = await run(process.execPath, args);
+  const [said = "", count = 0] = /^(\d+) kills,.*$/m.exec(stdout) ?? [];
+  const faults = stdout.split("\n").filter((line) => line.startsWith("FAULT"));
+  broken.push(...faults.map((fault) => `kill loop on ${kind}: ${fault}`));
+  if (code !== 0 && faults.length === 0) broken.push(`the kill loop on ${kind} ended with ${code}`);
+  killed.push({ store: kind, passed: Number(count), failed: faults.length });
+  return said;
+}
+
+function run(file, args, variables = {}) {
+  const env = { ...process.env, ...variables };
+  const child = spawn(file, args, { cwd: root, env, stdio: ["ignore", "pipe", "inherit"] });
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
+  return new Promise((resolve) => child.on("close", (code) => resolve({ code, stdout })));
+}
+
+async function work(jobs) {
+  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
+    const startedAt = performance.now();
+    const said = await job.run();
+    console.error(`${job.name}: ${said}, ${Math.round((performance.now() - startedAt) / 1000)} s`);
+  }
+}
+
+// Once: the runs side by side would each make it.
+execFileSync(process.execPath, [join(root, "scripts/build.mjs")], {
+  cwd: root,
+  stdio: ["ignore", "ignore", "inherit"],
+});
+// Slow ones first.
+const slowFirst = [...kinds].sort((one, other) => Number(other === "pglite") - Number(one === "pglite"));
+const jobs = [
+  ...(values.suite
+    ? []
+    : slowFirst.flatMap((kind) => [
+        { name: `stories on ${kind}`, run: stories(kind) },
+        { name: `kill loop on ${kind}`, run: kills(kind) },
+      ])),
+  { name: "contract", run: contract },
+];
 try {
-  const rows = computeRows(RUNS.flatMap((each) => run(each, folder)));
+  await Promise.all(Array.from({ length: WORKERS }, () => work(jobs)));
+  const rows = addKills(computeRows(results), killed);
   const table = formatRows(rows);
   console.log(table);
-  if (values.readme) {
+  const faults = [...findFaults(results), ...broken];
+  for (const fault of faults) console.log(`FAULT ${fault}`);
+  if (values.readme && faults.length === 0) {
     const path = join(root, "README.md");
     writeFileSync(path, placeTable(readFileSync(path, "utf8"), table));
   }
-  process.exitCode = rows.every(({ groups }) => [...groups.values()].every(({ failed }) => failed === 0)) ? 0 : 1;
+  process.exitCode = faults.length === 0 ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

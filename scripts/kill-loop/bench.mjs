@@ -12,14 +12,16 @@ export class Bench {
   #dist;
   #processMsMax;
   #store;
+  #cache;
   #count = 0;
   /** Outputs with an empty database, where to make one takes seconds. */
   #template;
 
-  /** `store`: `file`, `sqlite`, `pglite`, or the address of a Postgres server, where each place has tables of its own. */
-  constructor({ folder, dist, store = "file", processMsMax = PROCESS_MS_MAX }) {
+  /** `store`: `file`, `sqlite`, `pglite`, or the address of a Postgres server, where each place has tables of its own; `cache`: the address of a Redis before it. */
+  constructor({ folder, dist, store = "file", cache, processMsMax = PROCESS_MS_MAX }) {
     this.#folder = folder;
     this.#store = store;
+    this.#cache = cache;
     this.#dist = dist;
     this.#processMsMax = processMsMax;
   }
@@ -40,7 +42,7 @@ export class Bench {
   }
 
   #addressIn(outputs) {
-    if (this.#store.includes("://")) return `${this.#store}?table_prefix=k${this.#count}_`;
+    if (this.#store.includes("://")) return `${this.#store}?table_prefix=k${process.pid}_${this.#count}_`;
     if (this.#store === "file") return `file:${outputs}`;
     return `${this.#store}:${join(outputs, "tasks.db")}`;
   }
@@ -57,6 +59,7 @@ export class Bench {
       SPLASHDOWN_CONFIG_DIR: join(this.#folder, "config"),
       SPLASHDOWN_STATE_DIR: join(this.#folder, "state"),
       SPLASHDOWN_STORE: place.store,
+      ...(this.#cache === undefined ? {} : { SPLASHDOWN_CACHE: this.#cache }),
     };
   }
 

@@ -2,8 +2,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createNodeFileSystem } from "../../dist/base/node-file-system.js";
 import { openSplashdown } from "../../dist/index.js";
 import { createEnvironment } from "../../dist/runtime/environment.js";
+import { systemClock, systemRandom } from "../../dist/runtime/system-clock.js";
+import { openStore } from "../../dist/store/open-store.js";
 
 /** Calls `act` with a fresh place on the disk that the temporary folder lies on, and removes it afterwards. */
 export async function inPlace(act) {
@@ -20,6 +23,19 @@ export async function inPlace(act) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The store itself, without what is built upon it. */
+export function openIn(folder, address) {
+  const parts = { fileSystem: createNodeFileSystem(), clock: systemClock, random: systemRandom, workingFolder: folder };
+  return openStore(address, { ...parts, platform: process.platform, userId: process.getuid?.() });
+}
+
+/** Shape: milliseconds, and what the work gave. */
+export async function timed(work) {
+  const startedMs = performance.now();
+  const result = await work();
+  return [performance.now() - startedMs, result];
 }
 
 /** A chain of steps that carry a value of that many bytes each; no children are started. */

@@ -1,14 +1,18 @@
-// A task on each store, and the bare driver of the same database beside it.
+// A task on each store, the bare driver of the same database beside it, and the commands on a task of many checkpoints.
 import { constants, fdatasyncSync, closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { tsImport } from "tsx/esm/api";
 import { openSplashdown } from "../../dist/index.js";
 import { createEnvironment } from "../../dist/runtime/environment.js";
-import { measureManyFiles } from "./many-files.mjs";
-import { inPlace, waitingChainOf } from "./place.mjs";
+import { systemClock } from "../../dist/runtime/system-clock.js";
+import { openCachedStore } from "../../dist/store/cached-store.js";
+import { listKinds, openServers } from "../stores/servers.mjs";
+import { makeManyCheckpoints, measureMany } from "./many-checkpoints.mjs";
+import { inPlace, openIn, timed, waitingChainOf } from "./place.mjs";
 
 /** What a step of the chain writes to the journal, about. */
 const STEP_BYTES = 1_500;
+/** So often a snapshot file is read. */
+const READS = 50;
 
 const BARE = {
   file: ({ folder }) => {
@@ -41,62 +45,87 @@ const BARE = {
   },
 };
 
+const driverOf = (kind) => BARE[kind.split(" ")[0]];
+
 async function timeBare(kind, place, count) {
-  const { insert, close } = await BARE[kind](place);
+  const { insert, close } = await driverOf(kind)(place);
   const bytes = Buffer.alloc(STEP_BYTES, 97);
-  const totalMs = await timed(async () => {
+  const [totalMs] = await timed(async () => {
     for (let at = 0; at < count; at += 1) await insert(bytes);
   });
   await close();
   return totalMs / count;
 }
 
-async function timed(work) {
-  const startedMs = performance.now();
-  await work();
-  return performance.now() - startedMs;
+const LOCAL = { file: "file:outputs", sqlite: "sqlite:tasks.db", pglite: "pglite:data" };
+
+function variablesOf(servers, { kind, prefix = "bench_" }) {
+  const address = LOCAL[kind] ?? `${servers.store}?table_prefix=${prefix}`;
+  return { SPLASHDOWN_STORE: address, ...(servers.cache === undefined ? {} : { SPLASHDOWN_CACHE: servers.cache }) };
 }
 
-const addressOf = (kind, url) =>
-  ({ file: "file:outputs", sqlite: "sqlite:tasks.db", pglite: "pglite:data", postgres: url })[kind];
+/** The newest snapshot file as the store gives it, again and again; from its cache where there is one. */
+async function timeReads(folder, { SPLASHDOWN_STORE: address, SPLASHDOWN_CACHE: cache }) {
+  const behind = openIn(folder, address);
+  const onTrouble = (reason) => {
+    throw new Error(`the cache does not answer: ${reason}`);
+  };
+  const store = cache === undefined ? behind : openCachedStore(cache, { store: behind, clock: systemClock, onTrouble });
+  const task = await store.task("bench");
+  const { key } = (await task.list("checkpoint_phase")).at(-1);
+  const { length: sizeBytes } = await task.get(key);
+  const [totalMs] = await timed(async () => {
+    for (let at = 0; at < READS; at += 1) await task.get(key);
+  });
+  await store.close();
+  return { readMs: totalMs / READS, readBytes: sizeBytes };
+}
 
 /** The chain waits at its end, so that it can be taken up again. */
-async function measureStore(kind, { folder, url, steps, files }) {
-  const address = addressOf(kind, url);
-  const variables = { PATH: process.env.PATH, HOME: join(folder, "home"), SPLASHDOWN_STORE: address };
-  const open = () => openSplashdown({ environment: createEnvironment(variables, folder) });
+async function measureStore(kind, { folder, servers, steps }) {
+  const variables = variablesOf(servers, { kind });
+  const all = { PATH: process.env.PATH, HOME: join(folder, "home"), ...variables };
+  const open = () => openSplashdown({ environment: createEnvironment(all, folder) });
   const splashdown = await open();
   const ends = [];
   const stop = splashdown.on("step_finished", () => ends.push(performance.now()));
   await splashdown.run({ workflow: waitingChainOf(steps), task: "bench" });
   stop();
   const stepMs = (ends.at(-1) - ends[0]) / (ends.length - 1);
-  const bareMs = await timeBare(kind, { folder, url }, steps);
+  const bareMs = await timeBare(kind, { folder, url: servers.store }, steps);
   await splashdown.close();
   const again = await open();
-  const resumeMs = await timed(() => again.resume({ task: "bench" }));
-  const listMs = await timed(() => again.list());
-  const pruneMs = await timed(() => again.checkpoints.prune({ task: "bench", keep: 2 }));
+  const [resumeMs] = await timed(() => again.resume({ task: "bench" }));
+  const [listMs] = await timed(() => again.list());
   await again.close();
-  const manyFiles = files === 0 ? undefined : await measureManyFiles({ folder, address, count: files });
-  return { store: kind, stepMs, bareMs, resumeMs, listMs, pruneMs, manyFiles };
+  const read = await timeReads(folder, variables);
+  const last = await open();
+  const [pruneMs] = await timed(() => last.checkpoints.prune({ task: "bench", keep: 2 }));
+  await last.close();
+  return { store: kind, stepMs, bareMs, resumeMs, listMs, ...read, pruneMs };
 }
 
-async function startServer() {
-  const { findPostgres, PostgresServer } = await tsImport("../../test/support/postgres-server.ts", import.meta.url);
-  return findPostgres() === undefined ? undefined : PostgresServer.start();
+/** A row per store to `onRow`, in the order of `kinds`; what cannot be started here is left out. `files`: to be pruned. */
+export async function measureStores({ steps, kinds, files = 0, onRow }) {
+  for (const kind of kinds) if (driverOf(kind) === undefined) throw new Error(`no such store: ${kind}`);
+  const here = await listKinds();
+  await inPlace(async (origin) => {
+    const from = files === 0 ? undefined : await makeManyCheckpoints(origin, files);
+    for (const kind of kinds.filter((each) => here.includes(each)))
+      onRow(await measureKind(kind, { origin, from, steps }));
+  });
 }
 
-/** One row per store, in the order of `kinds`; Postgres is left out where it cannot be started. */
-export async function* measureStores({ steps, kinds, files = 0 }) {
-  for (const kind of kinds) {
-    if (BARE[kind] === undefined) throw new Error(`no such store: ${kind}`);
-    const server = kind === "postgres" ? await startServer() : undefined;
-    if (kind === "postgres" && server === undefined) continue;
-    try {
-      yield await inPlace(({ folder }) => measureStore(kind, { folder, url: server?.url, steps, files }));
-    } finally {
-      await server?.remove();
-    }
+async function measureKind(kind, { origin, from, steps }) {
+  const servers = await openServers(kind);
+  try {
+    return await inPlace(async ({ folder }) => {
+      const row = await measureStore(kind, { folder, servers, steps });
+      if (from === undefined) return row;
+      const variables = variablesOf(servers, { kind, prefix: "many_" });
+      return { ...row, many: await measureMany({ folder, home: join(origin.folder, "home"), from, variables }) };
+    });
+  } finally {
+    await servers.close();
   }
 }

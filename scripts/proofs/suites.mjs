@@ -114,8 +114,8 @@ export async function readJson(script, ...args) {
 }
 
 /** Runs the kill loop. Shape: as every suite's answer. */
-export async function killLoop(kills, seed = 1) {
-  const args = ["--kills", String(kills), "--seed", String(seed), "--workers", "1"];
+export async function killLoop(kills, seed = 1, store = "file") {
+  const args = ["--kills", String(kills), "--seed", String(seed), "--workers", "1", "--store", store];
   const { code, stdout, stderr } = await run([join(ROOT, "scripts/kill-loop.mjs"), ...args]);
   const tried = Number(/^(\d+) kills,/m.exec(stdout)?.[1] ?? 0);
   const faults = stdout.split("\n").filter((line) => line.startsWith("FAULT"));

@@ -1,11 +1,14 @@
 // One mixed round: a task whose processes are killed, frozen or met by a failing disk, while others list, prune, rotate,
 // export, pause, ask and answer; then the ten points (ten-points.mjs). Prints { tried, violations }; tried counts strikes
 // and commands.
-//   node scripts/soak-rounds/mixed-round.mjs SEED [--short]     --short: one strike, and nobody is frozen
+//   node scripts/soak-rounds/mixed-round.mjs SEED [--short] [--store file|sqlite|pglite|postgres|postgres://…]
+// --short: one strike, and nobody is frozen. Without --store files or SQLite, by lot.
 import { spawn, spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import { createRandom } from "../kill-loop/random.mjs";
 import { PROGRAM, Stand, viewOf } from "../proofs/stand.mjs";
+import { openServers } from "../stores/servers.mjs";
 import { answerTo, ITEMS, SECRET, TASK, writeMixedTask } from "./mixed-task.mjs";
 import { findUntoldDamage } from "./spoiled-copy.mjs";
 import { judgeRound } from "./ten-points.mjs";
@@ -39,21 +42,26 @@ class MixedRound {
   #commandCount;
   #stand;
   #store;
+  #servers;
+  #prefix;
   #usualMs = 0;
   #said = "";
   #refusals = [];
   #count = 0;
 
-  constructor(seed, { kinds, strikeCount, commandCount }) {
+  constructor(seed, { kinds, strikeCount, commandCount, store }) {
     this.#random = createRandom(seed);
     this.#commandCount = commandCount;
     this.#strikes = Array.from({ length: strikeCount }, () => this.#random.pick(kinds));
-    this.#store = this.#random.pick(["file", "file", "sqlite"]);
+    const drawn = this.#random.pick(["file", "file", "sqlite"]);
+    this.#store = store ?? drawn;
+    this.#prefix = `r${seed}_`;
   }
 
   async run() {
     const calm = await this.#liveCalmly();
-    this.#stand = openStand(this.#store);
+    this.#servers = await openServers(this.#store);
+    this.#stand = openStand(addressIn(this.#servers, this.#prefix));
     try {
       await this.#liveDisturbed();
       const violations = judgeRound(await this.#find(calm));
@@ -62,12 +70,14 @@ class MixedRound {
       return { tried: this.#count, violations };
     } catch (error) {
       return { tried: this.#count, violations: [`${error.message}; kept for a look: ${this.#stand.folder}`] };
+    } finally {
+      await this.#servers.close();
     }
   }
 
   /** Undisturbed, on files, under the usual umask. */
   async #liveCalmly() {
-    const stand = openStand("file");
+    const stand = openStand(({ path }) => `file:${path("outputs")}`);
     stand.run(RUN);
     stand.run(["answer", TASK, "yes"]);
     const startMs = performance.now();
@@ -151,6 +161,7 @@ class MixedRound {
     const view = await read("show", TASK);
     return {
       stand: this.#stand,
+      folders: this.#servers.folders,
       calm,
       last: view.output,
       view,
@@ -175,9 +186,16 @@ class MixedRound {
   }
 }
 
-function openStand(store) {
+/** The address of a store in a stand; in a server each round has tables of its own. */
+function addressIn({ store }, prefix) {
+  if (store.includes("://")) return () => `${store}?table_prefix=${prefix}`;
+  const inside = { file: "outputs", sqlite: "outputs/tasks.db", pglite: "outputs/pglite" };
+  return ({ path }) => `${store}:${path(inside[store])}`;
+}
+
+function openStand(addressOf) {
   const stand = new Stand();
-  const address = store === "file" ? `file:${stand.path("outputs")}` : `sqlite:${stand.path("outputs/tasks.db")}`;
+  const address = addressOf({ path: (name) => stand.path(name) });
   const key = Buffer.alloc(32, 7).toString("base64");
   delete stand.variables.UV_THREADPOOL_SIZE;
   Object.assign(stand.variables, { SPLASHDOWN_STORE: address, SPLASHDOWN_KEY: key, TOKEN: SECRET });
@@ -185,9 +203,14 @@ function openStand(store) {
   return stand;
 }
 
-const [seed = "1", flag] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { short: { type: "boolean", default: false }, store: { type: "string" } },
+});
+const [seed = "1"] = positionals;
 const hasStrace = spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "trace=none", "true"]).status === 0;
 const kinds = ["kill", "kill", "freeze", ...(hasStrace ? ["disk"] : [])];
 const whole = { kinds, strikeCount: 3, commandCount: 3 };
 const short = { kinds: ["kill"], strikeCount: 1, commandCount: 2 };
-console.log(JSON.stringify(await new MixedRound(Number(seed), flag === "--short" ? short : whole).run()));
+const form = { ...(values.short ? short : whole), store: values.store };
+console.log(JSON.stringify(await new MixedRound(Number(seed), form).run()));

@@ -1,7 +1,7 @@
 // The ten points that catch most of what users suffer from (FAULTS.md, section 5), each as a check of a finished round. They
 // read what processes printed, what lies on the disk and what the effects wrote; nothing of the program is trusted.
 //
-// found: stand; calm and last, the outputs of the undisturbed and of this run; view, listed, events as the commands print them; said, everything any process printed; refusals, what ended with another status than 0; exitStatus of
+// found: stand; folders of servers; calm and last, the outputs of the undisturbed and of this run; view, listed, events as the commands print them; said, everything any process printed; refusals, what ended with another status than 0; exitStatus of
 // the last run; unopened, what opening each checkpoint said against it; untold, what damage to a copy was not told.
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,9 +27,11 @@ export const TEN_POINTS = {
   },
   "4: iterations, attempts, spend and answers add up over all processes": (found) => [...sumUp(found)],
   "5: every checkpoint listed can be opened": ({ unopened }) => unopened,
-  "6: no secret in any byte written or shown": ({ stand, said }) => [
+  "6: no secret in any byte written or shown": ({ stand, folders, said }) => [
     ...(said.includes(SECRET) ? ["it was printed"] : []),
-    ...["outputs", "state", "config"].flatMap((folder) => listFiles(stand.path(folder))).filter(holdsSecret),
+    ...[...["outputs", "state", "config"].map((folder) => stand.path(folder)), ...folders]
+      .flatMap((folder) => listFiles(folder))
+      .filter(holdsSecret),
   ],
   "7: damage is named, and nothing is run on it": ({ untold }) => untold,
   "8: list, show and the exit status agree": ({ listed, view, exitStatus }) => {

@@ -1,6 +1,17 @@
 // The table of stores × groups × passed, from what the test runner reports. Pure.
 
-const GROUPS = ["tasks", "claims", "segments", "objects", "presence", "story", "faults"];
+const GROUPS = ["tasks", "claims", "segments", "objects", "presence", "story", "faults", "kills"];
+/** In this order; what is not named here comes after. */
+const STORES = [
+  "memory",
+  "memory behind a cache",
+  "file, on a model of a disk",
+  "file",
+  "sqlite",
+  "pglite",
+  "postgres",
+  "postgres behind redis",
+];
 const CONTRACT = /^store: (.+), (?:fresh|reopened|prefixed), (\w+)$/;
 const STORY = /^on '?([\w ]+?)'?$/;
 /** Stories of what users of such tools suffer from. */
@@ -31,7 +42,29 @@ export function computeRows(results) {
     counts[status] += 1;
     rows.set(place.store, groups.set(place.group, counts));
   }
-  return [...rows].map(([store, groups]) => ({ store, groups }));
+  return [...rows].map(([store, groups]) => ({ store, groups })).sort(inOrder);
+}
+
+const rankOf = ({ store }) => (STORES.includes(store) ? STORES.indexOf(store) : STORES.length);
+const inOrder = (one, other) => rankOf(one) - rankOf(other);
+
+/** The rows with the kills of each store's kill loop: those that struck, and the violations found. */
+export function addKills(rows, killed) {
+  const more = killed.map(({ store, passed, failed }) => {
+    const groups = rows.find((row) => row.store === store)?.groups ?? new Map();
+    return { store, groups: new Map([...groups, ["kills", { passed, failed }]]) };
+  });
+  return [...rows.filter((row) => !more.some(({ store }) => store === row.store)), ...more].sort(inOrder);
+}
+
+/** Shape: a line for each test that failed, with the first line of why. */
+export function findFaults(results) {
+  return results
+    .filter(({ status }) => status === "failed")
+    .map(({ ancestorTitles, title, failureMessages = [] }) => {
+      const why = failureMessages[0]?.split("\n")[0] ?? "";
+      return `${[...ancestorTitles, title].join(", ")}: ${why}`;
+    });
 }
 
 export function formatRows(rows) {

@@ -6,8 +6,8 @@
  * and whoever finds a task need make only the journal's own name durable; its claim does.
  * The root is the user's own choice: it may be a link and have any mode. Everything below it is ours and is checked.
  */
-import { dirname, join } from "node:path";
-import { SplashdownError, errnoOf } from "../base/errors.js";
+import { join } from "node:path";
+import { SplashdownError } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import { LIMITS } from "../base/limits.js";
 import type { CreateOptions, Store, StoreManifest, TaskStore, TrashedTask } from "./contract.js";
@@ -96,7 +96,7 @@ export class DirectoryStore implements Store {
     }
     const paths = computeTaskFolders(this.#root, name);
     return withStoreErrors({ action: "creating", path: paths.task }, async () => {
-      await this.#ensureRoot(this.#root);
+      await this.#folders.ensureRoot(this.#root);
       if (!(await this.#isFree(paths, options))) return undefined;
       await this.#folders.ensureFolder(paths.task);
       await this.#folders.ensureFolder(paths.checkpoints);
@@ -139,7 +139,7 @@ export class DirectoryStore implements Store {
 
   probe(): Promise<void> {
     return withStoreErrors({ action: "probing", path: this.#root }, async () => {
-      await this.#ensureRoot(this.#root);
+      await this.#folders.ensureRoot(this.#root);
       const path = join(this.#root, createTempName(this.#parts.random));
       const handle = await this.#fileSystem.open(path, "create");
       try {
@@ -235,21 +235,6 @@ export class DirectoryStore implements Store {
       if (isAbsent(error)) return [];
       throw error;
     }
-  }
-
-  /** Makes the root and what it lies in, outermost first, and makes each new name durable. */
-  async #ensureRoot(path: string): Promise<void> {
-    try {
-      await this.#fileSystem.mkdir(path);
-    } catch (error) {
-      const errno = errnoOf(error);
-      // Made by somebody else, who may have died before the name was durable.
-      if (errno === "EEXIST") return this.#folders.settleRoot(path);
-      if (errno !== "ENOENT" || dirname(path) === path) throw error;
-      await this.#ensureRoot(dirname(path));
-      return this.#ensureRoot(path);
-    }
-    await this.#folders.settle(path);
   }
 
   /** The root may be a link; its own entry `.` is the folder behind it. */

@@ -9,8 +9,8 @@ import { SplashdownError, assert } from "../base/errors.js";
 import { hidePassword } from "../base/store-address.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { OpenStoreParts } from "./open-store.js";
-import { createOwnerFolder, makeFolders } from "./owner-place.js";
-import { isAbsent } from "./safe-folders.js";
+import { createOwnerFolder } from "./owner-place.js";
+import { isAbsent, SafeFolders } from "./safe-folders.js";
 import { formatChannel } from "./postgres-dialect.js";
 import { openPostgres, PostgresDatabase } from "./postgres-database.js";
 import { createPostgresOwner } from "./postgres-owner.js";
@@ -25,13 +25,14 @@ const DELIVERABLES_FOLDER = "outputs";
 
 /** Makes nothing yet; reading makes nothing either. */
 export function openSqliteStore(path: string, parts: OpenStoreParts): SqlStore {
-  const { fileSystem, workingFolder, clock } = parts;
+  const { fileSystem, workingFolder, clock, userId, platform } = parts;
+  const folders = new SafeFolders({ fileSystem, userId, isWindows: platform === "win32" });
   const file = resolve(workingFolder, path);
   return new SqlStore({
     address: `sqlite:${path}`,
     traits: { kind: "sqlite", multiProcess: true, durable: true, reserve: true },
     connect: async () => {
-      await withStoreErrors({ action: "making", path: file }, () => ensureFile(fileSystem, file));
+      await withStoreErrors({ action: "making", path: file }, () => ensureFile({ fileSystem, folders }, file));
       return openSqlite({ path: file, clock });
     },
     isThere: () => isThere(fileSystem, file),
@@ -121,9 +122,12 @@ function noUrl(reason: string): SplashdownError {
 }
 
 /** The database would make it itself, for everybody to read; what it makes beside it has the mode of this one. */
-async function ensureFile(fileSystem: FileSystem, file: string): Promise<void> {
+async function ensureFile(
+  { fileSystem, folders }: { readonly fileSystem: FileSystem; readonly folders: SafeFolders },
+  file: string,
+): Promise<void> {
   if (await isThere(fileSystem, file)) return;
-  await makeFolders(fileSystem, dirname(file));
+  await folders.ensureRoot(dirname(file));
   const handle = await fileSystem.open(file, "create").catch(async (error: unknown) => {
     if (await isThere(fileSystem, file)) return undefined;
     throw error;

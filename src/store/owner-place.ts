@@ -2,9 +2,7 @@
  * Where a task of a database has its owner's presence and its reserve, since neither can be a plain row: a folder beside
  * the database's file here.
  */
-import { dirname, join } from "node:path";
-import { errnoOf } from "../base/errors.js";
-import type { FileSystem } from "../base/file-system.js";
+import { join } from "node:path";
 import { LIMITS } from "../base/limits.js";
 import type { TaskStore } from "./contract.js";
 import { OwnerPresence } from "./owner-presence.js";
@@ -38,7 +36,7 @@ export function createOwnerFolder({ root, task, store }: OwnerFolderParts): Owne
   const reserve = new ReserveFile({ ...shared, sizeBytes: store.reserveBytes ?? LIMITS.ballastBytes });
   const owner = new OwnerPresence({ ...shared, machine, presence });
   const ensure = async () => {
-    await makeFolders(fileSystem, root);
+    await folders.ensureRoot(root);
     await folders.ensureFolder(folder);
   };
   return {
@@ -61,18 +59,4 @@ export function createOwnerFolder({ root, task, store }: OwnerFolderParts): Owne
       }
     },
   };
-}
-
-/** Makes folders that are missing, outermost first. Errors: as the platform gives them. */
-export async function makeFolders(fileSystem: FileSystem, path: string): Promise<void> {
-  try {
-    await fileSystem.mkdir(path);
-  } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === "EEXIST") return;
-    if (errno !== "ENOENT" || dirname(path) === path) throw error;
-    await makeFolders(fileSystem, dirname(path));
-    return makeFolders(fileSystem, path);
-  }
-  await fileSystem.syncFolder(`${dirname(path)}/.`);
 }

@@ -2,21 +2,20 @@
  * Folders and files that may be trusted: ours, real, and closed to others; and folders that are durable.
  *
  * Whoever made a folder may have died before its name was durable. So a folder counts as durable here only once this
- * process has synced the folder it lies in, whether it made it or found it.
+ * process has synced the folder it lies in, whether it made it or found it; and of a root all that it lies in, too: another
+ * may have made the outermost a moment ago.
  * Source: STORAGE sections 1.6 and 1.10.
  */
 import { dirname } from "node:path";
+import { makeFolders, settleNames } from "../base/durable-names.js";
 import { errnoOf } from "../base/errors.js";
 import type { FileHandle, FileStat, FileSystem, OpenIntent } from "../base/file-system.js";
-import { hasErrno, unsafePlace } from "./store-failure.js";
+import { unsafePlace } from "./store-failure.js";
 
 /** Group and others may write. */
 const WRITABLE_BY_OTHERS = 0o022;
 /** A file being put has two names for a moment: the temporary and the final one. */
 const LINKS_MAX = 2;
-
-/** Why the folder that a root lies in cannot be synced: it is not ours. */
-const NOT_OURS = new Set(["EACCES", "EPERM", "EROFS", "EINVAL"]);
 
 export interface SafeFoldersParts {
   readonly fileSystem: FileSystem;
@@ -65,14 +64,14 @@ export class SafeFolders {
     return created;
   }
 
-  /** Makes the name of a root, or of a folder around it, durable as far as we may: what it lies in need not be ours. */
-  async settleRoot(path: string): Promise<void> {
-    try {
-      await this.settle(path);
-    } catch (error) {
-      if (!hasErrno(error, NOT_OURS)) throw error;
-      this.#durable.add(path);
-    }
+  /**
+   * Makes a root and what it lies in where they are missing, outermost first. The names of all of them are durable then, as
+   * far as we may: what is around a root need not be ours.
+   */
+  async ensureRoot(path: string): Promise<void> {
+    const { fileSystem } = this.#parts;
+    for (const made of await makeFolders(fileSystem, path)) this.#durable.delete(made);
+    await settleNames(fileSystem, path, this.#durable);
   }
 
   /** Makes the folder's own name durable, once per process. */

@@ -14,7 +14,6 @@ import { OwnerPresence } from "./owner-presence.js";
 import { formatOwnerName } from "./owner-record.js";
 import { SafeFolders } from "./safe-folders.js";
 import { hasErrno, withStoreErrors } from "./store-failure.js";
-import { makeFolders } from "./owner-place.js";
 import type { StoreParts } from "./store-parts.js";
 import { createTempName } from "./temp-name.js";
 
@@ -56,7 +55,7 @@ class SingleOpener {
 
   async take(): Promise<() => Promise<void>> {
     const { root, store, facts } = this.#parts;
-    await makeFolders(this.#files, root);
+    await this.#folders.ensureRoot(root);
     const highest = await this.#readHighest();
     if (highest > 0) await this.#requireGone(highest);
     const temp = join(root, createTempName(store.random));

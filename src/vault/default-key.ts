@@ -9,6 +9,7 @@
  * the outputs tree or the project. Source: DESIGN section 7, STORAGE section 2.6.
  */
 import { dirname, isAbsolute, join, relative } from "node:path";
+import { settleNames } from "../base/durable-names.js";
 import { errnoOf, SplashdownError } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { RandomSource } from "../base/random.js";
@@ -55,8 +56,8 @@ export function computeDefaultKeyPath(configFolder: string): string {
 export async function ensureDefaultKeyFile(options: DefaultKeyOptions): Promise<DefaultKeyFile> {
   const { fileSystem, configFolder, random } = options;
   const path = computeDefaultKeyPath(configFolder);
-  const present = await loadKeyFile(fileSystem, path);
-  if (present !== undefined) return { path, fingerprint: present.fingerprint, created: false };
+  const present = await loadDurable(options, path);
+  if (present !== undefined) return present;
   const refuse = (reason: string, cause?: unknown): Promise<SplashdownError> =>
     explain(options, path, { reason, cause });
   if (options.hasForeignSealedData) throw await refuse("sealed data of another key is present");
@@ -68,9 +69,22 @@ export async function ensureDefaultKeyFile(options: DefaultKeyOptions): Promise<
     throw await refuse(typeof reason === "string" ? reason : error.message, error);
   });
   if (made !== undefined) return { ...made, created: true };
-  const theirs = await loadKeyFile(fileSystem, path);
+  const theirs = await loadDurable(options, path);
   if (theirs === undefined) throw await refuse("it was there and is gone again");
-  return { path, fingerprint: theirs.fingerprint, created: false };
+  return theirs;
+}
+
+/** Who made it may have died before its name was durable, and what is sealed with it would die with it. */
+async function loadDurable(options: DefaultKeyOptions, path: string): Promise<DefaultKeyFile | undefined> {
+  const present = await loadKeyFile(options.fileSystem, path);
+  if (present === undefined) return undefined;
+  try {
+    await settleNames(options.fileSystem, path);
+  } catch (cause) {
+    const reason = `the one that is there cannot be made durable (${describeFailure(cause)})`;
+    throw await explain(options, path, { reason, cause });
+  }
+  return { path, fingerprint: present.fingerprint, created: false };
 }
 
 /** Why a key must not come into being at a path. */

@@ -12,11 +12,12 @@
  */
 import { dirname, join } from "node:path";
 import { decodeBase64 } from "../base/digest.js";
+import { makeFolders, settleNames } from "../base/durable-names.js";
 import { errnoOf, SplashdownError } from "../base/errors.js";
 import type { FileHandle, FileSystem } from "../base/file-system.js";
 import type { KeyId } from "../base/ids.js";
 import type { RandomSource } from "../base/random.js";
-import { createFolders, describeFailure, readWhole, writeWhole } from "./private-file.js";
+import { describeFailure, readWhole, writeWhole } from "./private-file.js";
 import { computeFingerprint, KEY_BYTES } from "./derivation.js";
 
 const FIRST_LINE = "splashdown-key/1";
@@ -134,7 +135,7 @@ export interface CreatedKeyFile {
 }
 
 /**
- * Makes a new key file, 0600, with every missing folder above it 0700; durable on return.
+ * Makes a new key file, 0600, with every missing folder above it 0700; durable on return, with all it lies in.
  *
  * Shape: the whole file appears at once or not at all. `undefined` when something is there already.
  * Errors: KEY_NOT_CREATED when the place cannot be written.
@@ -144,7 +145,7 @@ export async function createKeyFile(options: KeyFileOptions): Promise<CreatedKey
   const key = random.bytes(KEY_BYTES);
   const temporary = join(dirname(path), `.${Buffer.from(random.bytes(8)).toString("hex")}.tmp`);
   try {
-    await createFolders(fileSystem, dirname(path));
+    await makeFolders(fileSystem, dirname(path));
     await writeWhole(fileSystem, temporary, Buffer.from(formatKeyFile(key)));
     const created = await publish(fileSystem, temporary, path);
     if (!created) return undefined;
@@ -170,6 +171,6 @@ async function publish(fileSystem: FileSystem, temporary: string, path: string):
     throw error;
   }
   await fileSystem.unlink(temporary);
-  await fileSystem.syncFolder(dirname(path));
+  await settleNames(fileSystem, path);
   return true;
 }

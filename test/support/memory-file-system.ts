@@ -4,7 +4,7 @@
  * It keeps content, kinds, modes and links, tells which operations ran, can fail one, and says of each folder what
  * kind of volume it is on. It does not model lost writes: that is the simulation's business.
  */
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { FileHandle, FileStat, FileSystem, OpenIntent } from "../../src/base/file-system.js";
 
 interface Node {
@@ -168,9 +168,10 @@ export class MemoryFileSystem implements FileSystem {
     this.nodes.delete(path);
   }
 
+  /** Also by its entry `.`. */
   async syncFolder(path: string): Promise<void> {
-    this.#begin("syncFolder", path);
-    this.#require(path);
+    this.#begin("syncFolder", resolve(path));
+    this.#require(resolve(path));
   }
 
   async volumeOf(path: string): Promise<Volume> {

@@ -30,21 +30,22 @@ export const WITHOUT_POSTGRES =
     : "";
 
 export class PostgresServer {
-  readonly folder = mkdtempSync(join(tmpdir(), "splashdown-pg-"));
+  readonly folder: string;
   readonly #binaries: string;
   #port = 0;
   #server: ChildProcess | undefined;
   #log = "";
 
-  private constructor(binaries: string) {
+  private constructor(binaries: string, within: string) {
     this.#binaries = binaries;
+    this.folder = mkdtempSync(join(within, "splashdown-pg-"));
   }
 
-  /** Made and started; `settings` as in `-c NAME=VALUE`. */
-  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
+  /** Made and started; `settings` as in `-c NAME=VALUE`; `within` a folder that everybody may enter. */
+  static async start(settings: readonly string[] = [], within = tmpdir()): Promise<PostgresServer> {
     const binaries = findPostgres();
     if (binaries === undefined) throw new Error("no Postgres here");
-    const server = new PostgresServer(binaries);
+    const server = new PostgresServer(binaries, within);
     const data = join(server.folder, "data");
     if (isRoot()) execFileSync("chown", [USER, server.folder]);
     server.#execute("initdb", ["-D", data, "-A", "trust", "-U", USER, "--no-sync", "-E", "UTF8", "--locale=C"]);

@@ -11,6 +11,7 @@ import { CommandPlace } from "../../support/command-place.js";
 import { findPostgres, PostgresServer } from "../../support/postgres-server.js";
 import { findRedis, RedisServer } from "../../support/redis-server.js";
 import { createStoreParts } from "../../support/sql-places.js";
+import { SmallDisk } from "./small-disk.js";
 
 export interface StoreKind {
   readonly kind: "file" | "sqlite" | "pglite" | "postgres" | "postgres behind redis";
@@ -37,6 +38,19 @@ export const CACHED_KINDS: readonly StoreKind[] =
 
 /** A place, and its store as the contract has it. */
 export class StorePlace extends CommandPlace {
+  readonly #disk: SmallDisk | undefined;
+
+  constructor(env: Readonly<Record<string, string>>, disk?: SmallDisk) {
+    super(env);
+    this.#disk = disk;
+  }
+
+  /** What the store lies on, for a story that asked for it. */
+  get disk(): SmallDisk {
+    if (this.#disk === undefined) throw new Error("the story did not ask for a disk");
+    return this.#disk;
+  }
+
   /** Opens the store in this process; nobody else may have it open where one process at a time may. */
   async onTask<T>(name: string, act: (task: TaskStore) => Promise<T>): Promise<T> {
     // As the program does: a killed owner of this machine is known to be gone.
@@ -85,12 +99,32 @@ const bySequence = (first: string, second: string): number => (sequenceOf(first)
 
 /** Inside a test: a new place; relative to its folder lies whatever the store has here. */
 export async function openStorePlace({ kind }: StoreKind): Promise<StorePlace> {
-  const more: Record<string, string> =
-    kind === "postgres behind redis" ? { SPLASHDOWN_CACHE: await addressOfCache() } : {};
-  const place = new StorePlace({ SPLASHDOWN_STORE: await addressOf(kind), ...more });
+  const place = new StorePlace({ SPLASHDOWN_STORE: await addressOf(kind), ...(await cacheOf(kind)) });
   onTestFinished(() => place.remove());
-  if (kind === "pglite") await layPglite(place);
+  if (kind === "pglite") await layPglite(join(place.folder, "outputs"));
   return place;
+}
+
+/** The same with the store on a disk of its own, a server's data too; `undefined` where none can be mounted. */
+export async function openDiskPlace({ kind }: StoreKind): Promise<StorePlace | undefined> {
+  const disk = SmallDisk.mount();
+  if (disk === undefined) return undefined;
+  onTestFinished(() => disk.remove());
+  const place = new StorePlace({ SPLASHDOWN_STORE: await addressOn(disk, kind), ...(await cacheOf(kind)) }, disk);
+  onTestFinished(() => place.remove());
+  if (kind === "pglite") await layPglite(disk.path);
+  return place;
+}
+
+async function addressOn(disk: SmallDisk, kind: StoreKind["kind"]): Promise<string> {
+  if (kind !== "postgres" && kind !== "postgres behind redis") return LOCAL[kind].replace("outputs", disk.path);
+  const own = await PostgresServer.start([], disk.path);
+  onTestFinished(() => own.remove());
+  return own.url;
+}
+
+async function cacheOf(kind: StoreKind["kind"]): Promise<Record<string, string>> {
+  return kind === "postgres behind redis" ? { SPLASHDOWN_CACHE: await addressOfCache() } : {};
 }
 
 /** A second address of that kind, for a task to move to. */
@@ -105,9 +139,9 @@ const LOCAL = {
 };
 
 /** To make a database takes seconds, to copy one does not. */
-async function layPglite(place: CommandPlace): Promise<void> {
+async function layPglite(folder: string): Promise<void> {
   template ??= makeTemplate();
-  await cp(join((await template).folder, "outputs"), join(place.folder, "outputs"), { recursive: true });
+  await cp(join((await template).folder, "outputs"), folder, { recursive: true });
 }
 
 async function makeTemplate(): Promise<CommandPlace> {

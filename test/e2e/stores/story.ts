@@ -8,5 +8,7 @@ export interface Story {
   readonly isShort?: boolean;
   /** Left out where one process at a time may open the store. */
   readonly needsSharing?: boolean;
+  /** Its store lies on a disk whose size the story sets; left out where nothing can be mounted. */
+  readonly needsDisk?: boolean;
   readonly tell: (place: StorePlace, store: StoreKind) => Promise<void>;
 }

@@ -155,7 +155,7 @@ export const VERB_MUTANTS: readonly VerbMutant[] = [
   { name: "the name of an audit entry is not durable", shownBy: ANSWER, wrap: unsyncedFolder(/checkpoints\/audit$/) },
   { name: "a pin is not synced, and its name not durable", shownBy: PIN, wrap: unsyncedFolder(/\/control$/) },
   { name: "a new key is not synced", shownBy: KEYS, wrap: unsynced(/splashdown-key/) },
-  { name: "the name of a new key is not durable", shownBy: KEYS, wrap: unsyncedFolder(/\/keys$/) },
+  { name: "the name of a new key is not durable", shownBy: KEYS, wrap: unsyncedFolder(/\/keys\/\.$/) },
   { name: "the word that a key is backed up is not synced", shownBy: KEYS, wrap: unsynced(/^[0-9a-f]{16,64}\n$/) },
   { name: "the first keyring is not synced", shownBy: FIRST_RUN, from: 0.2, wrap: unsynced(/splashdown\.keyring/) },
   {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { computeRows, formatRows, placeTable } from "../../../scripts/stores/table.mjs";
+import { addKills, computeRows, findFaults, formatRows, placeTable } from "../../../scripts/stores/table.mjs";
 
 const RESULTS = [
   { ancestorTitles: ["store: directory on this machine, fresh, tasks"], status: "passed" },
@@ -23,6 +23,25 @@ describe("the table of stores", () => {
         "| postgres behind redis | – | – | – | 1 of 1 |",
       ].join("\n"),
     );
+  });
+
+  it("has the kills of each store beside them, in the order in which stores are always told", () => {
+    const killed = [
+      { store: "pglite", passed: 5, failed: 0 },
+      { store: "sqlite", passed: 6, failed: 1 },
+    ];
+    expect(
+      formatRows(addKills(computeRows(RESULTS.slice(2, 3)), killed))
+        .split("\n")
+        .slice(2),
+    ).toEqual(["| sqlite | 1 of 1 | 6 of 7 |", "| pglite | – | 5 of 5 |"]);
+  });
+
+  it("comes with a line for each that failed", () => {
+    const failed = { ...RESULTS[1], title: "lists", failureMessages: ["expected 1\n  at x"] };
+    expect(findFaults([...RESULTS.slice(2), failed])).toEqual([
+      "store: directory on this machine, prefixed, tasks, lists: expected 1",
+    ]);
   });
 
   it("goes between its marks in the README, and nowhere else", () => {

@@ -20,6 +20,7 @@ function findGood() {
   return {
     file,
     stand,
+    folders: [],
     calm: output,
     last: { said: "[redacted:env:34cd]" },
     view: { status: "done", steps: [{ step: "s", attempt: 2 }], metrics: { cost_usd: 0.5 }, questions: [question] },

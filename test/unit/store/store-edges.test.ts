@@ -240,25 +240,49 @@ describe("DirectoryStore when cleaning up fails too", () => {
     await expect(createModelStore(fileSystem).createTask("task")).rejects.toMatchObject({ code: "STORE_FAILED" });
   });
 
-  it("S3: makes the name of a folder durable that another made around its root at the same moment", async () => {
-    const disk = new DiskModel();
-    disk.apply({ kind: "mkdir", path: "/deep" });
-    disk.apply({ kind: "syncFolder", path: "/" });
-    const fileSystem = new FaultyFileSystem({ disk });
-    const raced = changeFileSystem(fileSystem, {
-      mkdir: async (path) => {
-        const made = fileSystem.mkdir(path);
-        // Another makes it between our attempt below it and our own, and dies.
-        if (path === "/deep/below/outputs") await made.catch(() => fileSystem.mkdir("/deep/below"));
+  describe("when others made what lies around its root, and died before it was durable", () => {
+    const root = "/deep/below/outputs";
+
+    async function expectDurable(
+      fileSystem: FaultyFileSystem,
+      change: (inner: FileSystem) => Partial<FileSystem> = () => ({}),
+    ): Promise<void> {
+      const used = changeFileSystem(fileSystem, change(fileSystem));
+      expect((await createModelStore(used, { root }).createTask("task"))?.name).toBe("task");
+      for (let seed = 0; seed < 20; seed += 1) {
+        const after = new ModelFileSystem(fileSystem.imageAt(fileSystem.operationCount, { kind: "power", seed }));
+        expect(await createModelStore(after, { root }).tasks()).toEqual(["task"]);
+      }
+    }
+
+    /** Another one makes `other` between our attempt at `first` and what we do about its failure. */
+    const meanwhile = (first: string, other: string) => (inner: FileSystem) => ({
+      mkdir: async (path: string) => {
+        const made = inner.mkdir(path);
+        if (path === first) await made.catch(() => inner.mkdir(other));
         return made;
       },
     });
-    const root = "/deep/below/outputs";
-    expect((await createModelStore(raced, { root }).createTask("task"))?.name).toBe("task");
-    for (let seed = 0; seed < 20; seed += 1) {
-      const after = new ModelFileSystem(fileSystem.imageAt(fileSystem.operationCount, { kind: "power", seed }));
-      expect(await createModelStore(after, { root }).tasks()).toEqual(["task"]);
-    }
+
+    it("S3: makes the name of a folder durable that it finds where it wants to make it", async () => {
+      const disk = new DiskModel();
+      disk.apply({ kind: "mkdir", path: "/deep" });
+      disk.apply({ kind: "syncFolder", path: "/" });
+      await expectDurable(new FaultyFileSystem({ disk }), meanwhile(root, "/deep/below"));
+    });
+
+    it("S3: makes the name of a folder durable in which it could make one without seeing that it was new", async () => {
+      await expectDurable(new FaultyFileSystem(), meanwhile(root, "/deep"));
+    });
+
+    it.each([1, 2, 3])(
+      "S3: makes all names on the way to its root durable where it finds %i of them",
+      async (count) => {
+        const disk = new DiskModel();
+        for (const path of ["/deep", "/deep/below", root].slice(0, count)) disk.apply({ kind: "mkdir", path });
+        await expectDurable(new FaultyFileSystem({ disk }));
+      },
+    );
   });
 
   it("gives up on an object whose temporary file vanishes again and again, and on an epoch that others always take", async () => {

@@ -7,8 +7,10 @@ import {
   type DefaultKeyOptions,
 } from "../../../src/vault/default-key.js";
 import { formatKeyFile, loadKeyFile } from "../../../src/vault/key-file.js";
+import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";
 import { codeOfAsync, refusalOf } from "../../support/error-code.js";
 import { MemoryFileSystem, type Volume } from "../../support/memory-file-system.js";
+import { ModelFileSystem } from "../../support/model-file-system.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
 
 const CONFIG = "/home/ada/.config/splashdown";
@@ -55,6 +57,39 @@ describe("ensureDefaultKeyFile", () => {
     const key = await ensureDefaultKeyFile(optionsFor(fileSystem));
     expect(key.created).toBe(false);
     expect(fileSystem.text(PATH)).toBe(theirs);
+  });
+
+  it("loses no key that another process made and died, wherever that was", async () => {
+    const ensure = (fileSystem: FaultyFileSystem, seed: number) =>
+      ensureDefaultKeyFile({
+        fileSystem,
+        configFolder: "/config/splashdown",
+        hasForeignSealedData: false,
+        random: createSeededRandom(seed),
+      });
+    const first = new FaultyFileSystem();
+    await ensure(first, 1);
+    const found = [];
+    for (let k = 0; k <= first.operationCount; k += 1) {
+      const second = new FaultyFileSystem({ disk: first.imageAt(k, { kind: "kill" }) });
+      const { created, fingerprint, path } = await ensure(second, 2);
+      found.push(created);
+      for (let seed = 0; seed < 8; seed += 1) {
+        const after = new ModelFileSystem(second.imageAt(second.operationCount, { kind: "power", seed }));
+        expect((await loadKeyFile(after, path))?.fingerprint).toBe(fingerprint);
+      }
+    }
+    expect(new Set(found)).toEqual(new Set([true, false]));
+  });
+
+  it("uses no key that cannot be made durable", async () => {
+    const fileSystem = createFileSystem();
+    await ensureDefaultKeyFile(optionsFor(fileSystem));
+    fileSystem.fault = (operation) => (operation.startsWith("syncFolder") ? "EIO" : undefined);
+    const error = await refusalOf(() => ensureDefaultKeyFile(optionsFor(fileSystem)));
+    expect([error.code, error.message]).toEqual(["KEY_NOT_CREATED", expect.stringContaining("(EIO)")]);
+    fileSystem.fault = (operation) => (operation === "syncFolder /home" ? "EACCES" : undefined);
+    expect((await ensureDefaultKeyFile(optionsFor(fileSystem))).created).toBe(false);
   });
 
   it("V14: names the first place that lasts as long as the store, or its own where none does", async () => {

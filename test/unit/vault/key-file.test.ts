@@ -100,18 +100,19 @@ describe("initKeyFile", () => {
     expect(fileSystem.paths()).toEqual(["/home/ada/keys/a.key"]);
     expect(fileSystem.nodes.get("/home/ada/keys")?.mode).toBe(0o700);
     const steps = fileSystem.operations.map((operation) => operation.replace(/\.[0-9a-f]{16}\.tmp/, "TEMP"));
-    expect(steps.slice(0, 12)).toEqual([
+    expect(steps.slice(0, 13)).toEqual([
       "mkdir /home/ada/keys",
       "mkdir /home/ada",
-      "syncFolder /home",
       "mkdir /home/ada/keys",
-      "syncFolder /home/ada",
       "open:create /home/ada/keys/TEMP",
       "write /home/ada/keys/TEMP",
       "sync /home/ada/keys/TEMP",
       "close /home/ada/keys/TEMP",
       "link /home/ada/keys/a.key",
       "unlink /home/ada/keys/TEMP",
+      "syncFolder /",
+      "syncFolder /home",
+      "syncFolder /home/ada",
       "syncFolder /home/ada/keys",
     ]);
   });

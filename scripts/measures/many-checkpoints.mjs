@@ -1,0 +1,78 @@
+// A task with a snapshot file for each of many checkpoints, and the commands that people type on it: list and prune. It is
+// made once, on files, and copied into each store. Its files but the newest are random bytes of the size of small ones:
+// nothing opens them before they go.
+import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { formatSnapshotName } from "../../dist/checkpoint/names.js";
+import { systemRandom } from "../../dist/runtime/system-clock.js";
+import { openIn, timed } from "./place.mjs";
+
+const TASK = "many";
+const FILE_BYTES = 4_000;
+/** Of the files that people let stay. */
+const KEPT = 2;
+const MAIN = join(import.meta.dirname, "../../dist/cli/main.js");
+const OUTPUT_BYTES_MAX = 64 * 2 ** 20;
+
+/** A step that is run over and over, with a checkpoint each time. */
+const workflowOf = (count) => ({
+  workflow: { name: TASK, entry_point: "again", limits: { max_iterations: count + 9 } },
+  agents: [
+    {
+      name: "again",
+      function: "./again.mjs#again",
+      effects: "none",
+      routes: [{ to: "again", when: `{{ context.iteration < ${count} }}` }, { to: "$end" }],
+    },
+  ],
+  output: { done: "{{ again.output }}" },
+});
+
+/** Makes the task in `outputs` of the place; the answer is its address. */
+export async function makeManyCheckpoints({ folder, open }, count) {
+  writeFileSync(join(folder, "again.mjs"), "export const again = () => 1;\n");
+  const workflow = join(folder, "many.json");
+  writeFileSync(workflow, JSON.stringify(workflowOf(count)));
+  const splashdown = await open();
+  await splashdown.run({ workflow, task: TASK });
+  const checkpoints = await splashdown.checkpoints.list(TASK);
+  await splashdown.close();
+  const address = `file:${join(folder, "outputs")}`;
+  const store = openIn(folder, address);
+  const task = await store.task(TASK);
+  const bytes = systemRandom.bytes(FILE_BYTES);
+  for (const { phase, seq, timestamp } of checkpoints)
+    await task.putOnce(formatSnapshotName({ phase, seq, atMs: Date.parse(timestamp) }), bytes);
+  await store.close();
+  return address;
+}
+
+function command(folder, variables, args) {
+  const env = { PATH: process.env.PATH, ...variables };
+  const options = { cwd: folder, env, maxBuffer: OUTPUT_BYTES_MAX };
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [MAIN, ...args], options, (error, stdout) => {
+      if (error === null) resolve(stdout);
+      else reject(new Error(`${args.join(" ")}: ${error.message.slice(0, 2000)}${stdout.slice(0, 500)}`));
+    });
+  });
+}
+
+/** Shape: how many checkpoints there were and files went, and milliseconds of each command with the start of its process. */
+export async function measureMany({ folder, home, from, variables }) {
+  const working = join(folder, "many");
+  mkdirSync(working, { recursive: true });
+  const run = (...args) => command(working, { ...variables, HOME: home }, args);
+  const [copyMs] = await timed(() => run("store", "copy", TASK, "--from", from, "--to", variables.SPLASHDOWN_STORE));
+  const [listMs, listed] = await timed(() => run("checkpoints", "list", TASK, "--json"));
+  const prune = ["checkpoints", "prune", TASK, "--keep", String(KEPT)];
+  const [planMs] = await timed(() => run(...prune, "--dry-run"));
+  const [pruneMs, pruned] = await timed(() => run(...prune, "--yes", "--json"));
+  const count = JSON.parse(listed).length;
+  const removed = JSON.parse(pruned).tasks[0].files.length;
+  const left = JSON.parse(await run("checkpoints", "list", TASK, "--json")).filter(({ file }) => file !== undefined);
+  if (removed < count - KEPT - 1 || left.length > KEPT + 1)
+    throw new Error(`${removed} of ${count} files went, and ${left.length} stayed`);
+  return { checkpoints: count, removed, copyMs, listMs, planMs, pruneMs };
+}

@@ -1,0 +1,48 @@
+/** A disk that is really full: a file system of its own in memory, whose size a test sets while it is used. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const ROOMY = "size=1g";
+
+export class SmallDisk {
+  /** Anybody may enter it: a database server is another user. */
+  readonly path = mkdtempSync(join(tmpdir(), "splashdown-disk-"));
+
+  private constructor() {
+    chmodSync(this.path, 0o755);
+  }
+
+  /** With room for everything; `undefined` where nothing can be mounted. */
+  static mount(): SmallDisk | undefined {
+    const disk = new SmallDisk();
+    if (mount(["-t", "tmpfs", "-o", `${ROOMY},mode=755`, "tmpfs", disk.path])) return disk;
+    rmSync(disk.path, { recursive: true });
+    return undefined;
+  }
+
+  /** From now on so much more fits onto it and nothing beyond. Unit: KiB. */
+  leave(freeKib: number): void {
+    const { blocks, bfree, bsize } = statfsSync(this.path);
+    const usedKib = Math.ceil(((blocks - bfree) * bsize) / 1024);
+    this.#resize(`size=${usedKib + freeKib}k`);
+  }
+
+  makeRoom(): void {
+    this.#resize(ROOMY);
+  }
+
+  remove(): void {
+    spawnSync("umount", [this.path]);
+    rmSync(this.path, { recursive: true, force: true });
+  }
+
+  #resize(size: string): void {
+    if (!mount(["-o", `remount,${size}`, this.path])) throw new Error(`the disk cannot be given ${size}`);
+  }
+}
+
+function mount(args: readonly string[]): boolean {
+  return spawnSync("mount", args).status === 0;
+}
