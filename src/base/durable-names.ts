@@ -2,8 +2,8 @@
  * Folders and files whose names outlive a power cut, whoever made them.
  *
  * A name is durable when the folder it stands in was synced since. Whoever made it may have died before that; so who
- * relies on a path syncs all that it lies in, also what it only found. What is around a place of ours need not be ours,
- * and is synced as far as we may. Source: STORAGE section 1.6.
+ * relies on a path syncs all that it lies in, also what it only found. What was found need not be ours, and is synced as
+ * far as we may. Source: STORAGE section 1.6.
  */
 import { dirname } from "node:path";
 import { errnoOf } from "./errors.js";
@@ -26,26 +26,25 @@ export async function makeFolders(fileSystem: FileSystem, path: string): Promise
   }
 }
 
-/**
- * Makes the names of a path and of all folders it lies in durable, as far as we may.
- *
- * Shape: those in `settled` are durable already; the others are added.
- * Errors: as the platform gives them.
- */
-export async function settleNames(
-  fileSystem: FileSystem,
-  path: string,
-  settled: Set<string> = new Set(),
-): Promise<void> {
+export interface SettledNames {
+  /** Made here, so that a sync which fails is a failure. */
+  readonly made?: readonly string[];
+  /** Durable already; the others are added. */
+  readonly settled?: Set<string>;
+}
+
+/** Makes the names of a path and of all folders it lies in durable. Errors: as the platform gives them. */
+export async function settleNames(fileSystem: FileSystem, path: string, names: SettledNames = {}): Promise<void> {
+  const { made = [], settled } = names;
   const around = dirname(path);
   if (around === path) return;
-  await settleNames(fileSystem, around, settled);
-  if (settled.has(path)) return;
+  await settleNames(fileSystem, around, names);
+  if (settled?.has(path) === true) return;
   try {
     // The entry `.`: it may be a link, and a link itself cannot be synced.
     await fileSystem.syncFolder(`${around}/.`);
   } catch (error) {
-    if (!NOT_OURS.has(errnoOf(error) ?? "")) throw error;
+    if (made.includes(path) || !NOT_OURS.has(errnoOf(error) ?? "")) throw error;
   }
-  settled.add(path);
+  settled?.add(path);
 }

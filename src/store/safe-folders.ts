@@ -65,13 +65,14 @@ export class SafeFolders {
   }
 
   /**
-   * Makes a root and what it lies in where they are missing, outermost first. The names of all of them are durable then, as
-   * far as we may: what is around a root need not be ours.
+   * Makes a root and what it lies in where they are missing. The names of all of them are durable then, as far as we may:
+   * what was there need not be ours.
    */
   async ensureRoot(path: string): Promise<void> {
     const { fileSystem } = this.#parts;
-    for (const made of await makeFolders(fileSystem, path)) this.#durable.delete(made);
-    await settleNames(fileSystem, path, this.#durable);
+    const made = await makeFolders(fileSystem, path);
+    for (const each of made) this.#durable.delete(each);
+    await settleNames(fileSystem, path, { made, settled: this.#durable });
   }
 
   /** Makes the folder's own name durable, once per process. */

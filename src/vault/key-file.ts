@@ -145,10 +145,10 @@ export async function createKeyFile(options: KeyFileOptions): Promise<CreatedKey
   const key = random.bytes(KEY_BYTES);
   const temporary = join(dirname(path), `.${Buffer.from(random.bytes(8)).toString("hex")}.tmp`);
   try {
-    await makeFolders(fileSystem, dirname(path));
+    const made = await makeFolders(fileSystem, dirname(path));
     await writeWhole(fileSystem, temporary, Buffer.from(formatKeyFile(key)));
-    const created = await publish(fileSystem, temporary, path);
-    if (!created) return undefined;
+    if (!(await publish(fileSystem, temporary, path))) return undefined;
+    await settleNames(fileSystem, path, { made: [...made, path] });
     return { path, fingerprint: computeFingerprint(key, "wrapping-key") };
   } catch (error) {
     const reason = describeFailure(error);
@@ -171,6 +171,5 @@ async function publish(fileSystem: FileSystem, temporary: string, path: string):
     throw error;
   }
   await fileSystem.unlink(temporary);
-  await settleNames(fileSystem, path);
   return true;
 }
