@@ -48,6 +48,11 @@ export const SUITES = [
     run: (form) => killLoop(form === "long" ? 20_000 : 200),
   },
   {
+    name: "kill -9 within turns and tools of models, over four wires",
+    least: { commit: 8, long: 100 },
+    run: (form) => countKills("scripts/model-kill-loop.mjs", ["--kills", form === "long" ? 100 : 8]),
+  },
+  {
     name: "real processes killed within every verb and rule",
     least: { commit: 40, long: 150 },
     run: (form) => runTests(KILLED, { factor: form === "long" ? 2 : 1, project: "e2e" }),
@@ -114,13 +119,16 @@ export async function readJson(script, ...args) {
 }
 
 /** Runs the kill loop. Shape: as every suite's answer. */
-export async function killLoop(kills, seed = 1, store = "file") {
-  const args = ["--kills", String(kills), "--seed", String(seed), "--workers", "1", "--store", store];
-  const { code, stdout, stderr } = await run([join(ROOT, "scripts/kill-loop.mjs"), ...args]);
+export function killLoop(kills, seed = 1, store = "file") {
+  return countKills("scripts/kill-loop.mjs", ["--kills", kills, "--seed", seed, "--workers", 1, "--store", store]);
+}
+
+async function countKills(script, args) {
+  const { code, stdout, stderr } = await run([join(ROOT, script), ...args.map(String)]);
   const tried = Number(/^(\d+) kills,/m.exec(stdout)?.[1] ?? 0);
   const faults = stdout.split("\n").filter((line) => line.startsWith("FAULT"));
   const hasBroken = code !== 0 && faults.length === 0;
-  return { tried, violations: hasBroken ? [`the kill loop ended with ${code}: ${stderr.slice(-600)}`] : faults };
+  return { tried, violations: hasBroken ? [`${script} ended with ${code}: ${stderr.slice(-600)}`] : faults };
 }
 
 /** One round of the soak after the other, each with a seed of its own. */
