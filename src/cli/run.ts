@@ -29,10 +29,22 @@ export const RUN_STATUSES: readonly (readonly [number, string])[] = [
   [130, "ended by Ctrl+C, everything saved (129: hang-up, 143: stop)"],
 ];
 
+const GOAL_HELP = `
+A goal can stand in a file too, with all that a file may say beside it (other models for planning, judging and choosing,
+consolidate, limits, tools, settings), e.g.:
+  workflow: {name: report, runtime: {provider: openai, default_model: NAME}, limits: {budget_usd: 2}}
+  goal: "…"
+  plan: {approve: true, replan: true, max_phases: 5, max_specialists: 12}
+  atlas: {mode: model}
+`;
+
 interface RunFlags {
   readonly goal?: string;
   readonly approvePlan?: boolean;
   readonly replan?: boolean;
+  readonly maxPhases?: number;
+  readonly maxSpecialists?: number;
+  readonly atlasMode?: "rules" | "model";
   readonly budgetUsd?: number;
   readonly task?: string;
   readonly input?: Record<string, string>;
@@ -62,6 +74,18 @@ export function registerRun(program: Command, deps: CliDeps): void {
     )
     .option("--approve-plan", "with --goal: ask before the plan is followed")
     .option("--replan", "with --goal: look at the rest of the plan again after each phase")
+    .option("--max-phases <number>", "with --goal: phases of the plan at most", parseCount("--max-phases", 50))
+    .option(
+      "--max-specialists <number>",
+      "with --goal: specialists in all phases at most",
+      parseCount("--max-specialists", 200),
+    )
+    .addOption(
+      new Option(
+        "--atlas-mode <mode>",
+        "with --goal: who chooses what follows from a phase, the rules or a model",
+      ).choices(["rules", "model"]),
+    )
     .option("--budget-usd <number>", "with --goal: what it may cost at most", parseDollars)
     .option("--task <name>", "name of the task's folder under outputs/")
     .option("--input <name=value>", "an input of the workflow (repeatable)", collectPairs)
@@ -83,6 +107,7 @@ export function registerRun(program: Command, deps: CliDeps): void {
     .option("--unknown <step=what>", "the same for one step: rerun, skip, fail or done:JSON (repeatable)", collectPairs)
     .option("--answer <gate=value>", "answer a gate ahead, or questions with a JSON map (repeatable)", collectTexts)
     .option("--skip-gates", "gates take their default; one without a default stays open")
+    .addHelpText("after", GOAL_HELP)
     .addHelpText("after", describeStatuses(RUN_STATUSES))
     .action((file: string | undefined, flags: RunFlags, command: Command) => runRun(file, flags, { command, deps }));
 }
@@ -134,16 +159,33 @@ async function runRun(
 
 /** A file, or a goal in words. Errors: USAGE_INVALID. */
 async function chooseWorkflow(file: string | undefined, flags: RunFlags): Promise<string | object> {
-  const { goal, approvePlan: approve, replan, budgetUsd } = flags;
+  const { goal, approvePlan: approve, replan, maxPhases, maxSpecialists, atlasMode, budgetUsd } = flags;
   if ((file === undefined) === (goal === undefined))
     throw new SplashdownError("USAGE_INVALID", "give a workflow file or --goal TEXT, one of the two");
   if (goal !== undefined) {
     const { createGoalWorkflow } = await import("../runtime/goal-workflow.js");
-    return createGoalWorkflow({ goal, approve, replan, budgetUsd });
+    const bounds = { phasesMax: maxPhases, specialistsMax: maxSpecialists };
+    return createGoalWorkflow({ goal, approve, replan, ...bounds, atlasMode, budgetUsd });
   }
-  if (approve !== undefined || replan !== undefined || budgetUsd !== undefined)
-    throw new SplashdownError("USAGE_INVALID", "--approve-plan, --replan and --budget-usd go with --goal only");
+  const only = Object.entries({
+    "--approve-plan": approve,
+    "--replan": replan,
+    "--max-phases": maxPhases,
+    "--max-specialists": maxSpecialists,
+    "--atlas-mode": atlasMode,
+    "--budget-usd": budgetUsd,
+  }).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
+  if (only.length > 0)
+    throw new SplashdownError("USAGE_INVALID", `${only.join(", ")}: with --goal only; a file says it itself`);
   return file as string;
+}
+
+function parseCount(flag: string, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+    throw new SplashdownError("USAGE_INVALID", `${flag} takes a number from 1 to ${most}, not ${text}`);
+  };
 }
 
 function parseDollars(text: string): number {

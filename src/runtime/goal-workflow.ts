@@ -6,6 +6,10 @@ export interface GoalOptions {
   /** A person agrees to the plan before it is followed. */
   readonly approve?: boolean | undefined;
   readonly replan?: boolean | undefined;
+  readonly phasesMax?: number | undefined;
+  readonly specialistsMax?: number | undefined;
+  /** Who chooses what follows from a phase. */
+  readonly atlasMode?: "rules" | "model" | undefined;
   /** Units: US dollars. */
   readonly budgetUsd?: number | undefined;
 }
@@ -13,11 +17,18 @@ export interface GoalOptions {
 const NAME_CHARS_MAX = 40;
 
 /** As if it stood in a file. The same words give the same workflow, so that a crashed task of it is taken up. */
-export function createGoalWorkflow({ goal, approve, replan, budgetUsd }: GoalOptions): JsonObject {
+export function createGoalWorkflow(options: GoalOptions): JsonObject {
+  const { goal, approve, replan, phasesMax, specialistsMax, atlasMode, budgetUsd } = options;
   return {
     workflow: { name: nameOf(goal), ...(budgetUsd === undefined ? {} : { limits: { budget_usd: budgetUsd } }) },
     goal: quoteForTemplates(goal),
-    plan: { ...(approve === true ? { approve } : {}), ...(replan === true ? { replan } : {}) },
+    plan: {
+      ...(approve === true ? { approve } : {}),
+      ...(replan === true ? { replan } : {}),
+      ...(phasesMax === undefined ? {} : { max_phases: phasesMax }),
+      ...(specialistsMax === undefined ? {} : { max_specialists: specialistsMax }),
+    },
+    ...(atlasMode === undefined ? {} : { atlas: { mode: atlasMode } }),
   };
 }
 

@@ -16,13 +16,14 @@ import { LIMITS } from "../base/limits.js";
 import type { Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import type { EffectiveSettings } from "../definition/settings/settings.js";
-import type { NodeDefinition } from "../definition/workflow.js";
+import type { WorkflowDefinition } from "../definition/workflow.js";
 import type { ProcessHost } from "../process/contract.js";
 import type { CheckView } from "./contract.js";
 import type { Environment } from "./environment.js";
 import { createKeyCommandRunner } from "./keys/key-command-runner.js";
 import { readSystemSecret } from "./keys/key-packages.js";
 import { noteProviders } from "./provider-notes.js";
+import { listPlannedSteps } from "./run/planned-steps.js";
 
 export interface ModelAccessDeps {
   readonly clock: Clock;
@@ -79,8 +80,9 @@ export class ModelAccess {
   }
 
   /** What is wrong with the providers of a workflow. */
-  notesOf(root: NodeDefinition): string[] {
-    return noteProviders(root, this.#deps.settings.provider_map, this.#sources);
+  notesOf(definition: WorkflowDefinition): string[] {
+    const steps = listPlannedSteps(definition).map(({ step }) => step);
+    return noteProviders(steps, this.#deps.settings.provider_map, this.#sources);
   }
 
   /** One finding per provider that is set up here, and one about those that are not. */

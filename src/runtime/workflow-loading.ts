@@ -45,7 +45,7 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
       },
     );
   }
-  for (const note of [...workflow.notes, ...services.models.notesOf(definition.root)]) services.log.warn(note);
+  for (const note of [...workflow.notes, ...services.models.notesOf(definition)]) services.log.warn(note);
   return { workflow: { ...workflow, definition }, settings, inputs };
 }
 
@@ -238,7 +238,7 @@ export async function loadDefinition(services: Services, file: string): Promise<
 export async function validateWorkflow(services: Services, file: string): Promise<ValidateView> {
   try {
     const { definition, notes } = await load(services, sourceOf(services, file));
-    return viewValid(file, definition, [...notes, ...services.models.notesOf(definition.root)]);
+    return viewValid(file, definition, [...notes, ...services.models.notesOf(definition)]);
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code !== "WORKFLOW_INVALID") throw error;
     const faults = readFaults(error).map((fault) => ({ ...fault }));

@@ -184,6 +184,8 @@ export interface DryRunGoalView {
   /** Whom it is asked of, and who carries out what is planned; after `provider_map`. */
   readonly planner: DryRunModelView;
   readonly specialists: DryRunModelView;
+  /** Who chooses what follows from a phase; absent: the rules. */
+  readonly atlas?: DryRunModelView;
   readonly max_phases: number;
   readonly max_specialists: number;
   /** A person agrees first. */

@@ -1,13 +1,14 @@
 /** `run --dry-run`: what a run would do, from the checked file, its inputs and today's settings. Nothing is made. */
 import type { JsonObject } from "../../base/json.js";
-import type { HookName, HooksDefinition } from "../../definition/hooks.js";
 import { optional } from "../../definition/build/plain-parts.js";
+import type { PlannerRule } from "../../definition/goal-rules.js";
 import { chooseProvider } from "../../definition/settings/provider-map.js";
-import type { LimitsDefinition, NodeDefinition, ScopeDefinition, StepDefinition } from "../../definition/workflow.js";
+import type { LimitsDefinition, NodeDefinition } from "../../definition/workflow.js";
 import type { DryRunGoalView, DryRunModelView, DryRunStepView, DryRunView } from "../faces/face-views.js";
 import type { RunOptions } from "../contract.js";
 import type { Services } from "../services.js";
 import { prepareWorkflow } from "../workflow-loading.js";
+import { listPlannedSteps, type PlannedStep } from "./planned-steps.js";
 
 /** Kinds that wait for a person. */
 const GATES = new Set(["human_gate", "questions"]);
@@ -16,7 +17,7 @@ const GATES = new Set(["human_gate", "questions"]);
 export async function planRun(services: Services, options: RunOptions): Promise<DryRunView> {
   const { workflow, inputs } = await prepareWorkflow(services, options);
   const { definition, notes } = workflow;
-  const steps = withHooks(listSteps(definition.root), definition.hooks).map((planned) => viewStep(services, planned));
+  const steps = listPlannedSteps(definition).map((planned) => viewStep(services, planned));
   const goal = viewGoal(services, definition.root);
   const view = {
     dry_run: true,
@@ -32,46 +33,6 @@ export async function planRun(services: Services, options: RunOptions): Promise<
   return { ...view, text: formatDryRun(view) };
 }
 
-/** A step, and what must happen for it to run; absent: it runs where nothing chooses otherwise. */
-interface Planned {
-  readonly step: StepDefinition;
-  readonly when?: string;
-}
-
-/** In the order of the file; what routes and conditions choose is not known ahead. */
-function listSteps(node: NodeDefinition): readonly Planned[] {
-  if (node.node === "step") return [{ step: node }];
-  const children: readonly NodeDefinition[] = node.children;
-  const steps = [...listPlanners(node), ...children.flatMap(listSteps), ...listAfter(node)];
-  return node.scope === "workflow" ? withHooks(steps, node.hooks) : steps;
-}
-
-function listPlanners(node: ScopeDefinition): readonly Planned[] {
-  return node.scope === "phases" && node.plan !== undefined ? [{ step: node.plan.planner }] : [];
-}
-
-/** Who scores, whom Atlas asks and adds, and who merges. */
-function listAfter(node: ScopeDefinition): readonly Planned[] {
-  if (node.scope === "phases")
-    return node.consolidation?.writer === undefined ? [] : [{ step: node.consolidation.writer }];
-  if (node.scope !== "phase") return [];
-  const { evaluate, orchestrator, spawn, confidence } = node;
-  return [
-    ...(evaluate?.scorers ?? []).map((step) => ({ step })),
-    ...(orchestrator === undefined ? [] : [{ step: orchestrator, when: "if there is something to choose" }]),
-    ...(spawn === undefined || confidence.spawnMax === 0 ? [] : [{ step: spawn, when: "if confidence is low" }]),
-  ];
-}
-
-/** Hooks that are steps; those that are told are no work. */
-function withHooks(steps: readonly Planned[], hooks: HooksDefinition = {}): readonly Planned[] {
-  const pick = (name: HookName, when?: string): readonly Planned[] => {
-    const hook = hooks[name];
-    return hook === undefined || !("step" in hook) ? [] : [{ step: hook.step, ...optional("when", when) }];
-  };
-  return [...pick("on_start"), ...steps, ...pick("on_complete"), ...pick("on_error", "if a failure stops it")];
-}
-
 function viewGoal({ settings }: Services, root: NodeDefinition): DryRunGoalView | undefined {
   const plan = root.node === "scope" && root.scope === "phases" ? root.plan : undefined;
   const rule = plan?.planner.planner;
@@ -84,6 +45,7 @@ function viewGoal({ settings }: Services, root: NodeDefinition): DryRunGoalView 
     text: plan.planner.prompt,
     planner: viewModel(plan.planner.provider, plan.planner.model),
     specialists: viewModel(rule.provider, rule.model),
+    ...(rule.atlas === undefined ? {} : { atlas: viewModel(...modelOf(rule.atlas, rule)) }),
     max_phases: rule.phasesMax,
     max_specialists: rule.specialistsMax,
     approve: plan.approve,
@@ -91,7 +53,13 @@ function viewGoal({ settings }: Services, root: NodeDefinition): DryRunGoalView 
   };
 }
 
-function viewStep({ settings }: Services, { step, when }: Planned): DryRunStepView {
+/** Of what says which model it is; what it does not say is the file's. */
+function modelOf({ provider, model }: JsonObject, rule: PlannerRule): [string, string | undefined] {
+  const named = typeof model === "string" ? model : rule.model;
+  return [typeof provider === "string" ? provider : rule.provider, named];
+}
+
+function viewStep({ settings }: Services, { step, when }: PlannedStep): DryRunStepView {
   const common = { step: step.path, kind: step.kind, effects: step.effects, ...optional("when", when) };
   const after = step.dependsOn.length === 0 ? {} : { after: step.dependsOn };
   const judge = step.kind === "scorer" && step.scorer.by === "model" ? step.scorer : undefined;
@@ -129,11 +97,12 @@ function formatDryRun({ workflow, inputs, steps, goal, gates, limits }: Omit<Dry
 }
 
 function formatGoal(goal: DryRunGoalView): readonly string[] {
-  const { text, planner, specialists, approve, replan } = goal;
+  const { text, planner, specialists, atlas, approve, replan } = goal;
   return [
     `goal: ${text}`,
     `  planned by ${nameOf(planner)}: at most ${goal.max_phases} phases and ${goal.max_specialists} specialists in all, by ${nameOf(specialists)}`,
     `  ${approve ? "a person agrees to the plan before it is followed" : "the plan is followed without a question"}; ${replan ? "between phases it is looked at again" : "it stays to the end"}`,
+    `  what follows from a phase is chosen by ${atlas === undefined ? "the rules" : nameOf(atlas)}`,
   ];
 }
 

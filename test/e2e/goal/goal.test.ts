@@ -2,6 +2,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import type { DryRunView } from "../../../src/runtime/contract.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { countRecords, killAtRecord } from "../../support/killed-run.js";
 import { NO_TERMINAL, TerminalRun } from "../../support/terminal.js";
@@ -186,10 +187,25 @@ describe("run --goal", () => {
     expect(stdout).toContain("command: is not part of a plan");
   });
 
+  it("has a flag for whoever chooses after a phase and for the bounds of the plan", async () => {
+    const place = open();
+    const flags = ["--atlas-mode", "model", "--max-phases", "3", "--max-specialists", "4"];
+    const { goal } = (await place.run([...RUN, ...flags, "--dry-run", "--json"])).json<DryRunView>();
+    expect(goal).toMatchObject({ atlas: { provider: "scripted" }, max_phases: 3, max_specialists: 4 });
+    const { stdout } = await place.run([...RUN, "--dry-run"]);
+    expect(stdout).toContain("what follows from a phase is chosen by the rules");
+    expect((await place.run([...RUN, "--max-phases", "0"])).stderr).toContain(
+      "--max-phases takes a number from 1 to 50",
+    );
+    const chosen = await place.run([...RUN, "--atlas-mode", "model"]);
+    expect(chosen.code).toBe(0);
+    expect((await place.run(["show", "g"])).stdout).toContain("main/research/$atlas@1.1");
+  });
+
   it("needs a goal or a file, and says which flags go with a goal", async () => {
     const place = open();
     expect((await place.run(["run"])).stderr).toContain("give a workflow file or --goal TEXT");
-    expect((await place.run(["run", "x.yaml", "--replan"])).stderr).toContain("go with --goal only");
+    expect((await place.run(["run", "x.yaml", "--replan"])).stderr).toContain("--replan: with --goal only");
     expect((await place.run([...RUN, "--budget-usd", "much"])).stderr).toContain("--budget-usd must be a number");
   });
 });
