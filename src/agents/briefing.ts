@@ -1,10 +1,11 @@
 /**
- * What Mercury tells a model: the task, the phase, what was found before, what the evaluator said, then the step's part.
+ * What Mercury tells a model: the task, the phase, what was found before, what the evaluator said, then the step's part
+ * and what people said of it.
  *
  * Owns: the order and the size of it. The prompt of the file stands in it word for word, rendered before.
  *
- * Trimming: a briefing keeps to a budget of tokens. What the step is to do, task, phase and inputs of the step are never
- * cut. Of the feedback the first points stay, a quarter of the budget at most. Results share what is left: the step's own
+ * Trimming: a briefing keeps to a budget of tokens. What the step is to do, what a person said, task, phase and inputs of
+ * the step are never cut. Of the feedback the first points stay, a quarter of the budget at most. Results share what is left: the step's own
  * last answer first, then the newest, each whole as long as it fits; the first that does not is cut to its head, and older
  * ones are left out. The briefing says what was cut and what was left out; what is stored is never touched by it.
  * Units: tokens, estimated as four characters each. Source: DESIGN section 5, seed 003 (context of a specialist).
@@ -24,11 +25,25 @@ const FEEDBACK_SHARE = 0.25;
  */
 export function writeBriefing(work: StepWork, prompt: string, tokensMax: number): string {
   const fixed = [describeTask(work), describePhase(work), describeInput(work)];
-  const part = `# Your part: ${work.step.name}\n\n${prompt}${describeUncertainties(work)}`;
+  const own = `# Your part: ${work.step.name}\n\n${prompt}${describeUncertainties(work)}`;
+  const part = addGuidance(own, work.guidance);
   const budget = Math.max(0, tokensMax * CHARACTERS_PER_TOKEN - lengthOf([...fixed, part]));
   const feedback = describeFeedback(work, Math.floor(budget * FEEDBACK_SHARE));
   const results = describeResults(work, budget - lengthOf([feedback]));
   return [...fixed, results, feedback, part].filter((text) => text !== "").join("\n\n");
+}
+
+const GUIDANCE_HEAD =
+  "A person said this while the work was under way. Follow it; where it contradicts what stands above, it counts:";
+
+/** A prompt with what people said after it; as it is where nobody said anything. */
+export function addGuidance(prompt: string, guidance: readonly string[]): string {
+  return guidance.length === 0 ? prompt : `${prompt}\n\n${formatGuidance(guidance)}`;
+}
+
+/** What people said, as a model is told it. Shape: at least one. */
+export function formatGuidance(guidance: readonly string[]): string {
+  return `# Guidance\n\n${GUIDANCE_HEAD}\n${listOf(guidance.map((text) => text.replaceAll("\n", "\n  ")))}`;
 }
 
 function lengthOf(texts: readonly string[]): number {

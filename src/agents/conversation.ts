@@ -5,6 +5,8 @@
  * no finished turn again (A3). A call of a tool is intended and completed by itself, under a name that is the same on
  * every attempt; one that was intended and has no result is made again: whether it may be was decided before.
  *
+ * What a person says meanwhile goes before the next question; the turn says how much was told by then (E10).
+ *
  *   answer → asks for tools → each: intent durable → call → result durable → next answer
  *          → is taken: the end
  *          → lacks something beside it: that is asked for, and what was answered is kept
@@ -14,6 +16,7 @@ import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
+import { formatGuidance } from "./briefing.js";
 import type { ModelMessage, ModelOptions, PerformerDeps, ToolReply } from "./contract.js";
 import { callModel, readTurn, type DurableAnswer, type ModelChoice } from "./model-call.js";
 import { callTool, type Tool } from "./tool-call.js";
@@ -61,6 +64,8 @@ export async function converse<T>(deps: PerformerDeps, work: StepWork, talk: Tal
 class Conversation<T> {
   readonly #turns: DurableAnswer[];
   readonly #messages: ModelMessage[];
+  /** How much of the step's guidance the messages and the prompt tell. */
+  #told: number;
   #refused = 0;
   /** Of the next answer, where it is another than the step's. */
   #form: JsonObject | undefined;
@@ -74,11 +79,14 @@ class Conversation<T> {
   ) {
     this.#turns = work.turns.flatMap((turn) => readTurn(turn) ?? []);
     this.#messages = [{ role: "user", text: talk.prompt }];
+    this.#told = work.guidance.length;
   }
 
   async run(): Promise<T> {
     for (let turn = 1; ; turn += 1) {
-      const answer = this.#turns[turn - 1] ?? (await this.#ask(turn));
+      const known = this.#turns[turn - 1];
+      this.#tellGuidance(known === undefined ? undefined : (known.told ?? 0));
+      const answer = known ?? (await this.#ask(turn));
       const calls = answer.calls ?? [];
       const spoken = { role: "assistant", text: textOf(answer.say), calls, kept: answer.kept } as const;
       if (calls.length > 0) {
@@ -100,6 +108,14 @@ class Conversation<T> {
     }
   }
 
+  /** What is not told yet, as far as `upTo`; all that there is where no turn says how far. */
+  #tellGuidance(upTo: number | undefined): void {
+    const news = this.work.guidanceNow().slice(this.#told, upTo);
+    if (news.length === 0) return;
+    this.#told += news.length;
+    this.#messages.push({ role: "user", text: formatGuidance(news) });
+  }
+
   async #ask(turn: number): Promise<DurableAnswer> {
     const { choices, systemPrompt, options, sink, signal } = this.talk;
     const turnsMax = this.#turnsMax;
@@ -115,6 +131,7 @@ class Conversation<T> {
       tools: tools.map((tool) => tool.description),
       options,
       turn: this.#turns.length,
+      told: this.#told > this.work.guidance.length ? this.#told : undefined,
       sink,
       signal,
     });

@@ -27,6 +27,8 @@ export interface FunctionContext {
   readonly outputs: Readonly<Record<string, unknown>>;
   /** What Apollo asked to improve. */
   readonly feedback: readonly string[];
+  /** What people said while the task was under way, oldest first: all of it that came before this attempt. */
+  readonly guidance: readonly string[];
   /** What Atlas wants to know, where it launched this specialist for that. */
   readonly uncertainties: readonly unknown[];
   readonly task: { readonly id: string; readonly name: string };
@@ -86,6 +88,7 @@ export function openFunctionContext(work: StepWork, sink: StepSink, signal: Abor
     inputs: decodeObject(work.inputs),
     outputs: decodeObject(work.outputs),
     feedback: work.feedback,
+    guidance: work.guidanceNow(),
     uncertainties: work.uncertainties.map(decodeValue),
     task: work.task,
     phase: work.phase,

@@ -7,6 +7,7 @@
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { suggestProviderMap } from "../definition/settings/provider-map.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import type { Fallback } from "../engine/events/events.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
 import type {
   Model,
@@ -20,7 +21,10 @@ import type {
 import { isEndOfRun } from "./failure.js";
 import { createPartialPace } from "./partial-pace.js";
 
-export type DurableAnswer = Omit<ModelAnswer, "usage">;
+export interface DurableAnswer extends Omit<ModelAnswer, "usage"> {
+  /** How much of the step's guidance had been told when it was asked; absent: none but what its prompt had. */
+  readonly told?: number | undefined;
+}
 
 /** Where an answer may come from. */
 export interface ModelChoice {
@@ -40,6 +44,8 @@ export interface ModelCall {
   readonly options: ModelOptions;
   /** Calls of the step that are durable. */
   readonly turn: number;
+  /** Guidance that the messages tell, beside that of the prompt: the count of all. */
+  readonly told?: number | undefined;
   readonly sink: StepSink;
   readonly signal: AbortSignal;
 }
@@ -47,7 +53,7 @@ export interface ModelCall {
 /** A recorded turn; `undefined` for what is none. */
 export function readTurn(turn: JsonValue | undefined): DurableAnswer | undefined {
   if (!isJsonObject(turn) || turn["say"] === undefined) return undefined;
-  const { say, calls, kept, confidence, uncertainties, whole, factors } = turn;
+  const { say, calls, kept, confidence, uncertainties, whole, factors, told } = turn;
   return {
     say,
     calls: Array.isArray(calls) ? (calls as readonly ToolCall[]) : undefined,
@@ -56,12 +62,14 @@ export function readTurn(turn: JsonValue | undefined): DurableAnswer | undefined
     uncertainties: Array.isArray(uncertainties) ? (uncertainties as readonly JsonValue[]) : undefined,
     ...(whole === true ? { whole } : {}),
     factors: Array.isArray(factors) ? factors.map(String) : [],
+    ...(typeof told === "number" ? { told } : {}),
   };
 }
 
 /** Errors: MODEL_UNAVAILABLE, and those of `Model.call`. */
 export async function callModel(deps: PerformerDeps, work: StepWork, call: ModelCall): Promise<DurableAnswer> {
-  const { usage, ...answer } = await askInTurn(deps, work, call);
+  const { usage, fallback, ...given } = await askInTurn(deps, work, call);
+  const answer: DurableAnswer = call.told === undefined ? given : { ...given, told: call.told };
   const { say, calls, kept, confidence, uncertainties, whole, factors } = answer;
   const recorded = {
     say,
@@ -71,25 +79,33 @@ export async function callModel(deps: PerformerDeps, work: StepWork, call: Model
     uncertainties,
     ...(whole === true ? { whole } : {}),
     factors,
+    ...(call.told === undefined ? {} : { told: call.told }),
   };
-  await call.sink.turn(recorded, usage);
+  await call.sink.turn(recorded, usage, fallback);
   return answer;
 }
 
-async function askInTurn(deps: PerformerDeps, work: StepWork, call: ModelCall): Promise<ModelAnswer> {
+async function askInTurn(
+  deps: PerformerDeps,
+  work: StepWork,
+  call: ModelCall,
+): Promise<ModelAnswer & { readonly fallback?: Fallback }> {
+  const [first] = call.choices;
   const failures: SplashdownError[] = [];
   for (const choice of call.choices) {
     if (call.turn > 0 || failures.length > 0) await call.sink.beforeCall();
     try {
       const answer = await askOne(deps, work, { ...call, choice });
       if (failures.length === 0) return answer;
-      const factor = `answered by the fallback ${nameOf(choice)}: ${failures.map((error) => error.message).join("; ")}`;
-      return { ...answer, factors: [...answer.factors, factor] };
+      const why = failures.map((error) => error.message).join("; ");
+      const factor = `answered by the fallback ${nameOf(deps, choice)}: ${why}`;
+      const fallback = { asked: nameOf(deps, first ?? choice), answered: nameOf(deps, choice), why };
+      return { ...answer, factors: [...answer.factors, factor], fallback };
     } catch (error) {
       if (!(error instanceof SplashdownError) || isEndOfRun(error) || !MOVES_ON.has(error.code)) throw error;
       failures.push(error);
       if (failures.length < call.choices.length)
-        deps.log.warn(`${nameOf(choice)}: ${messageOf(error)}; the next is asked`);
+        deps.log.warn(`${nameOf(deps, choice)}: ${messageOf(error)}; the next is asked`);
     }
   }
   throw selectFailure(failures);
@@ -145,6 +161,8 @@ function requireModel(deps: PerformerDeps, { step }: StepWork, { chosen, named }
   throw new SplashdownError("MODEL_UNAVAILABLE", text, { details: { provider: chosen } });
 }
 
-function nameOf({ provider, model }: ModelChoice): string {
+/** Who is really asked: the setting `provider_map` may name another one. */
+function nameOf(deps: PerformerDeps, choice: ModelChoice): string {
+  const { provider, model } = deps.chooseProvider(choice.provider, choice.model);
   return model === undefined ? provider : `${provider}/${model}`;
 }

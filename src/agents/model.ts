@@ -11,7 +11,7 @@ import type { JsonValue } from "../base/json.js";
 import type { ModelStep } from "../definition/workflow.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import { findJson } from "./answer-text.js";
-import { writeBriefing } from "./briefing.js";
+import { addGuidance, writeBriefing } from "./briefing.js";
 import type { PerformerDeps } from "./contract.js";
 import { converse, type Judgement } from "./conversation.js";
 import { outputInvalid } from "./failure.js";
@@ -49,7 +49,9 @@ export async function performModel(deps: PerformerDeps, work: StepWork, attempt:
   return converse(deps, work, {
     ...plan,
     systemPrompt: typeof systemPrompt === "string" ? systemPrompt : undefined,
-    prompt: isBriefed ? `${writeBriefing(work, text, briefingTokensMax)}\n\n${REPORT_FORM}` : text,
+    prompt: isBriefed
+      ? `${writeBriefing(work, text, briefingTokensMax)}\n\n${REPORT_FORM}`
+      : addGuidance(text, work.guidance),
     outputSchema: isBriefed ? reportSchema(outputSchema) : outputSchema,
     tools: createModelTools(deps, work, { plan, sink: attempt.sink }),
     judge: isBriefed ? createReportJudge(deps, work, attempt.sink) : (answer) => judge(deps, work, answer),

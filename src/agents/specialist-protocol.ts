@@ -31,6 +31,7 @@ export function formatRequest(work: StepWork): JsonObject {
     input: work.input,
     outputs: work.outputs,
     feedback: work.feedback,
+    guidance: work.guidanceNow(),
     uncertainties: work.uncertainties,
     resume: milestone === undefined ? null : { milestone: { name: milestone.name, state: milestone.state } },
   };

@@ -137,6 +137,9 @@ export const LIMITS = {
   /** Writes to it that may be under way; further ones are left out. */
   cacheWritesMax: 8,
   killGraceMs: 5_000,
+  /** What a person says to a task under way: once, and how often. It goes into every prompt that follows. */
+  guidanceCharsMax: 8_000,
+  guidanceEntriesMax: 200,
   auditFileBytesMax: 1024 * 1024,
   controlFileBytesMax: 64 * 1024 * 1024,
 } as const;

@@ -194,7 +194,7 @@ function describeStep(step: StepEntry, options: StateDiffOptions): View {
   const { work, output, partial, milestone, ...rest } = step;
   const values = { work, output, partial, milestone: milestone?.state };
   if (options.showsAll === true) return { fields: { ...toJson(rest), milestoneName: milestone?.name }, values };
-  const { status, kind, attempt, effects, onUnknown, error, confidence, blockers, assumptions, usage } = step;
+  const { status, kind, attempt, effects, onUnknown, error, confidence, blockers, assumptions, usage, fallback } = step;
   const fields = {
     status,
     kind,
@@ -204,6 +204,7 @@ function describeStep(step: StepEntry, options: StateDiffOptions): View {
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
     ...(confidence === undefined ? {} : { confidence: toJson(confidence) }),
     ...(usage === undefined ? {} : { usage: toJson(usage) }),
+    ...(fallback === undefined ? {} : { fallback: `${fallback.answered} instead of ${fallback.asked}` }),
     ...(milestone === undefined ? {} : { milestoneName: milestone.name }),
     blockers,
     assumptions,
@@ -221,7 +222,7 @@ function describeDecisions(decisions: readonly Decision[], options: StateDiffOpt
   const counts = new Map<string, number>();
   const views = new Map<string, View>();
   for (const decision of decisions) {
-    const { id, atMs, ...rest } = decision;
+    const { id, atMs, ...rest } = withoutRequestId(decision, options);
     const name = [decision.agent, decision.type, decision.subject ?? ""].filter((part) => part !== "").join(" ");
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);
@@ -229,6 +230,13 @@ function describeDecisions(decisions: readonly Decision[], options: StateDiffOpt
     views.set(count === 1 ? name : `${name} (${count})`, { fields: toJson(fields), values: {} });
   }
   return views;
+}
+
+/** What a person asked for or said is the same whenever it was left. */
+function withoutRequestId(decision: Decision, { showsAll }: StateDiffOptions): Decision {
+  if (showsAll === true || decision.facts?.["request"] === undefined) return decision;
+  const { id: _id, given_at: _at, ...facts } = decision.facts;
+  return { ...decision, facts };
 }
 
 function describeQuestion(question: QuestionEntry): View {

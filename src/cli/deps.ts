@@ -18,6 +18,8 @@ export interface Streams {
   /** A person sits at the other end of stderr and stdin. */
   readonly interactive: boolean;
   readonly colour: boolean;
+  /** What is piped in. */
+  readonly input?: AsyncIterable<unknown>;
   /** Columns of the terminal behind stdout or stderr; nothing where there is none. */
   readonly columns?: () => number | undefined;
   /** The terminal behind stderr, when it is one. */

@@ -72,6 +72,7 @@ function createStreams(): Streams {
     error: screen?.text ?? write(2),
     ...(screen === undefined ? {} : { screen }),
     interactive,
+    input: process.stdin,
     columns: () => process.stdout.columns ?? process.stderr.columns,
     colour: process.stderr.isTTY && process.stdout.isTTY && process.stdout.hasColors(),
   };

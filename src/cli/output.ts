@@ -4,15 +4,13 @@
  * Text that came from agents, files or people is shown as text: control characters are made visible, so it cannot move
  * the cursor, change colours or forge lines.
  */
+import { showControls } from "../base/plain-text.js";
 import type { CheckView } from "../runtime/contract.js";
 import type { Streams } from "./deps.js";
 
 /** Makes terminal control characters visible; newlines and tabs stay. */
 export function cleanForTerminal(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (character) => {
-    const code = character.charCodeAt(0);
-    return code === 13 ? "" : `\\u${code.toString(16).padStart(4, "0")}`;
-  });
+  return showControls(text);
 }
 
 export interface Colours {

@@ -6,6 +6,7 @@ import { registerCheckpoints, registerDebug } from "./checkpoints.js";
 import type { CliDeps } from "./deps.js";
 import { registerCompletion } from "./completion.js";
 import { registerGraph } from "./graph.js";
+import { registerGuide } from "./guide.js";
 import { registerInit } from "./init.js";
 import { registerFork } from "./fork.js";
 import { registerKeys } from "./keys.js";
@@ -54,6 +55,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerTasks(program, deps);
   registerAnswer(program, deps);
   registerRequests(program, deps);
+  registerGuide(program, deps);
   registerCheckpoints(program, deps);
   registerDebug(program, deps);
   registerKeys(program, deps);

@@ -168,6 +168,7 @@ function formatTask(view: TaskView, streams: Streams): string {
       ),
     ),
     ...section("steps", formatSteps(view)),
+    ...section("answered by a fallback", view.steps.flatMap(formatFallback).map(indent)),
     ...section(
       "decisions",
       view.decisions.map((decision) =>
@@ -176,6 +177,7 @@ function formatTask(view: TaskView, streams: Streams): string {
         ),
       ),
     ),
+    ...section("guidance", view.guidance.map(formatGuidance).map(indent)),
     ...section(
       "open questions",
       view.questions.filter((question) => question.status === "open").flatMap(formatQuestion),
@@ -199,6 +201,16 @@ function formatTask(view: TaskView, streams: Streams): string {
     indent(`${view.checkpoints} checkpoints: splashdown checkpoints list ${view.task}`),
     ...(view.next === undefined ? [] : [indent(`go on with: ${view.next}`)]),
   ].join("\n");
+}
+
+function formatFallback({ step, fallback }: StepView): string[] {
+  if (fallback === undefined) return [];
+  return [`${step}: ${fallback.answered} instead of ${fallback.asked}\n  because ${fallback.why}`];
+}
+
+function formatGuidance({ text, by, at, step, taken }: TaskView["guidance"][number]): string {
+  const about = step === undefined ? "" : ` for ${step}`;
+  return `${by} at ${at}${about}${taken ? "" : " (not taken yet)"}:\n  ${text.replaceAll("\n", "\n  ")}`;
 }
 
 const STEPS_SHOWN = 60;

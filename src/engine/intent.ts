@@ -11,6 +11,7 @@ import { canonicalJson, isJsonObject, type JsonObject } from "../base/json.js";
 import type { OnUnknown, StepDefinition } from "../definition/workflow.js";
 import { CONSOLIDATE_NAME } from "../definition/build/defaults.js";
 import type { Choice } from "./choice.js";
+import { isToldGuidance, listGuidance } from "./people/guidance.js";
 import { listSureResults } from "./pictures/confidence-report.js";
 import { describeStepScope, specialistNames } from "./views/describe-scope.js";
 import type { EventOf, StepError, ValueRef } from "./events/events.js";
@@ -148,9 +149,11 @@ function renderWork(choice: Choice, { path, node, names }: IntentRequest): Rende
     requireReferences();
     const input = choice.context.templates.renderValue(node.input, scope);
     const uncertainties = extra["uncertainties"];
+    const guidance = isToldGuidance(node) ? listGuidance(choice.state, path) : [];
     const work: JsonObject = {
       input,
       uses,
+      ...(guidance.length === 0 ? {} : { guidance }),
       ...(uncertainties === undefined ? {} : { uncertainties }),
       ...renderKind(choice, node, scope),
     };

@@ -11,7 +11,7 @@ import type { TextPart } from "../definition/fault.js";
 import type { WrittenPlace } from "../definition/templates/template-places.js";
 import type { Effects, StepDefinition } from "../definition/workflow.js";
 import type { Approval, ApprovalWish } from "./people/approval.js";
-import type { BlobRef, ConfidenceParts, EngineEvent, ProcessRef, StepError, Usage } from "./events/events.js";
+import type { BlobRef, ConfidenceParts, EngineEvent, Fallback, ProcessRef, StepError, Usage } from "./events/events.js";
 import type { StepEntry, TaskState } from "./state/state.js";
 
 /** The journal as the engine sees it. */
@@ -64,6 +64,10 @@ export interface StepWork {
   readonly rendered: JsonObject;
   readonly outputs: JsonObject;
   readonly feedback: readonly string[];
+  /** What a person said before the step began: part of its input, the same on every attempt. */
+  readonly guidance: readonly string[];
+  /** The same, and what was said since. */
+  readonly guidanceNow: () => readonly string[];
   readonly uncertainties: readonly JsonValue[];
   /** Evaluations, decisions and phase confidences so far, snake_case; put together when asked, as it grows with the task. */
   readonly story: () => JsonObject;
@@ -123,7 +127,8 @@ export interface StepSink extends WishSink {
   }): void;
   /** The next attempt goes on from here: what was wished for so far is kept with it. */
   milestone(name: string, state: JsonValue): Promise<void>;
-  turn(value: JsonValue, usage?: Usage): Promise<void>;
+  /** `fallback`: another model than the one that was asked first has answered. */
+  turn(value: JsonValue, usage?: Usage, fallback?: Fallback): Promise<void>;
   /**
    * Before every further call of a model in this step: looks at the limits. Where one is reached the attempt ends, a person
    * is asked, and after `extend` the step goes on at its next turn. Errors: CANCELLED.
@@ -187,7 +192,15 @@ export type ControlMessage =
       readonly move?: number;
     }
   | (Request & { readonly kind: "checkpoint" })
-  | (Request & { readonly kind: "pause" | "stop" });
+  | (Request & { readonly kind: "pause" | "stop" })
+  | (Request & {
+      readonly kind: "guidance";
+      readonly text: string;
+      /** Of the step or scope it is for. */
+      readonly path?: string;
+      /** When it was given; a task may take it much later. ISO-8601. */
+      readonly at: string;
+    });
 
 /** What a process asks of the owner. */
 interface Request {

@@ -160,6 +160,29 @@ export interface DoctorOptions {
   readonly tasks?: boolean;
 }
 
+export interface GuideOptions {
+  readonly task: string;
+  /** At most 8,000 characters; control characters are made visible. */
+  readonly text: string;
+  /** Path or name of a step or scope; else it is for the whole task. */
+  readonly step?: string;
+  readonly by?: string;
+}
+
+export interface GuideView {
+  readonly task: string;
+  /** Its id. */
+  readonly guidance: string;
+  /** As it is told. */
+  readonly text: string;
+  readonly by: string;
+  readonly at: string;
+  readonly step?: string;
+  /** `false`: nobody runs the task, or its owner has not come to it yet; `command` goes on with it. */
+  readonly taken: boolean;
+  readonly command?: string;
+}
+
 export interface CheckView {
   readonly name: string;
   readonly ok: boolean;
@@ -243,6 +266,8 @@ export interface Splashdown {
     request: "checkpoint" | "pause" | "stop",
     options?: { readonly note?: string; readonly by?: string },
   ): Promise<RequestView>;
+  /** Says something to a task, for what begins after it; one that nobody runs is told when it goes on. */
+  guide(options: GuideOptions): Promise<GuideView>;
   list(): Promise<readonly TaskSummaryView[]>;
   /** What is under way in this process; nothing is read. */
   running(): readonly Faces.RunningView[];

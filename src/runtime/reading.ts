@@ -17,6 +17,7 @@ import { loadAnchor, type LoadedAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { QuestionView, TaskView } from "./contract.js";
 import { loadStanding } from "./people/giving.js";
+import { viewGuidance } from "./people/guidance-view.js";
 import { loadAnswer } from "./people/control.js";
 import type { Services } from "./services.js";
 import {
@@ -107,6 +108,7 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
     folder: task.deliverablesFolder,
     encrypted: vault.encrypted,
     questions,
+    guidance: await viewGuidance(opened, state),
     open_questions: openQuestions,
     next: chooseNext({ task: task.name, status, resumable: state.task?.resumable ?? true, openQuestions }),
     deliverables: viewDeliverables(state),

@@ -118,7 +118,19 @@ export interface StepView {
   readonly confidence?: number;
   readonly error?: JsonObject;
   readonly progress?: JsonObject;
+  /** Another model answered than the one that was asked first; names as `provider/model`. */
+  readonly fallback?: { readonly asked: string; readonly answered: string; readonly why: string };
   readonly next?: string;
+}
+
+export interface GuidanceView {
+  readonly text: string;
+  readonly by: string;
+  /** When it was taken; when it was given, as long as it is not. */
+  readonly at: string;
+  /** The step or scope it is for; absent: the whole task. */
+  readonly step?: string;
+  readonly taken: boolean;
 }
 
 export interface TaskView extends TaskSummaryView {
@@ -140,6 +152,8 @@ export interface TaskView extends TaskSummaryView {
   readonly steps: readonly StepView[];
   readonly decisions: readonly JsonObject[];
   readonly questions: readonly QuestionView[];
+  /** What people said, as it was taken; then what waits to be. */
+  readonly guidance: readonly GuidanceView[];
   readonly checkpoints: number;
   readonly deliverables: readonly DeliverableView[];
   readonly metrics: MetricsView;

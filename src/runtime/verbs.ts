@@ -11,6 +11,7 @@ import { diffTwoCheckpoints, listTaskCheckpoints, showCheckpoint, validateCheckp
 import { graphWorkflow } from "./faces/graph-verb.js";
 import { acknowledgeKeys, initKeys, showKeys, verifyKeys, type KeysDeps } from "./keys/keys-verbs.js";
 import { addKeys, removeKeys, rotateKeys } from "./keys/key-change-verbs.js";
+import { guideTask } from "./people/guiding.js";
 import { answerQuestion, requestOfTask } from "./people/messages.js";
 import { reportMetrics } from "./faces/metrics-verb.js";
 import { exportTask, importBundle } from "./transfer/bundle-verbs.js";
@@ -50,6 +51,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
     fork: (task, options) => forkTask(services, task, options),
     answer: (options) => answerQuestion(services, options),
     request: (task, kind, options = {}) => requestOfTask(services, task, { kind, ...options }),
+    guide: (options) => guideTask(services, options),
     list: () => listSummaries(services),
     running: () => [...services.running.values()].map((view) => view()),
     show: async (reference) => {

@@ -139,6 +139,7 @@ export function viewStep(step: StepEntry): StepView {
       ? {}
       : { error: { code: step.error.code, message: step.error.message, retryable: step.error.retryable } }),
     ...(step.progress === undefined ? {} : { progress: { ...step.progress } }),
+    ...(step.fallback === undefined ? {} : { fallback: step.fallback }),
   };
 }
 
@@ -237,7 +238,8 @@ const DESCRIBERS: Describers = {
     `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
   step_failed: (event) => describeFailed(event),
   step_cancelled: (event) => `${event.step} cancelled: ${event.reason}`,
-  turn_recorded: (event) => `${event.step} turn ${event.turn}`,
+  turn_recorded: ({ step, turn, fallback }) =>
+    `${step} turn ${turn}${fallback === undefined ? "" : `, answered by ${fallback.answered} instead of ${fallback.asked}`}`,
   tool_intended: (event) => `${event.step} calls ${event.name}`,
   tool_completed: (event) => `${event.step} tool call ${event.call} done`,
   substep_intended: (event) => `${event.step} begins ${event.name}`,

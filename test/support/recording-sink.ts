@@ -56,7 +56,8 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     },
     progress: (report) => take("progress", report),
     milestone: (name, state) => takeLater("milestone", name, state),
-    turn: (value, usage) => takeLater("turn", value, usage),
+    turn: (value, usage, fallback) =>
+      fallback === undefined ? takeLater("turn", value, usage) : takeLater("turn", value, usage, fallback),
     beforeCall: () => takeLater("beforeCall"),
     wantApproval: (wish, input) => takeLater("wantApproval", wish, input),
     toolIntended: (call, tool) => takeLater("toolIntended", call, tool),

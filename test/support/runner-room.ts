@@ -43,6 +43,8 @@ export type RoomEnd = EventOf<"task_closed"> | { readonly error: unknown };
 export class RunnerRoom {
   readonly trace: string[] = [];
   readonly warnings: string[] = [];
+  /** What was left for this owner before it came. */
+  readonly waiting: ControlMessage[] = [];
   readonly clock: FakeClock;
   readonly log: HandLog;
   readonly performer: HandPerformer;
@@ -205,6 +207,7 @@ export class RunnerRoom {
       inbox: {
         listen: (receive) => {
           this.#receive = receive;
+          for (const message of this.waiting.splice(0)) void receive(message);
           return () => (this.#receive = undefined);
         },
         answer: async (message) => void (await this.#receive?.(message)),

@@ -88,6 +88,8 @@ export function createStepWork(kind: StepKind, parts: WorkParts = {}): StepWork 
     rendered: {},
     outputs: {},
     feedback: [],
+    guidance: [],
+    guidanceNow: () => [],
     uncertainties: [],
     story: () => ({}),
     locate: () => undefined,

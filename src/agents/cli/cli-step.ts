@@ -16,7 +16,7 @@ import type { StepOutcome, StepSink, StepWork } from "../../engine/ports.js";
 import { LineSplitter } from "../../process/capture.js";
 import type { ChildResult } from "../../process/contract.js";
 import { findJson } from "../answer-text.js";
-import { writeBriefing } from "../briefing.js";
+import { addGuidance, writeBriefing } from "../briefing.js";
 import { exitError, runChild } from "../child-run.js";
 import type { PerformerDeps } from "../contract.js";
 import { outcomeOfError, outputInvalid } from "../failure.js";
@@ -68,9 +68,11 @@ export async function performCli(deps: PerformerDeps, work: StepWork, { sink, si
 function promptOf(work: StepWork, profile: CliProfile): string {
   const { briefingTokensMax } = work.definition as CliStep;
   const text = textOf(work.rendered["prompt"]);
-  if (briefingTokensMax === undefined) return text;
+  // Each run of the agent is told all of it: nobody knows what its session has seen.
+  const guidance = work.guidanceNow();
+  if (briefingTokensMax === undefined) return addGuidance(text, guidance);
   const tokensMax = Math.min(briefingTokensMax, profile.briefingTokensMax ?? Infinity);
-  return `${writeBriefing(work, text, tokensMax)}\n\n${REPORT_FORM}`;
+  return `${writeBriefing({ ...work, guidance }, text, tokensMax)}\n\n${REPORT_FORM}`;
 }
 
 const GO_ON =

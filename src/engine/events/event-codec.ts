@@ -168,7 +168,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
     fields: { ...STEP, error: true, durationMs: true, usage: false, disposition: true },
   },
   step_cancelled: { family: "cancellation", fields: { ...STEP, reason: true } },
-  turn_recorded: { family: "turn", fields: { ...STEP, turn: true, value: true, usage: false } },
+  turn_recorded: { family: "turn", fields: { ...STEP, turn: true, value: true, usage: false, fallback: false } },
   tool_intended: { family: "tool", fields: { ...STEP, call: true, name: true, value: true, effects: true } },
   tool_completed: { family: "tool", fields: { ...STEP, call: true, value: true } },
   substep_intended: { family: "substep", fields: { ...STEP, name: true } },

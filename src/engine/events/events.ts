@@ -60,6 +60,13 @@ export interface StepError {
   readonly details?: JsonObject;
 }
 
+/** A model that answered in the place of another one. Names as `provider/model`. */
+export interface Fallback {
+  readonly asked: string;
+  readonly answered: string;
+  readonly why: string;
+}
+
 /** What the engine decided to do about a failure; inside the failure event. */
 export type FailureDisposition =
   | { readonly action: "retry"; readonly atMs: number; readonly attempt: number }
@@ -242,6 +249,7 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly turn: number;
       readonly value: ValueRef;
       readonly usage?: Usage;
+      readonly fallback?: Fallback;
     }
   | {
       readonly type: "tool_intended";

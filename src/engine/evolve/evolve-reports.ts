@@ -7,7 +7,11 @@ import { addTotals, addUsage, usageTotals } from "./totals.js";
 
 export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): void {
   historyOf(state, event.step).turns.push(event.value);
-  updateStep(state, event.step, (step) => ({ crashes: 0, usage: addUsage(step.usage, event.usage) }));
+  updateStep(state, event.step, (step) => ({
+    crashes: 0,
+    usage: addUsage(step.usage, event.usage),
+    fallback: event.fallback ?? step.fallback,
+  }));
   addTotals(state, usageTotals(state.totals, event.usage));
 }
 

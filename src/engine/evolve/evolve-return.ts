@@ -3,7 +3,7 @@
  *
  * The earlier state stands in the event, so folding needs nothing else; whoever folds puts it inline where it is a blob
  * (see `withInlineState`). What returns: where control stands, outputs, visits, channel, phases, evaluations, files. What
- * does not: limits, spend, decisions, checkpoints and the list of steps, which stay as facts of what happened.
+ * does not: limits, spend, decisions, guidance, checkpoints and the list of steps, which stay as facts of what happened.
  * What was in flight is not taken up in its midst: it is ready to start again, as the same visit in the next round, so
  * that it gets an identity and a key of its own, and is asked about where it may have acted.
  */
@@ -42,7 +42,14 @@ export function encodeWhole(state: TaskState): JsonValue {
 export function encodeForReturn(state: TaskState): JsonValue {
   const inFlight = new Set([...state.open, ...state.waiting, ...state.blocked]);
   const steps = new Map([...state.steps].filter(([id]) => inFlight.has(id)));
-  const left = { decisions: [], checkpoints: [], questions: new Map(), unsettled: new Set(), histories: new Map() };
+  const left = {
+    decisions: [],
+    guidance: [],
+    checkpoints: [],
+    questions: new Map(),
+    unsettled: new Set(),
+    histories: new Map(),
+  };
   return encodeWhole({ ...state, ...left, steps } as TaskState);
 }
 
@@ -81,6 +88,7 @@ export function forkTask(state: TaskState, event: EventOf<"task_forked">): void 
     else if (mine instanceof Set) for (const item of value as Set<never>) (mine as Set<unknown>).add(item);
   }
   state.decisions.push(...earlier.decisions);
+  state.guidance.push(...earlier.guidance);
   state.evaluations.push(...earlier.evaluations);
   state.totals = earlier.totals;
   state.atMs = earlier.atMs;

@@ -33,6 +33,7 @@ import { completeEvaluation, keepBest, recordScore } from "./evolve-evaluation.j
 import { forkTask } from "./evolve-return.js";
 import { answerQuestion, moveInQuestion, openQuestion, remindOfQuestion } from "./evolve-questions.js";
 import { rollBack } from "./evolve-rollback.js";
+import { keepGuidance } from "../people/guidance.js";
 import { requireTask } from "../lookup.js";
 import type { ScopeData, TaskState } from "../state/state.js";
 import { changeChannel } from "../events/wishes.js";
@@ -177,7 +178,7 @@ type PhaseData = Extract<ScopeData, { readonly scope: "phase" }>;
 /**
  * A decision is kept; some carry facts that are folded: `spawn` adds specialists to a phase, `next` gives a machine that
  * found no route its target, `settled` and `judged` close a phase's choice, `without` names the failures that it goes on
- * without, `request` is a person's wish, `consumes` the answered question it acts on.
+ * without, `request` is a person's wish or word, `consumes` the answered question it acts on.
  */
 function makeDecision(state: TaskState, decision: Decision): void {
   state.decisions.push(Object.freeze(decision));
@@ -187,6 +188,7 @@ function makeDecision(state: TaskState, decision: Decision): void {
   if (facts["request"] === "pause" || facts["request"] === "stop") {
     state.task = Object.freeze({ ...requireTask(state), request: facts["request"] });
   }
+  if (facts["request"] === "guidance") keepGuidance(state, decision, facts);
   const scope = subject === undefined ? undefined : state.scopes.get(subject);
   if (scope === undefined) return;
   if (scope.data.scope === "machine" && typeof facts["next"] === "string") {

@@ -4,6 +4,7 @@ import { decideThat, type Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
 import type { EngineInput } from "../input.js";
 import type { ControlMessage } from "../ports.js";
+import { guidanceBy } from "../people/guidance.js";
 import { decideAnswer } from "../people/questions.js";
 import type { TaskState } from "../state/state.js";
 import { currentPhase, recordCheckpoint } from "../triggers.js";
@@ -63,9 +64,12 @@ function wishesOf({ wishes }: { readonly wishes?: Wishes }): { readonly wishes?:
 }
 
 function describeTurn(choice: Choice, input: Extract<ReportInput, { kind: "turn" }>): EngineEvent {
-  const { step, attempt, value, usage } = input;
+  const { step, attempt, value, usage, fallback } = input;
   const turn = (choice.state.histories.get(step)?.turns.length ?? 0) + 1;
-  const spent = usage === undefined ? {} : { usage };
+  const spent = {
+    ...(usage === undefined ? {} : { usage }),
+    ...(fallback === undefined ? {} : { fallback }),
+  };
   return { type: "turn_recorded", atMs: choice.nowMs, step, attempt, turn, value, ...spent };
 }
 
@@ -90,6 +94,8 @@ export function decideMessage(choice: Choice, message: ControlMessage): readonly
     case "pause":
     case "stop":
       return isKnownRequest(choice.state, message) ? [] : [requestBy(choice, message)];
+    case "guidance":
+      return isKnownRequest(choice.state, message) ? [] : [guidanceBy(choice, message)];
     default:
       return unreachable(message);
   }

@@ -20,6 +20,7 @@ import {
 import { formatConfidence, percent, textOf } from "./confidence-text.js";
 import { describeFile, findReference, type SavedFile } from "./deliverables.js";
 import { childPath, requireTask } from "../lookup.js";
+import type { TaskState } from "../state/state.js";
 import { drawPicture, isWrittenBySteps } from "./task-picture.js";
 
 const FOLDER = "final";
@@ -124,7 +125,26 @@ function summarise({ state }: Choice, report: ConfidenceReportView): string {
     ...(definition.description === undefined ? [] : [definition.description]),
     `Outcome: ${root?.outcome ?? "done"}`,
     ["| | phase | outcome | confidence | score | specialists |", "|---|---|---|---|---|---|", ...phases].join("\n"),
+    ...describeFallbacks(state),
+    ...describeGuidance(state),
     "## Decisions",
     decisions.join("\n"),
   ].join("\n\n")}\n`;
+}
+
+/** Who answered in another's place; why is in the history. */
+function describeFallbacks({ steps }: TaskState): readonly string[] {
+  const lines = [...steps.values()].flatMap(({ path, fallback }) =>
+    fallback === undefined ? [] : [`- ${path}: ${textOf(fallback.answered)} instead of ${textOf(fallback.asked)}`],
+  );
+  return lines.length === 0 ? [] : ["## Answered by a fallback", lines.join("\n")];
+}
+
+function describeGuidance({ guidance }: TaskState): readonly string[] {
+  if (guidance.length === 0) return [];
+  const lines = guidance.map(({ by, path, text }) => {
+    const about = path === undefined ? "" : ` for ${path}`;
+    return `- **${textOf(by)}**${about}: ${textOf(text)}`;
+  });
+  return ["## Guidance", lines.join("\n")];
 }

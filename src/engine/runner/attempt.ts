@@ -10,7 +10,7 @@ import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import type { StepDefinition } from "../../definition/workflow.js";
-import type { EngineEvent, ValueRef } from "../events/events.js";
+import type { EngineEvent, Fallback, ValueRef } from "../events/events.js";
 import type { EngineInput } from "../input.js";
 import type { Sanitiser, StepSink, SubstepSink, WishSink } from "../ports.js";
 import type { StepEntry, TaskState } from "../state/state.js";
@@ -98,7 +98,8 @@ export class Attempt {
           state: await this.#store(state),
           ...wishesOf(this.#wishes),
         }),
-      turn: async (value, usage) => this.#record({ kind: "turn", value: await this.#store(value), usage }),
+      turn: async (value, usage, fallback) =>
+        this.#record({ kind: "turn", value: await this.#store(value), usage, ...this.#fallbackOf(fallback) }),
       beforeCall: () => this.#ask({ kind: "before_call", ...this.#identity() }),
       wantApproval: async (wish, input) =>
         this.#ask({ kind: "approval_wanted", ...this.#identity(), wish, input: this.#clean(input) }),
@@ -137,6 +138,14 @@ export class Attempt {
       outer.takeSubstep(name, wished.wishes);
     };
     return { ...this.#createWishSink(inner), complete };
+  }
+
+  #fallbackOf(fallback: Fallback | undefined): { readonly fallback?: Fallback } {
+    if (fallback === undefined) return {};
+    const { asked, answered, why } = fallback;
+    return {
+      fallback: { asked, answered, why: this.#deps.sanitiser.cleanText(why).slice(0, LIMITS.errorTextBytesMax) },
+    };
   }
 
   /** What is decided may end the attempt. */

@@ -50,6 +50,8 @@ interface Batch {
 export class Decisions {
   readonly #deps: DecisionsDeps;
   readonly #mailbox = new Mailbox();
+  /** Inputs on their way after which something may start. */
+  #freeingNext = 0;
   #nextLook: Promise<void> | undefined;
   #ended: { readonly error: unknown } | undefined;
 
@@ -73,7 +75,12 @@ export class Decisions {
 
   /** Takes one input all the way; resolves with what was recorded and acted on. */
   async submit(input: EngineInput): Promise<readonly EngineEvent[]> {
-    const batch = await this.#mailbox.run(() => this.#decideAndFold(input));
+    const frees = MAY_FREE.has(input.kind) ? 1 : 0;
+    this.#freeingNext += frees;
+    const batch = await this.#mailbox.run(() => {
+      this.#freeingNext -= frees;
+      return this.#decideAndFold(input);
+    });
     if (batch.events.length > 0) await this.#settle(batch);
     return batch.events;
   }
@@ -82,7 +89,9 @@ export class Decisions {
     const { state, mayStart, onFolded } = this.#deps;
     const batch: Batch = { events: [], firstN: state.position + 1, required: [] };
     await this.#foldOnce(input, batch);
-    if (MAY_FREE.has(input.kind)) {
+    // What was said before a task goes on counts for the first thing that begins: it stands behind, and frees in its turn.
+    const isFollowed = input.kind === "resumed" && this.#freeingNext > 0;
+    if (MAY_FREE.has(input.kind) && !isFollowed) {
       for (let rounds = 1; mayStart() && (await this.#foldOnce({ kind: "advance" }, batch)) > 0; rounds += 1)
         if (rounds >= LIMITS.advanceRoundsMax) throw endless(state, batch.events.at(-1), "what may start");
     }

@@ -188,7 +188,7 @@ export class TaskRunner {
       () => true,
       () => false,
     );
-    if (isNews && message.kind !== "checkpoint") this.leave(leaveFor(message));
+    if (isNews && (message.kind === "pause" || message.kind === "stop")) this.leave(leaveFor(message));
     return recorded;
   }
 
@@ -300,7 +300,7 @@ export class TaskRunner {
   }
 }
 
-function leaveFor({ kind, by, note }: { kind: "pause" | "stop"; by: string; note?: string }): LeaveRequest {
+function leaveFor({ kind, by, note }: Extract<ControlMessage, { kind: "pause" | "stop" }>): LeaveRequest {
   const why = `by ${by}${note === undefined ? "" : `: ${note}`}`;
   return kind === "pause"
     ? { end: "paused", reason: `paused ${why}`, exitStatus: EXIT_STATUS.personNeeded, cancel: false }

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.j
 import type { StepDefinition } from "../../definition/workflow.js";
 import type { StepWork, TaskFacts } from "../ports.js";
 import { findApproval } from "../people/approval.js";
+import { isToldGuidance, listGuidance } from "../people/guidance.js";
 import { locateFor } from "../views/describe-scope.js";
 import { findReference } from "../pictures/deliverables.js";
 import { isBriefed } from "../intent.js";
@@ -43,6 +44,8 @@ export async function assembleWork(
     rendered,
     outputs: await loadOutputs({ state, values }, listOf(rendered["uses"]), isRead(definition)),
     feedback: phase?.feedback ?? [],
+    guidance: listOf(rendered["guidance"]).filter((text) => typeof text === "string"),
+    guidanceNow: () => (isToldGuidance(definition) ? listGuidance(state, step.path) : []),
     uncertainties: listOf(rendered["uncertainties"]),
     story: () => describeStory(state),
     locate: (part) => locateFor(state, step.path, part),

@@ -44,6 +44,7 @@ export function captureState(state: TaskState): CapturedState {
       blocked: [...state.blocked],
       scopes: [...state.scopes.values()],
       decisions: state.decisions.slice(),
+      ...(state.guidance.length === 0 ? {} : { guidance: state.guidance.slice() }),
       questions: [...state.questions.values()],
       unsettled: [...state.unsettled],
       phases: [...state.phases.values()],

@@ -88,6 +88,8 @@ export function decodeSections(value: JsonObject): TaskState {
   });
   for (const section of ["open", "waiting", "blocked", "unsettled"] as const) fillSet(state[section], value, section);
   fillList(state.decisions, value, { section: "decisions", fields: { id: "string", agent: "string", type: "string" } });
+  if (value["guidance"] !== undefined)
+    fillList(state.guidance, value, { section: "guidance", fields: { text: "string", by: "string", atMs: "number" } });
   fillList(state.evaluations, value, {
     section: "evaluations",
     fields: { path: "string", iteration: "number", scores: "object" },

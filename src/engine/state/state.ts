@@ -15,6 +15,7 @@ import type { SavedFile } from "../pictures/deliverables.js";
 import type {
   ConfidenceReport,
   EndOfWorkflow,
+  Fallback,
   ProcessRef,
   ScorerIssue,
   StepError,
@@ -23,6 +24,7 @@ import type {
   Usage,
   ValueRef,
 } from "../events/events.js";
+import type { Guidance } from "../people/guidance.js";
 import type { Question } from "../people/question.js";
 import type { Wishes } from "../events/wishes.js";
 import { NO_TOTALS, type Totals } from "../evolve/totals.js";
@@ -109,6 +111,8 @@ export interface StepEntry {
   readonly blockers: readonly string[];
   readonly assumptions: readonly string[];
   readonly usage?: Usage;
+  /** The latest turn that another model than the one asked first has answered. */
+  readonly fallback?: Fallback;
   readonly progress?: { readonly fraction?: number; readonly message?: string };
   readonly partial?: ValueRef;
   readonly milestone?: { readonly name: string; readonly state: ValueRef; readonly wishes?: Wishes };
@@ -337,6 +341,8 @@ export interface TaskState {
   readonly stored: Map<string, string[]>;
   readonly channel: Map<string, JsonValue>;
   readonly decisions: Decision[];
+  /** What people said, in the order it was taken; see people/guidance.ts. */
+  readonly guidance: Guidance[];
   readonly questions: Map<QuestionId, QuestionEntry>;
   /** Questions that are open, or answered and not consumed. */
   readonly unsettled: Set<QuestionId>;
@@ -372,6 +378,7 @@ export function createState(): TaskState {
     stored: new Map(),
     channel: new Map(),
     decisions: [],
+    guidance: [],
     questions: new Map(),
     unsettled: new Set(),
     phases: new Map(),

@@ -4,7 +4,7 @@
  *   accumulate  every output
  *   last_only   the newest output (of the members of a group, that of the group); a member does not see its siblings
  *   explicit    what the step's `input` names; steps that call no model still see every input of the workflow
- * With `max_tokens` the outputs that are seen are made to fit: `drop_oldest` hides the oldest ones, never the newest;
+ * With `max_tokens` the outputs that are seen are made to fit beside what a person said, which is never cut: `drop_oldest` hides the oldest ones, never the newest;
  * `truncate` cuts the longest texts to one length; `summarize` does the same, as no model is asked for a summary.
  * Gates, questions, routes and the final output see everything.
  * Units: a token is four characters of JSON. Source: CONDUCTOR-YAML 1.2, 1.7.
@@ -16,6 +16,7 @@ import { loadValue, type Choice } from "../choice.js";
 import type { ValueRef } from "../events/events.js";
 import { parentPathOf } from "../events/identity.js";
 import { findPlace, findWorkflow, requireTask } from "../lookup.js";
+import { isToldGuidance, listGuidance } from "../people/guidance.js";
 
 export interface ContextView {
   /** Only what the step names is seen. */
@@ -39,7 +40,7 @@ export function createContextView(choice: Choice, path: string, node: StepDefini
   const rule = findWorkflow(choice.state, path)?.node.context ?? requireTask(choice.state).definition.context;
   if (UNLIMITED.has(node.kind) || (rule.mode === "accumulate" && rule.tokensMax === undefined)) return undefined;
   const hidden = new Map<string, string>();
-  const fit = rule.tokensMax === undefined ? undefined : fitOutputs(choice, path, rule);
+  const fit = rule.tokensMax === undefined ? undefined : fitOutputs(choice, { path, node }, rule);
   const newest = rule.mode === "last_only" ? (listSeen(choice, path).at(-1)?.path ?? "") : undefined;
   const named = rule.mode === "explicit" ? referencesOf(node) : undefined;
   const hide = (name: string, why: string): undefined => void hidden.set(name, why);
@@ -160,8 +161,14 @@ function sizeOf(choice: Choice, ref: ValueRef): number {
 }
 
 /** What has to give way so that the outputs fit. */
-function fitOutputs(choice: Choice, path: string, { tokensMax = 0, trim }: ContextRule): Fit {
-  const room = tokensMax * CHARACTERS_PER_TOKEN;
+function fitOutputs(
+  choice: Choice,
+  { path, node }: { readonly path: string; readonly node: StepDefinition },
+  { tokensMax = 0, trim }: ContextRule,
+): Fit {
+  const guidance = isToldGuidance(node) ? listGuidance(choice.state, path) : [];
+  const taken = guidance.reduce((sum, text) => sum + text.length, 0);
+  const room = Math.max(0, tokensMax * CHARACTERS_PER_TOKEN - taken);
   const seen = listSeen(choice, path);
   const total = seen.reduce((sum, { value }) => sum + sizeOf(choice, value), 0);
   if (total <= room) return { dropped: new Set() };

@@ -45,6 +45,7 @@ export type AuditEvent =
   | "recovered"
   | "read"
   | "answered"
+  | "guided"
   | "loss_accepted"
   | "changes_accepted"
   | "taken_over"

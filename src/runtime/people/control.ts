@@ -11,6 +11,7 @@ import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
 import type { QuestionId } from "../../base/ids.js";
 import { createUuid } from "../../base/ids.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
+import { LIMITS } from "../../base/limits.js";
 import type { Log } from "../../base/log.js";
 import type { RandomSource } from "../../base/random.js";
 import { PIN_PREFIX } from "../../checkpoint/pins.js";
@@ -117,6 +118,32 @@ export async function leaveRequest(deps: ControlDeps, body: JsonObject): Promise
   const key = `${REQUEST_PREFIX}${id}`;
   await deps.task.putOnce(key, encodeControlFile(deps.vault, key, body));
   return { key, id };
+}
+
+type GuidanceMessage = Extract<ControlMessage, { readonly kind: "guidance" }>;
+
+/** What people said and no owner has taken yet, the oldest first; a request that does not open is none. */
+export async function listGuidanceLeft(deps: Pick<ControlDeps, "task" | "vault">): Promise<readonly GuidanceMessage[]> {
+  const found: GuidanceMessage[] = [];
+  for (const { key } of await deps.task.list(REQUEST_PREFIX)) {
+    const bytes = await deps.task.get(key);
+    const message = bytes === undefined ? undefined : tryToOpen(deps.vault, key, bytes);
+    if (message?.kind === "guidance") found.push({ ...message, id: key.slice(REQUEST_PREFIX.length) });
+  }
+  return found.sort(byTime);
+}
+
+function byTime({ at: left }: GuidanceMessage, { at: right }: GuidanceMessage): number {
+  return left < right ? -1 : Number(left > right);
+}
+
+function tryToOpen(vault: TaskVault, key: string, bytes: Uint8Array): ControlMessage | undefined {
+  try {
+    return parseMessage(decodeControlFile(vault, key, bytes));
+  } catch (error) {
+    if (error instanceof SplashdownError && error.code !== "INTERNAL") return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -248,9 +275,16 @@ function parseMessage(body: JsonObject): ControlMessage | undefined {
     case "pause":
     case "stop":
       return { kind: body["kind"], by, ...note };
+    case "guidance":
+      return parseGuidance(body, by);
     default:
       return undefined;
   }
+}
+
+function parseGuidance({ text, path, at }: JsonObject, by: string): GuidanceMessage | undefined {
+  if (typeof text !== "string" || text.length > LIMITS.guidanceCharsMax || typeof at !== "string") return undefined;
+  return { kind: "guidance", text, by, at, ...(typeof path === "string" ? { path } : {}) };
 }
 
 function parseAnswer(body: JsonObject): Answer | undefined {

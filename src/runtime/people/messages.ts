@@ -123,7 +123,7 @@ export async function requestOfTask(
       by: request.by ?? services.environment.user,
       ...note,
     });
-    await awaitTaken(services, task, key);
+    await requireTaken(services, task, key);
     const view: RequestView = { task: task.name, request: request.kind, owner: owner ?? {} };
     if (request.kind !== "checkpoint") return view;
     const checkpoint = await findRequested(services, task, id);
@@ -133,20 +133,28 @@ export async function requestOfTask(
   }
 }
 
-async function awaitTaken({ clock }: Services, task: TaskStore, key: string): Promise<void> {
+/** Waits until the owner has taken a request, or it turns out that it will not. */
+export async function awaitTaken(
+  { clock }: Pick<Services, "clock">,
+  task: TaskStore,
+  key: string,
+): Promise<"taken" | "late" | "ownerless"> {
   const endMs = clock.monotonicMs() + TAKEN_WITHIN_MS;
   for (let look = 1; (await task.get(key)) !== undefined; look += 1) {
-    if (clock.monotonicMs() > endMs) {
-      await task.remove(key);
-      const { owner } = await task.ownerState();
-      throw notRunning(task, `${describeOwner(owner)} did not take the request within ${TAKEN_WITHIN_MS / 1000} s`);
-    }
-    if (look % LOOKS_PER_OWNER === 0 && (await hasEnded(task))) {
-      await task.remove(key);
-      throw notRunning(task, "its owner ended before it took the request");
-    }
+    if (clock.monotonicMs() > endMs) return "late";
+    if (look % LOOKS_PER_OWNER === 0 && (await hasEnded(task))) return "ownerless";
     await clock.sleep(POLL_MS);
   }
+  return "taken";
+}
+
+async function requireTaken(services: Services, task: TaskStore, key: string): Promise<void> {
+  const outcome = await awaitTaken(services, task, key);
+  if (outcome === "taken") return;
+  await task.remove(key);
+  if (outcome === "ownerless") throw notRunning(task, "its owner ended before it took the request");
+  const { owner } = await task.ownerState();
+  throw notRunning(task, `${describeOwner(owner)} did not take the request within ${TAKEN_WITHIN_MS / 1000} s`);
 }
 
 async function hasEnded(task: TaskStore): Promise<boolean> {

@@ -34,6 +34,8 @@ export interface SpecialistRequest {
   readonly outputs: { readonly [key: string]: unknown };
   /** What the evaluator asked to improve. */
   readonly feedback: readonly string[];
+  /** What people said while the task was under way (splashdown guide), oldest first: all of it that came before this attempt. */
+  readonly guidance: readonly string[];
   /** What the orchestrator wants to know, where it launched this specialist for that. */
   readonly uncertainties: readonly unknown[];
   /** Where an earlier attempt got to; null on a fresh start. */
@@ -118,8 +120,8 @@ export interface SpecialistBlockerLine {
   readonly [key: string]: unknown;
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/specialist-protocol.schema.json","anyOf":[{"$ref":"#/$defs/request"},{"$ref":"#/$defs/control_line"},{"$ref":"#/$defs/report"}],"$defs":{"request":{"type":"object","additionalProperties":false,"required":["task","phase","step","inputs","input","outputs","feedback","uncertainties","resume"],"properties":{"task":{"type":"object","additionalProperties":false,"required":["name","id"],"properties":{"name":{"type":"string"},"id":{"type":"string"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","number","iteration"],"properties":{"name":{"type":"string"},"number":{"type":"integer","minimum":0},"iteration":{"type":"integer","minimum":0}}},"step":{"type":"object","additionalProperties":false,"required":["name","path","visit","attempt","idempotency_key"],"properties":{"name":{"type":"string"},"path":{"type":"string"},"visit":{"type":"integer","minimum":0},"attempt":{"type":"integer","minimum":1},"idempotency_key":{"type":"string"}}},"inputs":{"type":"object"},"input":{"type":"object"},"outputs":{"type":"object"},"feedback":{"type":"array","items":{"type":"string"}},"uncertainties":{"type":"array"},"resume":{"anyOf":[{"type":"null"},{"type":"object","additionalProperties":false,"required":["milestone"],"properties":{"milestone":{"type":"object","additionalProperties":false,"required":["name","state"],"properties":{"name":{"type":"string"},"state":true}}}}]},"evaluations":{"type":"array","items":{"type":"object"}},"decisions":{"type":"array","items":{"type":"object"}},"confidence":{"type":"object"},"dimension":{"type":"string"}}},"report":{"anyOf":[{"$ref":"#/$defs/envelope"},{"$ref":"#/$defs/bare_output"}]},"envelope":{"type":"object","additionalProperties":false,"required":["output"],"properties":{"output":true,"confidence":{"anyOf":[{"$ref":"#/$defs/fraction"},{"$ref":"#/$defs/confidence_parts"},{"type":"null"}]},"factors":{"$ref":"#/$defs/texts"},"uncertainties":{"type":["array","null"]},"blockers":{"$ref":"#/$defs/texts"},"assumptions":{"$ref":"#/$defs/texts"}}},"bare_output":{"not":{"type":"object","required":["output"]}},"texts":{"type":["array","null"],"items":{"type":"string"}},"fraction":{"type":"number","minimum":0,"maximum":1},"confidence_parts":{"type":"object","additionalProperties":false,"required":["knowledge","information","implementation","validation"],"properties":{"knowledge":{"$ref":"#/$defs/fraction"},"information":{"$ref":"#/$defs/fraction"},"implementation":{"$ref":"#/$defs/fraction"},"validation":{"$ref":"#/$defs/fraction"}}},"control_line":{"anyOf":[{"$ref":"#/$defs/progress_line"},{"$ref":"#/$defs/milestone_line"},{"$ref":"#/$defs/partial_line"},{"$ref":"#/$defs/confidence_line"},{"$ref":"#/$defs/blocker_line"}]},"progress_line":{"type":"object","required":["type"],"properties":{"type":{"const":"progress"},"fraction":{"$ref":"#/$defs/fraction"},"message":{"type":"string"}}},"milestone_line":{"type":"object","required":["type","name"],"properties":{"type":{"const":"milestone"},"name":{"type":"string","minLength":1},"state":true}},"partial_line":{"type":"object","required":["type"],"properties":{"type":{"const":"partial"},"output":true}},"confidence_line":{"type":"object","required":["type","value"],"properties":{"type":{"const":"confidence"},"value":{"$ref":"#/$defs/fraction"}}},"blocker_line":{"type":"object","required":["type","text"],"properties":{"type":{"const":"blocker"},"text":{"type":"string","minLength":1}}}}};
-const schema32 = {"type":"object","additionalProperties":false,"required":["task","phase","step","inputs","input","outputs","feedback","uncertainties","resume"],"properties":{"task":{"type":"object","additionalProperties":false,"required":["name","id"],"properties":{"name":{"type":"string"},"id":{"type":"string"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","number","iteration"],"properties":{"name":{"type":"string"},"number":{"type":"integer","minimum":0},"iteration":{"type":"integer","minimum":0}}},"step":{"type":"object","additionalProperties":false,"required":["name","path","visit","attempt","idempotency_key"],"properties":{"name":{"type":"string"},"path":{"type":"string"},"visit":{"type":"integer","minimum":0},"attempt":{"type":"integer","minimum":1},"idempotency_key":{"type":"string"}}},"inputs":{"type":"object"},"input":{"type":"object"},"outputs":{"type":"object"},"feedback":{"type":"array","items":{"type":"string"}},"uncertainties":{"type":"array"},"resume":{"anyOf":[{"type":"null"},{"type":"object","additionalProperties":false,"required":["milestone"],"properties":{"milestone":{"type":"object","additionalProperties":false,"required":["name","state"],"properties":{"name":{"type":"string"},"state":true}}}}]},"evaluations":{"type":"array","items":{"type":"object"}},"decisions":{"type":"array","items":{"type":"object"}},"confidence":{"type":"object"},"dimension":{"type":"string"}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/specialist-protocol.schema.json","anyOf":[{"$ref":"#/$defs/request"},{"$ref":"#/$defs/control_line"},{"$ref":"#/$defs/report"}],"$defs":{"request":{"type":"object","additionalProperties":false,"required":["task","phase","step","inputs","input","outputs","feedback","guidance","uncertainties","resume"],"properties":{"task":{"type":"object","additionalProperties":false,"required":["name","id"],"properties":{"name":{"type":"string"},"id":{"type":"string"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","number","iteration"],"properties":{"name":{"type":"string"},"number":{"type":"integer","minimum":0},"iteration":{"type":"integer","minimum":0}}},"step":{"type":"object","additionalProperties":false,"required":["name","path","visit","attempt","idempotency_key"],"properties":{"name":{"type":"string"},"path":{"type":"string"},"visit":{"type":"integer","minimum":0},"attempt":{"type":"integer","minimum":1},"idempotency_key":{"type":"string"}}},"inputs":{"type":"object"},"input":{"type":"object"},"outputs":{"type":"object"},"feedback":{"type":"array","items":{"type":"string"}},"guidance":{"type":"array","items":{"type":"string"}},"uncertainties":{"type":"array"},"resume":{"anyOf":[{"type":"null"},{"type":"object","additionalProperties":false,"required":["milestone"],"properties":{"milestone":{"type":"object","additionalProperties":false,"required":["name","state"],"properties":{"name":{"type":"string"},"state":true}}}}]},"evaluations":{"type":"array","items":{"type":"object"}},"decisions":{"type":"array","items":{"type":"object"}},"confidence":{"type":"object"},"dimension":{"type":"string"}}},"report":{"anyOf":[{"$ref":"#/$defs/envelope"},{"$ref":"#/$defs/bare_output"}]},"envelope":{"type":"object","additionalProperties":false,"required":["output"],"properties":{"output":true,"confidence":{"anyOf":[{"$ref":"#/$defs/fraction"},{"$ref":"#/$defs/confidence_parts"},{"type":"null"}]},"factors":{"$ref":"#/$defs/texts"},"uncertainties":{"type":["array","null"]},"blockers":{"$ref":"#/$defs/texts"},"assumptions":{"$ref":"#/$defs/texts"}}},"bare_output":{"not":{"type":"object","required":["output"]}},"texts":{"type":["array","null"],"items":{"type":"string"}},"fraction":{"type":"number","minimum":0,"maximum":1},"confidence_parts":{"type":"object","additionalProperties":false,"required":["knowledge","information","implementation","validation"],"properties":{"knowledge":{"$ref":"#/$defs/fraction"},"information":{"$ref":"#/$defs/fraction"},"implementation":{"$ref":"#/$defs/fraction"},"validation":{"$ref":"#/$defs/fraction"}}},"control_line":{"anyOf":[{"$ref":"#/$defs/progress_line"},{"$ref":"#/$defs/milestone_line"},{"$ref":"#/$defs/partial_line"},{"$ref":"#/$defs/confidence_line"},{"$ref":"#/$defs/blocker_line"}]},"progress_line":{"type":"object","required":["type"],"properties":{"type":{"const":"progress"},"fraction":{"$ref":"#/$defs/fraction"},"message":{"type":"string"}}},"milestone_line":{"type":"object","required":["type","name"],"properties":{"type":{"const":"milestone"},"name":{"type":"string","minLength":1},"state":true}},"partial_line":{"type":"object","required":["type"],"properties":{"type":{"const":"partial"},"output":true}},"confidence_line":{"type":"object","required":["type","value"],"properties":{"type":{"const":"confidence"},"value":{"$ref":"#/$defs/fraction"}}},"blocker_line":{"type":"object","required":["type","text"],"properties":{"type":{"const":"blocker"},"text":{"type":"string","minLength":1}}}}};
+const schema32 = {"type":"object","additionalProperties":false,"required":["task","phase","step","inputs","input","outputs","feedback","guidance","uncertainties","resume"],"properties":{"task":{"type":"object","additionalProperties":false,"required":["name","id"],"properties":{"name":{"type":"string"},"id":{"type":"string"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","number","iteration"],"properties":{"name":{"type":"string"},"number":{"type":"integer","minimum":0},"iteration":{"type":"integer","minimum":0}}},"step":{"type":"object","additionalProperties":false,"required":["name","path","visit","attempt","idempotency_key"],"properties":{"name":{"type":"string"},"path":{"type":"string"},"visit":{"type":"integer","minimum":0},"attempt":{"type":"integer","minimum":1},"idempotency_key":{"type":"string"}}},"inputs":{"type":"object"},"input":{"type":"object"},"outputs":{"type":"object"},"feedback":{"type":"array","items":{"type":"string"}},"guidance":{"type":"array","items":{"type":"string"}},"uncertainties":{"type":"array"},"resume":{"anyOf":[{"type":"null"},{"type":"object","additionalProperties":false,"required":["milestone"],"properties":{"milestone":{"type":"object","additionalProperties":false,"required":["name","state"],"properties":{"name":{"type":"string"},"state":true}}}}]},"evaluations":{"type":"array","items":{"type":"object"}},"decisions":{"type":"array","items":{"type":"object"}},"confidence":{"type":"object"},"dimension":{"type":"string"}}};
 const func1 = Object.prototype.hasOwnProperty;
 const schema33 = {"anyOf":[{"$ref":"#/$defs/progress_line"},{"$ref":"#/$defs/milestone_line"},{"$ref":"#/$defs/partial_line"},{"$ref":"#/$defs/confidence_line"},{"$ref":"#/$defs/blocker_line"}]};
 const schema36 = {"type":"object","required":["type","name"],"properties":{"type":{"const":"milestone"},"name":{"type":"string","minLength":1},"state":true}};
@@ -1232,8 +1234,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(data.uncertainties === undefined){
-const err7 = {instancePath,schemaPath:"#/$defs/request/required",keyword:"required",params:{missingProperty: "uncertainties"},message:"must have required property '"+"uncertainties"+"'"};
+if(data.guidance === undefined){
+const err7 = {instancePath,schemaPath:"#/$defs/request/required",keyword:"required",params:{missingProperty: "guidance"},message:"must have required property '"+"guidance"+"'"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1242,8 +1244,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(data.resume === undefined){
-const err8 = {instancePath,schemaPath:"#/$defs/request/required",keyword:"required",params:{missingProperty: "resume"},message:"must have required property '"+"resume"+"'"};
+if(data.uncertainties === undefined){
+const err8 = {instancePath,schemaPath:"#/$defs/request/required",keyword:"required",params:{missingProperty: "uncertainties"},message:"must have required property '"+"uncertainties"+"'"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1252,9 +1254,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-for(const key0 in data){
-if(!(func1.call(schema32.properties, key0))){
-const err9 = {instancePath,schemaPath:"#/$defs/request/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(data.resume === undefined){
+const err9 = {instancePath,schemaPath:"#/$defs/request/required",keyword:"required",params:{missingProperty: "resume"},message:"must have required property '"+"resume"+"'"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1263,12 +1264,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-if(data.task !== undefined){
-let data0 = data.task;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.name === undefined){
-const err10 = {instancePath:instancePath+"/task",schemaPath:"#/$defs/request/properties/task/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+for(const key0 in data){
+if(!(func1.call(schema32.properties, key0))){
+const err10 = {instancePath,schemaPath:"#/$defs/request/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1277,8 +1275,12 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(data0.id === undefined){
-const err11 = {instancePath:instancePath+"/task",schemaPath:"#/$defs/request/properties/task/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+if(data.task !== undefined){
+let data0 = data.task;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.name === undefined){
+const err11 = {instancePath:instancePath+"/task",schemaPath:"#/$defs/request/properties/task/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1287,9 +1289,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-for(const key1 in data0){
-if(!((key1 === "name") || (key1 === "id"))){
-const err12 = {instancePath:instancePath+"/task",schemaPath:"#/$defs/request/properties/task/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(data0.id === undefined){
+const err12 = {instancePath:instancePath+"/task",schemaPath:"#/$defs/request/properties/task/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1298,10 +1299,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-if(data0.name !== undefined){
-if(typeof data0.name !== "string"){
-const err13 = {instancePath:instancePath+"/task/name",schemaPath:"#/$defs/request/properties/task/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key1 in data0){
+if(!((key1 === "name") || (key1 === "id"))){
+const err13 = {instancePath:instancePath+"/task",schemaPath:"#/$defs/request/properties/task/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1311,9 +1311,9 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data0.id !== undefined){
-if(typeof data0.id !== "string"){
-const err14 = {instancePath:instancePath+"/task/id",schemaPath:"#/$defs/request/properties/task/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.name !== undefined){
+if(typeof data0.name !== "string"){
+const err14 = {instancePath:instancePath+"/task/name",schemaPath:"#/$defs/request/properties/task/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1323,9 +1323,9 @@ vErrors.push(err14);
 errors++;
 }
 }
-}
-else {
-const err15 = {instancePath:instancePath+"/task",schemaPath:"#/$defs/request/properties/task/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data0.id !== undefined){
+if(typeof data0.id !== "string"){
+const err15 = {instancePath:instancePath+"/task/id",schemaPath:"#/$defs/request/properties/task/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1335,11 +1335,9 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.phase !== undefined){
-let data3 = data.phase;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3.name === undefined){
-const err16 = {instancePath:instancePath+"/phase",schemaPath:"#/$defs/request/properties/phase/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+else {
+const err16 = {instancePath:instancePath+"/task",schemaPath:"#/$defs/request/properties/task/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1348,8 +1346,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(data3.number === undefined){
-const err17 = {instancePath:instancePath+"/phase",schemaPath:"#/$defs/request/properties/phase/required",keyword:"required",params:{missingProperty: "number"},message:"must have required property '"+"number"+"'"};
+}
+if(data.phase !== undefined){
+let data3 = data.phase;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.name === undefined){
+const err17 = {instancePath:instancePath+"/phase",schemaPath:"#/$defs/request/properties/phase/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1358,8 +1360,8 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(data3.iteration === undefined){
-const err18 = {instancePath:instancePath+"/phase",schemaPath:"#/$defs/request/properties/phase/required",keyword:"required",params:{missingProperty: "iteration"},message:"must have required property '"+"iteration"+"'"};
+if(data3.number === undefined){
+const err18 = {instancePath:instancePath+"/phase",schemaPath:"#/$defs/request/properties/phase/required",keyword:"required",params:{missingProperty: "number"},message:"must have required property '"+"number"+"'"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1368,9 +1370,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-for(const key2 in data3){
-if(!(((key2 === "name") || (key2 === "number")) || (key2 === "iteration"))){
-const err19 = {instancePath:instancePath+"/phase",schemaPath:"#/$defs/request/properties/phase/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(data3.iteration === undefined){
+const err19 = {instancePath:instancePath+"/phase",schemaPath:"#/$defs/request/properties/phase/required",keyword:"required",params:{missingProperty: "iteration"},message:"must have required property '"+"iteration"+"'"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1379,10 +1380,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-}
-if(data3.name !== undefined){
-if(typeof data3.name !== "string"){
-const err20 = {instancePath:instancePath+"/phase/name",schemaPath:"#/$defs/request/properties/phase/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key2 in data3){
+if(!(((key2 === "name") || (key2 === "number")) || (key2 === "iteration"))){
+const err20 = {instancePath:instancePath+"/phase",schemaPath:"#/$defs/request/properties/phase/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1392,10 +1392,9 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data3.number !== undefined){
-let data5 = data3.number;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err21 = {instancePath:instancePath+"/phase/number",schemaPath:"#/$defs/request/properties/phase/properties/number/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data3.name !== undefined){
+if(typeof data3.name !== "string"){
+const err21 = {instancePath:instancePath+"/phase/name",schemaPath:"#/$defs/request/properties/phase/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1404,9 +1403,11 @@ vErrors.push(err21);
 }
 errors++;
 }
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-const err22 = {instancePath:instancePath+"/phase/number",schemaPath:"#/$defs/request/properties/phase/properties/number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data3.number !== undefined){
+let data5 = data3.number;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err22 = {instancePath:instancePath+"/phase/number",schemaPath:"#/$defs/request/properties/phase/properties/number/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -1415,12 +1416,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-}
-}
-if(data3.iteration !== undefined){
-let data6 = data3.iteration;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err23 = {instancePath:instancePath+"/phase/iteration",schemaPath:"#/$defs/request/properties/phase/properties/iteration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err23 = {instancePath:instancePath+"/phase/number",schemaPath:"#/$defs/request/properties/phase/properties/number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -1429,9 +1427,12 @@ vErrors.push(err23);
 }
 errors++;
 }
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-const err24 = {instancePath:instancePath+"/phase/iteration",schemaPath:"#/$defs/request/properties/phase/properties/iteration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data3.iteration !== undefined){
+let data6 = data3.iteration;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err24 = {instancePath:instancePath+"/phase/iteration",schemaPath:"#/$defs/request/properties/phase/properties/iteration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -1440,11 +1441,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err25 = {instancePath:instancePath+"/phase",schemaPath:"#/$defs/request/properties/phase/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+const err25 = {instancePath:instancePath+"/phase/iteration",schemaPath:"#/$defs/request/properties/phase/properties/iteration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -1454,11 +1453,10 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.step !== undefined){
-let data7 = data.step;
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-if(data7.name === undefined){
-const err26 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/phase",schemaPath:"#/$defs/request/properties/phase/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -1467,8 +1465,12 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(data7.path === undefined){
-const err27 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+}
+if(data.step !== undefined){
+let data7 = data.step;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(data7.name === undefined){
+const err27 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -1477,8 +1479,8 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(data7.visit === undefined){
-const err28 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/required",keyword:"required",params:{missingProperty: "visit"},message:"must have required property '"+"visit"+"'"};
+if(data7.path === undefined){
+const err28 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1487,8 +1489,8 @@ vErrors.push(err28);
 }
 errors++;
 }
-if(data7.attempt === undefined){
-const err29 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/required",keyword:"required",params:{missingProperty: "attempt"},message:"must have required property '"+"attempt"+"'"};
+if(data7.visit === undefined){
+const err29 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/required",keyword:"required",params:{missingProperty: "visit"},message:"must have required property '"+"visit"+"'"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1497,8 +1499,8 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(data7.idempotency_key === undefined){
-const err30 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/required",keyword:"required",params:{missingProperty: "idempotency_key"},message:"must have required property '"+"idempotency_key"+"'"};
+if(data7.attempt === undefined){
+const err30 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/required",keyword:"required",params:{missingProperty: "attempt"},message:"must have required property '"+"attempt"+"'"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1507,9 +1509,8 @@ vErrors.push(err30);
 }
 errors++;
 }
-for(const key3 in data7){
-if(!(((((key3 === "name") || (key3 === "path")) || (key3 === "visit")) || (key3 === "attempt")) || (key3 === "idempotency_key"))){
-const err31 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(data7.idempotency_key === undefined){
+const err31 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/required",keyword:"required",params:{missingProperty: "idempotency_key"},message:"must have required property '"+"idempotency_key"+"'"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1518,10 +1519,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-}
-if(data7.name !== undefined){
-if(typeof data7.name !== "string"){
-const err32 = {instancePath:instancePath+"/step/name",schemaPath:"#/$defs/request/properties/step/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key3 in data7){
+if(!(((((key3 === "name") || (key3 === "path")) || (key3 === "visit")) || (key3 === "attempt")) || (key3 === "idempotency_key"))){
+const err32 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1531,9 +1531,9 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data7.path !== undefined){
-if(typeof data7.path !== "string"){
-const err33 = {instancePath:instancePath+"/step/path",schemaPath:"#/$defs/request/properties/step/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data7.name !== undefined){
+if(typeof data7.name !== "string"){
+const err33 = {instancePath:instancePath+"/step/name",schemaPath:"#/$defs/request/properties/step/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1543,10 +1543,9 @@ vErrors.push(err33);
 errors++;
 }
 }
-if(data7.visit !== undefined){
-let data10 = data7.visit;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err34 = {instancePath:instancePath+"/step/visit",schemaPath:"#/$defs/request/properties/step/properties/visit/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data7.path !== undefined){
+if(typeof data7.path !== "string"){
+const err34 = {instancePath:instancePath+"/step/path",schemaPath:"#/$defs/request/properties/step/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1555,9 +1554,11 @@ vErrors.push(err34);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-const err35 = {instancePath:instancePath+"/step/visit",schemaPath:"#/$defs/request/properties/step/properties/visit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data7.visit !== undefined){
+let data10 = data7.visit;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err35 = {instancePath:instancePath+"/step/visit",schemaPath:"#/$defs/request/properties/step/properties/visit/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -1566,12 +1567,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-}
-}
-if(data7.attempt !== undefined){
-let data11 = data7.attempt;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-const err36 = {instancePath:instancePath+"/step/attempt",schemaPath:"#/$defs/request/properties/step/properties/attempt/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 < 0 || isNaN(data10)){
+const err36 = {instancePath:instancePath+"/step/visit",schemaPath:"#/$defs/request/properties/step/properties/visit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -1580,9 +1578,12 @@ vErrors.push(err36);
 }
 errors++;
 }
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 1 || isNaN(data11)){
-const err37 = {instancePath:instancePath+"/step/attempt",schemaPath:"#/$defs/request/properties/step/properties/attempt/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data7.attempt !== undefined){
+let data11 = data7.attempt;
+if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+const err37 = {instancePath:instancePath+"/step/attempt",schemaPath:"#/$defs/request/properties/step/properties/attempt/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -1591,11 +1592,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-}
-if(data7.idempotency_key !== undefined){
-if(typeof data7.idempotency_key !== "string"){
-const err38 = {instancePath:instancePath+"/step/idempotency_key",schemaPath:"#/$defs/request/properties/step/properties/idempotency_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 1 || isNaN(data11)){
+const err38 = {instancePath:instancePath+"/step/attempt",schemaPath:"#/$defs/request/properties/step/properties/attempt/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -1606,8 +1605,9 @@ errors++;
 }
 }
 }
-else {
-const err39 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data7.idempotency_key !== undefined){
+if(typeof data7.idempotency_key !== "string"){
+const err39 = {instancePath:instancePath+"/step/idempotency_key",schemaPath:"#/$defs/request/properties/step/properties/idempotency_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -1617,10 +1617,9 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data.inputs !== undefined){
-let data13 = data.inputs;
-if(!(data13 && typeof data13 == "object" && !Array.isArray(data13))){
-const err40 = {instancePath:instancePath+"/inputs",schemaPath:"#/$defs/request/properties/inputs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+else {
+const err40 = {instancePath:instancePath+"/step",schemaPath:"#/$defs/request/properties/step/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -1630,10 +1629,10 @@ vErrors.push(err40);
 errors++;
 }
 }
-if(data.input !== undefined){
-let data14 = data.input;
-if(!(data14 && typeof data14 == "object" && !Array.isArray(data14))){
-const err41 = {instancePath:instancePath+"/input",schemaPath:"#/$defs/request/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.inputs !== undefined){
+let data13 = data.inputs;
+if(!(data13 && typeof data13 == "object" && !Array.isArray(data13))){
+const err41 = {instancePath:instancePath+"/inputs",schemaPath:"#/$defs/request/properties/inputs/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -1643,15 +1642,28 @@ vErrors.push(err41);
 errors++;
 }
 }
-if(data.outputs !== undefined){
-let data15 = data.outputs;
-if(!(data15 && typeof data15 == "object" && !Array.isArray(data15))){
-const err42 = {instancePath:instancePath+"/outputs",schemaPath:"#/$defs/request/properties/outputs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.input !== undefined){
+let data14 = data.input;
+if(!(data14 && typeof data14 == "object" && !Array.isArray(data14))){
+const err42 = {instancePath:instancePath+"/input",schemaPath:"#/$defs/request/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err42];
 }
 else {
 vErrors.push(err42);
+}
+errors++;
+}
+}
+if(data.outputs !== undefined){
+let data15 = data.outputs;
+if(!(data15 && typeof data15 == "object" && !Array.isArray(data15))){
+const err43 = {instancePath:instancePath+"/outputs",schemaPath:"#/$defs/request/properties/outputs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
 }
 errors++;
 }
@@ -1662,19 +1674,7 @@ if(Array.isArray(data16)){
 const len0 = data16.length;
 for(let i0=0; i0<len0; i0++){
 if(typeof data16[i0] !== "string"){
-const err43 = {instancePath:instancePath+"/feedback/" + i0,schemaPath:"#/$defs/request/properties/feedback/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err43];
-}
-else {
-vErrors.push(err43);
-}
-errors++;
-}
-}
-}
-else {
-const err44 = {instancePath:instancePath+"/feedback",schemaPath:"#/$defs/request/properties/feedback/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err44 = {instancePath:instancePath+"/feedback/" + i0,schemaPath:"#/$defs/request/properties/feedback/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -1684,9 +1684,9 @@ vErrors.push(err44);
 errors++;
 }
 }
-if(data.uncertainties !== undefined){
-if(!(Array.isArray(data.uncertainties))){
-const err45 = {instancePath:instancePath+"/uncertainties",schemaPath:"#/$defs/request/properties/uncertainties/type",keyword:"type",params:{type: "array"},message:"must be array"};
+}
+else {
+const err45 = {instancePath:instancePath+"/feedback",schemaPath:"#/$defs/request/properties/feedback/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -1696,13 +1696,13 @@ vErrors.push(err45);
 errors++;
 }
 }
-if(data.resume !== undefined){
-let data19 = data.resume;
-const _errs47 = errors;
-let valid8 = false;
-const _errs48 = errors;
-if(data19 !== null){
-const err46 = {instancePath:instancePath+"/resume",schemaPath:"#/$defs/request/properties/resume/anyOf/0/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.guidance !== undefined){
+let data18 = data.guidance;
+if(Array.isArray(data18)){
+const len1 = data18.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data18[i1] !== "string"){
+const err46 = {instancePath:instancePath+"/guidance/" + i1,schemaPath:"#/$defs/request/properties/guidance/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -1711,12 +1711,10 @@ vErrors.push(err46);
 }
 errors++;
 }
-var _valid1 = _errs48 === errors;
-valid8 = valid8 || _valid1;
-const _errs50 = errors;
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-if(data19.milestone === undefined){
-const err47 = {instancePath:instancePath+"/resume",schemaPath:"#/$defs/request/properties/resume/anyOf/1/required",keyword:"required",params:{missingProperty: "milestone"},message:"must have required property '"+"milestone"+"'"};
+}
+}
+else {
+const err47 = {instancePath:instancePath+"/guidance",schemaPath:"#/$defs/request/properties/guidance/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -1725,9 +1723,10 @@ vErrors.push(err47);
 }
 errors++;
 }
-for(const key4 in data19){
-if(!(key4 === "milestone")){
-const err48 = {instancePath:instancePath+"/resume",schemaPath:"#/$defs/request/properties/resume/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+}
+if(data.uncertainties !== undefined){
+if(!(Array.isArray(data.uncertainties))){
+const err48 = {instancePath:instancePath+"/uncertainties",schemaPath:"#/$defs/request/properties/uncertainties/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -1737,11 +1736,13 @@ vErrors.push(err48);
 errors++;
 }
 }
-if(data19.milestone !== undefined){
-let data20 = data19.milestone;
-if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-if(data20.name === undefined){
-const err49 = {instancePath:instancePath+"/resume/milestone",schemaPath:"#/$defs/request/properties/resume/anyOf/1/properties/milestone/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data.resume !== undefined){
+let data21 = data.resume;
+const _errs51 = errors;
+let valid10 = false;
+const _errs52 = errors;
+if(data21 !== null){
+const err49 = {instancePath:instancePath+"/resume",schemaPath:"#/$defs/request/properties/resume/anyOf/0/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -1750,8 +1751,12 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data20.state === undefined){
-const err50 = {instancePath:instancePath+"/resume/milestone",schemaPath:"#/$defs/request/properties/resume/anyOf/1/properties/milestone/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+var _valid1 = _errs52 === errors;
+valid10 = valid10 || _valid1;
+const _errs54 = errors;
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+if(data21.milestone === undefined){
+const err50 = {instancePath:instancePath+"/resume",schemaPath:"#/$defs/request/properties/resume/anyOf/1/required",keyword:"required",params:{missingProperty: "milestone"},message:"must have required property '"+"milestone"+"'"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -1760,9 +1765,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-for(const key5 in data20){
-if(!((key5 === "name") || (key5 === "state"))){
-const err51 = {instancePath:instancePath+"/resume/milestone",schemaPath:"#/$defs/request/properties/resume/anyOf/1/properties/milestone/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+for(const key4 in data21){
+if(!(key4 === "milestone")){
+const err51 = {instancePath:instancePath+"/resume",schemaPath:"#/$defs/request/properties/resume/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -1772,9 +1777,11 @@ vErrors.push(err51);
 errors++;
 }
 }
-if(data20.name !== undefined){
-if(typeof data20.name !== "string"){
-const err52 = {instancePath:instancePath+"/resume/milestone/name",schemaPath:"#/$defs/request/properties/resume/anyOf/1/properties/milestone/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data21.milestone !== undefined){
+let data22 = data21.milestone;
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+if(data22.name === undefined){
+const err52 = {instancePath:instancePath+"/resume/milestone",schemaPath:"#/$defs/request/properties/resume/anyOf/1/properties/milestone/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -1783,10 +1790,8 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-}
-else {
-const err53 = {instancePath:instancePath+"/resume/milestone",schemaPath:"#/$defs/request/properties/resume/anyOf/1/properties/milestone/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data22.state === undefined){
+const err53 = {instancePath:instancePath+"/resume/milestone",schemaPath:"#/$defs/request/properties/resume/anyOf/1/properties/milestone/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -1795,10 +1800,9 @@ vErrors.push(err53);
 }
 errors++;
 }
-}
-}
-else {
-const err54 = {instancePath:instancePath+"/resume",schemaPath:"#/$defs/request/properties/resume/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key5 in data22){
+if(!((key5 === "name") || (key5 === "state"))){
+const err54 = {instancePath:instancePath+"/resume/milestone",schemaPath:"#/$defs/request/properties/resume/anyOf/1/properties/milestone/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -1807,10 +1811,10 @@ vErrors.push(err54);
 }
 errors++;
 }
-var _valid1 = _errs50 === errors;
-valid8 = valid8 || _valid1;
-if(!valid8){
-const err55 = {instancePath:instancePath+"/resume",schemaPath:"#/$defs/request/properties/resume/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+}
+if(data22.name !== undefined){
+if(typeof data22.name !== "string"){
+const err55 = {instancePath:instancePath+"/resume/milestone/name",schemaPath:"#/$defs/request/properties/resume/anyOf/1/properties/milestone/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -1819,26 +1823,10 @@ vErrors.push(err55);
 }
 errors++;
 }
-else {
-errors = _errs47;
-if(vErrors !== null){
-if(_errs47){
-vErrors.length = _errs47;
+}
 }
 else {
-vErrors = null;
-}
-}
-}
-}
-if(data.evaluations !== undefined){
-let data22 = data.evaluations;
-if(Array.isArray(data22)){
-const len1 = data22.length;
-for(let i1=0; i1<len1; i1++){
-let data23 = data22[i1];
-if(!(data23 && typeof data23 == "object" && !Array.isArray(data23))){
-const err56 = {instancePath:instancePath+"/evaluations/" + i1,schemaPath:"#/$defs/request/properties/evaluations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err56 = {instancePath:instancePath+"/resume/milestone",schemaPath:"#/$defs/request/properties/resume/anyOf/1/properties/milestone/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -1850,7 +1838,7 @@ errors++;
 }
 }
 else {
-const err57 = {instancePath:instancePath+"/evaluations",schemaPath:"#/$defs/request/properties/evaluations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err57 = {instancePath:instancePath+"/resume",schemaPath:"#/$defs/request/properties/resume/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -1859,15 +1847,10 @@ vErrors.push(err57);
 }
 errors++;
 }
-}
-if(data.decisions !== undefined){
-let data24 = data.decisions;
-if(Array.isArray(data24)){
-const len2 = data24.length;
-for(let i2=0; i2<len2; i2++){
-let data25 = data24[i2];
-if(!(data25 && typeof data25 == "object" && !Array.isArray(data25))){
-const err58 = {instancePath:instancePath+"/decisions/" + i2,schemaPath:"#/$defs/request/properties/decisions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+var _valid1 = _errs54 === errors;
+valid10 = valid10 || _valid1;
+if(!valid10){
+const err58 = {instancePath:instancePath+"/resume",schemaPath:"#/$defs/request/properties/resume/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -1876,10 +1859,26 @@ vErrors.push(err58);
 }
 errors++;
 }
-}
+else {
+errors = _errs51;
+if(vErrors !== null){
+if(_errs51){
+vErrors.length = _errs51;
 }
 else {
-const err59 = {instancePath:instancePath+"/decisions",schemaPath:"#/$defs/request/properties/decisions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+vErrors = null;
+}
+}
+}
+}
+if(data.evaluations !== undefined){
+let data24 = data.evaluations;
+if(Array.isArray(data24)){
+const len2 = data24.length;
+for(let i2=0; i2<len2; i2++){
+let data25 = data24[i2];
+if(!(data25 && typeof data25 == "object" && !Array.isArray(data25))){
+const err59 = {instancePath:instancePath+"/evaluations/" + i2,schemaPath:"#/$defs/request/properties/evaluations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -1889,10 +1888,9 @@ vErrors.push(err59);
 errors++;
 }
 }
-if(data.confidence !== undefined){
-let data26 = data.confidence;
-if(!(data26 && typeof data26 == "object" && !Array.isArray(data26))){
-const err60 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/request/properties/confidence/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+else {
+const err60 = {instancePath:instancePath+"/evaluations",schemaPath:"#/$defs/request/properties/evaluations/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -1902,9 +1900,14 @@ vErrors.push(err60);
 errors++;
 }
 }
-if(data.dimension !== undefined){
-if(typeof data.dimension !== "string"){
-const err61 = {instancePath:instancePath+"/dimension",schemaPath:"#/$defs/request/properties/dimension/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.decisions !== undefined){
+let data26 = data.decisions;
+if(Array.isArray(data26)){
+const len3 = data26.length;
+for(let i3=0; i3<len3; i3++){
+let data27 = data26[i3];
+if(!(data27 && typeof data27 == "object" && !Array.isArray(data27))){
+const err61 = {instancePath:instancePath+"/decisions/" + i3,schemaPath:"#/$defs/request/properties/decisions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -1916,7 +1919,7 @@ errors++;
 }
 }
 else {
-const err62 = {instancePath,schemaPath:"#/$defs/request/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err62 = {instancePath:instancePath+"/decisions",schemaPath:"#/$defs/request/properties/decisions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -1925,12 +1928,49 @@ vErrors.push(err62);
 }
 errors++;
 }
+}
+if(data.confidence !== undefined){
+let data28 = data.confidence;
+if(!(data28 && typeof data28 == "object" && !Array.isArray(data28))){
+const err63 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/request/properties/confidence/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+}
+if(data.dimension !== undefined){
+if(typeof data.dimension !== "string"){
+const err64 = {instancePath:instancePath+"/dimension",schemaPath:"#/$defs/request/properties/dimension/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+}
+}
+else {
+const err65 = {instancePath,schemaPath:"#/$defs/request/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
 var _valid0 = _errs1 === errors;
 valid0 = valid0 || _valid0;
 if(_valid0){
 var props1 = true;
 }
-const _errs70 = errors;
+const _errs74 = errors;
 if(!(validate21(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate21.errors : vErrors.concat(validate21.errors);
 errors = vErrors.length;
@@ -1938,7 +1978,7 @@ errors = vErrors.length;
 else {
 var props2 = validate21.evaluated.props;
 }
-var _valid0 = _errs70 === errors;
+var _valid0 = _errs74 === errors;
 valid0 = valid0 || _valid0;
 if(_valid0){
 if(props1 !== true && props2 !== undefined){
@@ -1951,7 +1991,7 @@ Object.assign(props1, props2);
 }
 }
 }
-const _errs71 = errors;
+const _errs75 = errors;
 if(!(validate27(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
 errors = vErrors.length;
@@ -1959,7 +1999,7 @@ errors = vErrors.length;
 else {
 var props3 = validate27.evaluated.props;
 }
-var _valid0 = _errs71 === errors;
+var _valid0 = _errs75 === errors;
 valid0 = valid0 || _valid0;
 if(_valid0){
 if(props1 !== true && props3 !== undefined){
@@ -1973,12 +2013,12 @@ Object.assign(props1, props3);
 }
 }
 if(!valid0){
-const err63 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const err66 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
-vErrors = [err63];
+vErrors = [err66];
 }
 else {
-vErrors.push(err63);
+vErrors.push(err66);
 }
 errors++;
 }

@@ -128,6 +128,7 @@ describe("--json", () => {
       ["recover", ["recover"]],
       ["show", ["show", "crashed"]],
       ["answer", ["answer", "crashed", "rerun"]],
+      ["guide", ["guide", "crashed", "in euros"]],
       ["show", ["show", "crashed"]],
       ["list", ["list"]],
       ["show", ["show", "t"]],

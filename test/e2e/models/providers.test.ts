@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { CheckView } from "../../../src/runtime/contract.js";
+import type { CheckView, TaskView, ValidateView } from "../../../src/runtime/contract.js";
 import { MODEL_KEY as CANARY, ONE_STEP, openModelPlace as open, RUN_FLOW as RUN } from "../../support/model-place.js";
 import { answer, goodAnswer, toolAnswer, type RawReply } from "../../support/raw-server.js";
 
@@ -46,6 +46,45 @@ describe("a model over the wire", () => {
       code: 0,
       stdout: expect.stringContaining("did you mean anthropic?") as string,
     });
+  });
+
+  it("of a judge, a planner, an orchestrator and who carries out a plan are looked at as those of a file's steps", async () => {
+    const { place } = await open({ replies: [] });
+    const notesOf = async (file: string, text: string): Promise<readonly string[]> => {
+      place.write(file, text);
+      const { notes = [] } = (await place.run(["validate", file, "--json"])).json<ValidateView>();
+      return notes.flatMap((note) => /^provider (\w+) is not known here/.exec(note)?.[1] ?? []);
+    };
+    const judged = `workflow: {name: judged, runtime: {provider: local, default_model: m}}
+atlas: {mode: model, provider: atlaz, model: m}
+consolidate: {provider: merga}
+phases:
+  - name: p
+    specialists: [{name: a, prompt: "x"}]
+    evaluate: {scorers: [{dimension: quality, provider: judgea, rubric: "good?"}]}
+`;
+    expect(await notesOf("judged.yaml", judged)).toEqual(["judgea", "atlaz", "merga"]);
+    const goal = `workflow: {name: goal, runtime: {provider: worka}}
+goal: "a report"
+plan: {provider: plana}
+atlas: {mode: model, provider: atlaz}
+`;
+    expect(await notesOf("goal.yaml", goal)).toEqual(["plana", "worka", "atlaz"]);
+  });
+
+  it("that answers in another one's place is named with the step, and why", async () => {
+    const flow = ONE_STEP.replace("provider: local", "provider: google").replace(
+      'prompt: "hello"',
+      'prompt: "hello", fallback: [{provider: local, model: spare}]',
+    );
+    const { place } = await open({ replies: [goodAnswer("Good day")], flow });
+    expect((await place.run(RUN)).code).toBe(0);
+    const { stdout } = await place.run(["show", "t"]);
+    expect(stdout).toMatch(
+      /answered by a fallback\n {2}main\/work@1\.1: local\/spare instead of google\/m\n {4}because .*npm install/,
+    );
+    const [step] = (await place.run(["show", "t", "--json"])).json<TaskView>().steps;
+    expect(step?.fallback).toMatchObject({ asked: "google/m", answered: "local/spare" });
   });
 
   it("that is not installed is named with the command that installs it", async () => {

@@ -227,6 +227,34 @@ export const SCENARIOS: readonly Scenario[] = [
     picture: pictureOfTasks,
   },
   {
+    name: "guidance to a running task",
+    workflow: threeSteps,
+    strideFactor: 2,
+    bodies: {
+      a: async (_context, place) => {
+        if (place.acts.filter(({ step }) => step === "a").length > 1) return undefined;
+        const { taken } = await (await place.another()).guide({ task: "t", text: "in euros" });
+        if (taken) place.tell("taken");
+        place.tell("left");
+        return { output: { did: "a" } };
+      },
+      b: ({ guidance }, { told }) => {
+        if (told.some(({ what }) => what === "taken") && guidance[0] !== "in euros") throw new Error("b was not told");
+        return undefined;
+      },
+    },
+    prepare: async () => undefined,
+    act: (place) => requireStatus(place.run("t"), "done"),
+    redo: (place) => requireStatus(place.goOn("t"), "done"),
+    missing: async (place, looking) => {
+      const { guidance } = await place.verbs.show("t");
+      if (!looking.told.has("left")) return undefined;
+      if (guidance[0]?.text !== "in euros") return "something was said, and nothing of it is there";
+      return findUnaudited(place, looking, { task: "t", event: "guided" });
+    },
+    picture: pictureOfTasks,
+  },
+  {
     name: "keys init, ack",
     workflow: threeSteps,
     variables: {},

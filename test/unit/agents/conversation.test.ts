@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
 import type { WorkflowFunctions } from "../../../src/definition/files/loaded-workflow.js";
+import { createScriptedModel } from "../../../src/agents/scripted-model.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
+import { realClock } from "../../support/real-clock.js";
 import { createRecordingSink } from "../../support/recording-sink.js";
 import { createStepWork, type WorkParts } from "../../support/step-work.js";
 
@@ -170,19 +172,23 @@ describe("a step with fallbacks", () => {
   const good = {
     call: () => Promise.resolve({ say: "hi", factors: [], usage: { calls: 1, tokensIn: 1, tokensOut: 1 } }),
   };
-  const perform = (options: JsonObject) => {
+  const perform = (options: JsonObject, sink = createRecordingSink()) => {
     const modelOf = (provider: string) => ({ busy: failing, spare: good })[provider];
     const room = openPerformerRoom({ modelOf });
     rooms.push(room);
-    return room.perform(createStepWork("model", { definition: { provider: "busy", options } }));
+    return room.perform(createStepWork("model", { definition: { provider: "busy", options } }), { sink });
   };
 
-  it("is answered by the next one, and says so", async () => {
-    expect(await perform({ fallback: [{ provider: "spare", model: "small" }] })).toMatchObject({
+  it("is answered by the next one, and says so, with the turn too", async () => {
+    const sink = createRecordingSink();
+    expect(await perform({ fallback: [{ provider: "spare", model: "small" }] }, sink)).toMatchObject({
       status: "completed",
       output: { result: "hi" },
       factors: ["answered by the fallback spare/small: busy answered 500"],
     });
+    expect(sink.of("turn").map(([, , fallback]) => fallback)).toEqual([
+      { asked: "busy", answered: "spare/small", why: "busy answered 500" },
+    ]);
   });
 
   it("fails with what the last one said when none answers", async () => {
@@ -190,5 +196,56 @@ describe("a step with fallbacks", () => {
       status: "failed",
       error: { code: "MODEL_UNAVAILABLE", message: expect.stringContaining("provider none") as string },
     });
+  });
+});
+
+describe("E10: guidance in a conversation", () => {
+  const answers = { work: [CALL("double", 2), CALL("double", 4), { say: "8" }] };
+
+  /** A model that is told of what it was asked, and a person who speaks after some turns. */
+  async function guided(said: (turn: number) => readonly string[], parts: WorkParts = {}) {
+    const asked: string[][] = [];
+    const scripted = createScriptedModel(answers, realClock);
+    const room = openPerformerRoom({
+      functions: tools().functions,
+      modelOf: () => ({
+        call: (request, ends) => {
+          asked.push(request.messages.flatMap((message) => (message.role === "user" ? [message.text] : [])));
+          return scripted.call(request, ends);
+        },
+      }),
+    });
+    rooms.push(room);
+    const sink = createRecordingSink();
+    const guidanceNow = () => said((parts.turns?.length ?? 0) + sink.of("turn").length);
+    await room.perform(
+      createStepWork("model", { definition: TOOLS, rendered: { prompt: "Work." }, ...parts, guidanceNow }),
+      {
+        sink,
+      },
+    );
+    return { asked, turns: sink.of("turn").map(([turn]) => turn as JsonObject) };
+  }
+
+  it("is told before the next turn, once, and the turn says how much was told", async () => {
+    const { asked, turns } = await guided((turn) => (turn === 0 ? [] : ["in euros"]));
+    expect(asked.map((texts) => texts.length)).toEqual([1, 2, 2]);
+    expect(asked[1]?.[1]).toMatch(/^# Guidance\n\n[^\n]+\n- in euros$/);
+    expect(turns.map(({ told }) => told)).toEqual([undefined, 1, 1]);
+  });
+
+  it("is told again at the same place after a crash, and what came since after it", async () => {
+    const before = await guided((turn) => (turn === 0 ? [] : ["in euros"]));
+    const { asked, turns } = await guided(() => ["in euros", "by Friday"], { turns: before.turns.slice(0, 2) });
+    expect(asked).toHaveLength(1);
+    expect(asked[0]?.map((text) => text.split("\n- ").slice(1))).toEqual([[], ["in euros"], ["by Friday"]]);
+    expect(turns.map(({ told }) => told)).toEqual([2]);
+  });
+
+  it("that its prompt has is not told again", async () => {
+    const { asked, turns } = await guided(() => ["in euros"], { guidance: ["in euros"] });
+    expect(asked.map((texts) => texts.length)).toEqual([1, 1, 1]);
+    expect(asked[0]?.[0]).toMatch(/^Work\.\n\n# Guidance\n/);
+    expect(turns.map(({ told }) => told)).toEqual([undefined, undefined, undefined]);
   });
 });

@@ -59,6 +59,18 @@ describe("reports of a running step", () => {
     expect(harness.state.histories.size).toBe(0);
   });
 
+  it("say who answered in another model's place, for as long as the task is kept", () => {
+    const harness = running();
+    const { id: step } = harness.step("main/a");
+    const fallback = { asked: "openai/big", answered: "ollama/small", why: "429" };
+    harness.submit({ kind: "turn", step, attempt: 1, value: { inline: "t1" }, fallback });
+    harness.submit({ kind: "turn", step, attempt: 1, value: { inline: "t2" } });
+    expect(harness.of("turn_recorded").map((event) => event.fallback)).toEqual([fallback, undefined]);
+    harness.perform = () => done(1);
+    harness.finish();
+    expect(harness.step("main/a").fallback).toEqual(fallback);
+  });
+
   it("are refused from a closed attempt", () => {
     const harness = running();
     const { id: step } = harness.step("main/a");

@@ -1,0 +1,29 @@
+/** What people said to a task, as views show it. */
+import type { TaskState } from "../../engine/state/state.js";
+import type { GuidanceView } from "../contract.js";
+import { formatTime } from "../views.js";
+import { listGuidanceLeft, type ControlDeps } from "./control.js";
+
+/** What was taken, in its order; then what waits for the next owner. */
+export async function viewGuidance(
+  opened: Pick<ControlDeps, "task" | "vault">,
+  { guidance }: TaskState,
+): Promise<GuidanceView[]> {
+  const known = new Set(guidance.map(({ id }) => id));
+  const left = (await listGuidanceLeft(opened)).filter(({ id }) => !known.has(id));
+  return [
+    ...guidance.map((one) => viewOne({ ...one, at: formatTime(one.atMs) }, true)),
+    ...left.map((one) => viewOne(one, false)),
+  ];
+}
+
+interface Said {
+  readonly text: string;
+  readonly by: string;
+  readonly at: string;
+  readonly path?: string;
+}
+
+function viewOne({ text, by, at, path }: Said, taken: boolean): GuidanceView {
+  return { text, by, at, ...(path === undefined ? {} : { step: path }), taken };
+}

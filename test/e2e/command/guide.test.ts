@@ -1,0 +1,94 @@
+/** `guide`: what a person says to a task under way reaches what begins after it, whoever is killed meanwhile. */
+import { describe, expect, it } from "vitest";
+import type { EventView, GuideView, RunView, TaskView, TimelineView } from "../../../src/runtime/contract.js";
+import { openPlace, type CommandPlace } from "../../support/command-place.js";
+import { release, startHeld, writeHeldSteps } from "../../support/held-steps.js";
+import { expectView } from "../../support/view-schemas.js";
+
+const WORKFLOW = `workflow: {name: told, entry_point: a}
+agents:
+  - {name: a, command: [sh, step.sh, a], effects: none, routes: [{to: b}]}
+  - {name: b, command: [sh, -c, 'cat > input-b; echo null'], effects: none, routes: [{to: c}]}
+  - {name: c, command: [sh, -c, 'cat > input-c; echo null'], effects: none}
+`;
+
+function prepare(): CommandPlace {
+  const place = openPlace();
+  writeHeldSteps(place, ["unused"]);
+  place.write("told.yaml", WORKFLOW);
+  return place;
+}
+
+const heardBy = (place: CommandPlace, step: string): unknown =>
+  (JSON.parse(place.read(`input-${step}`)) as { guidance: unknown }).guidance;
+
+describe("splashdown guide", () => {
+  it(
+    "reaches what begins after it, though the owner is killed between taking and using it",
+    { timeout: 120_000 },
+    async () => {
+      const place = prepare();
+      const running = await startHeld(place, "a", { args: ["run", "told.yaml", "--task", "t"] });
+      const first = (await place.run(["guide", "t", "in euros\u001b[2J", "--json"])).json<GuideView>();
+      expectView("guide", first);
+      expect(first).toMatchObject({ task: "t", text: "in euros\\u001b[2J", by: "tester", taken: true });
+      running.child.kill("SIGKILL");
+      await running.done;
+      place.write("more.md", "by Friday\n");
+      const second = await place.run(["guide", "t", "--file", "more.md", "--step", "c", "--by", "bob"]);
+      expect(second.stdout).toBe("kept for t for main/c, which takes it as soon as it goes on: splashdown resume t\n");
+      const shown = (await place.run(["show", "t", "--json"])).json<TaskView>();
+      expectView("show", shown);
+      expect(shown.guidance.map(({ text, by, step, taken }) => [text, by, step, taken])).toEqual([
+        ["in euros\\u001b[2J", "tester", undefined, true],
+        ["by Friday", "bob", "main/c", false],
+      ]);
+      release(place, "a");
+      const end = await place.run(["run", "told.yaml", "--task", "t", "--json"]);
+      expect(end.json<RunView>()).toMatchObject({ status: "done", how: "taken_up" });
+      expect(heardBy(place, "b")).toEqual(["in euros\\u001b[2J"]);
+      expect(heardBy(place, "c")).toEqual(["in euros\\u001b[2J", "by Friday"]);
+      await expectTold(place);
+      const late = await place.run(["guide", "t", "too late"]);
+      expect(late.code).toBe(2);
+      expect(late.stderr).toContain("task t cannot be told anything: it is done");
+    },
+  );
+
+  it("reads stdin, and says what is wrong with a text or a step", { timeout: 60_000 }, async () => {
+    const place = prepare();
+    const running = await startHeld(place, "a", { args: ["run", "told.yaml", "--task", "t"] });
+    const piped = await place.run(["guide", "t", "-", "--step", "main"], { input: "short\nand plain\n" });
+    expect(piped.stdout).toBe("t was told for main; what begins from now on takes it into account\n");
+    const refused = async (...args: readonly string[]): Promise<string> => {
+      const { code, stderr } = await place.run(["guide", "t", ...args]);
+      expect(code).toBe(2);
+      return stderr;
+    };
+    expect(await refused("x".repeat(8_001))).toContain("guidance of 8001 characters is over the limit of 8000");
+    expect(await refused(" ")).toContain("guidance needs a text");
+    expect(await refused("x", "--step", "mian/b")).toContain("did you mean main/b?");
+    running.child.kill("SIGTERM");
+    await running.done;
+    release(place, "a");
+    expect((await place.run(["resume", "t"])).code).toBe(0);
+    expect(heardBy(place, "b")).toEqual(["short\nand plain"]);
+  });
+});
+
+/** Once, by whom, in every account of the task. */
+async function expectTold(place: CommandPlace): Promise<void> {
+  const events = (await place.run(["events", "t", "--json"])).json<EventView[]>();
+  expect(events.filter(({ text }) => text.includes("guidance")).map(({ text }) => text)).toEqual([
+    "person:tester decided: guidance: in euros\\u001b[2J",
+    "person:bob decided: guidance for main/c: by Friday",
+  ]);
+  const { marks } = (await place.run(["show", "t", "--timeline", "--json"])).json<TimelineView>();
+  expect(marks.filter(({ text }) => text.includes("guidance"))).toHaveLength(2);
+  const audit = await place.run(["audit", "show", "t"]);
+  expect(audit.stdout.match(/guided/g)).toHaveLength(2);
+  const replay = (await place.run(["debug", "replay", "--checkpoint=t:latest", "--json"])).json<{
+    differences: unknown[];
+  }>();
+  expect(replay.differences).toEqual([]);
+}
