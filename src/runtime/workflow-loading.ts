@@ -217,8 +217,8 @@ function describeChanges(comparison: DefinitionComparison): { path: string; how:
     paths.map((path) => ({ path, how }));
   return [
     ...list(comparison.changed, "changed"),
-    ...list(comparison.added, "added"),
-    ...list(comparison.removed, "removed"),
+    ...list([...comparison.scopes.added, ...comparison.added], "added"),
+    ...list([...comparison.scopes.removed, ...comparison.removed], "removed"),
     ...comparison.renamed.map(({ from, to }) => ({ path: from, how: `renamed to ${to}` })),
     ...(comparison.structure
       ? [{ path: "(structure)", how: "order, routes, evaluation or confidence rules changed" }]

@@ -131,6 +131,51 @@ steps:
     }
   });
 
+  it("tells a scope that only has a new name as that, and nothing of what is in it, twins included", async () => {
+    const twins = GROUPED.replace("{name: b, value: 2}", "{name: b, value: 1, timeout: 5}");
+    for (const [text, from, to] of [
+      [twins, "name: p\n", "p"],
+      [NESTED, "name: m\n", "m"],
+      [NESTED, "name: g,", "g"],
+      [NESTED.replace("name: g,", "name: g, depends_on: [m],"), "name: g,", "g"],
+    ] as const) {
+      const found = compareDefinitions(
+        await load(text),
+        await load(text.replace(from, from.replace(`: ${to}`, ": new"))),
+      );
+      expect(found).toMatchObject({
+        renamed: [{ from: `main/${to}`, to: "main/new" }],
+        added: [],
+        removed: [],
+        changed: [],
+        scopes: { added: [], removed: [] },
+        structure: false,
+        policy: false,
+      });
+    }
+  });
+
+  it("follows what waits for a scope that has a new name", async () => {
+    const waiting = NESTED.replace("name: g,", "name: g, depends_on: [m],");
+    const found = compareDefinitions(
+      await load(waiting),
+      await load(waiting.replace("name: m\n", "name: new\n").replace("[m]", "[new]")),
+    );
+    expect(found).toMatchObject({ renamed: [{ from: "main/m", to: "main/new" }], structure: false, policy: false });
+  });
+
+  it("names the scope that went and the one that came where they do not do the same", async () => {
+    const next = GROUPED.replace("name: q", "name: r").replace("value: 4", "value: 5");
+    const found = compareDefinitions(await load(GROUPED), await load(next));
+    expect(found).toMatchObject({
+      renamed: [],
+      scopes: { added: ["main/r"], removed: ["main/q"] },
+      added: ["main/r/c"],
+      removed: ["main/q/c"],
+      structure: true,
+    });
+  });
+
   it("tells a step that was added as that, and no other rule that changed", async () => {
     const text = "workflow: {name: t}\nsteps:\n  - {name: a, value: 1}\n";
     const found = compareDefinitions(await load(text), await load(`${text}  - {name: b, value: 2, timeout: 9}\n`));
