@@ -5,12 +5,11 @@ import { formatCheckpoint } from "./checkpoint-text.js";
 import { registerBundles } from "./bundles.js";
 import type { CliDeps, Streams } from "./deps.js";
 import { formatDifferences } from "./diff-text.js";
+import { CHECKPOINT, CHECKPOINT_TASK, withinTask } from "./flags.js";
 import { cleanForTerminal, coloursOf, formatChecks, formatSize, formatTable } from "./output.js";
 import { registerReplay } from "./replay.js";
 import { registerRetention } from "./retention.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
-
-const REFERENCE = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
 
 export function registerCheckpoints(program: Command, deps: CliDeps): void {
   const group = program.command("checkpoints").description("look at checkpoints, keep them, and remove their files");
@@ -28,11 +27,14 @@ export function registerCheckpoints(program: Command, deps: CliDeps): void {
   group
     .command("show")
     .description("one checkpoint: agents, decisions, metrics, and what it would resume")
-    .argument("<checkpoint>", REFERENCE)
+    .argument("<checkpoint>", CHECKPOINT)
+    .option("--task <task>", CHECKPOINT_TASK)
     .addHelpText("after", describeStatuses(READING_STATUSES))
-    .action(async (reference: string, _flags: object, command: Command) => {
+    .action(async (checkpoint: string, { task }: { task?: string }, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.checkpoints.show(reference), (view) => formatCheckpoint(view, coloursOf(deps.streams)));
+        print(await splashdown.checkpoints.show(withinTask(checkpoint, task)), (view) =>
+          formatCheckpoint(view, coloursOf(deps.streams)),
+        );
       });
     });
   registerRetention(group, deps);
@@ -57,10 +59,11 @@ export function registerDebug(program: Command, deps: CliDeps): void {
     .command("validate-checkpoint")
     .description("check a snapshot file: structure and checksum without a key, seal and chain with one")
     .requiredOption("--file <file>", "path of the file, or its name in any task")
+    .option("--task <task>", "look for that name in this task only")
     .addHelpText("after", describeStatuses(READING_STATUSES))
-    .action(async (flags: { file: string }, command: Command) => {
+    .action(async ({ file, ...flags }: { file: string; task?: string }, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        const view = await splashdown.debug.validateCheckpoint(flags.file);
+        const view = await splashdown.debug.validateCheckpoint(file, flags);
         print(view, (result) => formatValidation(result, deps.streams));
         deps.exit(view.exit_status);
       });
@@ -73,9 +76,9 @@ function registerReplayAndDiff(group: Command, deps: CliDeps): void {
   group
     .command("diff-checkpoints")
     .description("what differs between two checkpoints, first difference first")
-    .requiredOption("--from <checkpoint>", REFERENCE)
-    .requiredOption("--to <checkpoint>", REFERENCE)
-    .option("--task <task>", "the task both belong to")
+    .requiredOption("--from <checkpoint>", CHECKPOINT)
+    .requiredOption("--to <checkpoint>", CHECKPOINT)
+    .option("--task <task>", "the task both belong to, by name, id or workflow name")
     .option("--all", "ids, times and order too")
     .addHelpText("after", describeStatuses([[0, "equal"], [1, "different"], ...READING_STATUSES.slice(1)]))
     .action(async (flags: { from: string; to: string; task?: string; all?: boolean }, command: Command) => {

@@ -5,6 +5,16 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { OnUnknown } from "../runtime/contract.js";
 
+/** How a checkpoint is named, for the help of every verb that takes one. */
+export const CHECKPOINT = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
+/** Of `--task` beside it. */
+export const CHECKPOINT_TASK = "the task it belongs to, by name, id or workflow name";
+
+/** A checkpoint as it was named, in the task that was named beside it. */
+export function withinTask(checkpoint: string, task: string | undefined): string {
+  return task === undefined ? checkpoint : `${task}:${checkpoint}`;
+}
+
 /** `name=value` pairs of a repeatable flag, later ones win. Errors: USAGE_INVALID. */
 export function collectPairs(text: string, previous: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf("=");

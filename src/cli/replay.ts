@@ -2,17 +2,16 @@
 import type { Command } from "commander";
 import type { ReplayView } from "../runtime/contract.js";
 import type { CliDeps, Streams } from "./deps.js";
-import { collectTexts, requireNamed } from "./flags.js";
+import { CHECKPOINT, CHECKPOINT_TASK, collectTexts, requireNamed, withinTask } from "./flags.js";
 import { cleanForTerminal } from "./output.js";
 import { watchProgress } from "./progress.js";
 import { RUN_STATUSES } from "./run.js";
 import { formatRun } from "./run-text.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
-const REFERENCE = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
-
 interface ReplayFlags {
   readonly checkpoint: string;
+  readonly task?: string;
   readonly until?: string;
   readonly live?: boolean;
   readonly answer?: readonly string[];
@@ -23,18 +22,19 @@ export function registerReplay(group: Command, deps: CliDeps): void {
   group
     .command("replay")
     .description("tell the story up to a checkpoint, and where today's engine would choose otherwise; runs nothing")
-    .requiredOption("--checkpoint <checkpoint>", REFERENCE)
+    .requiredOption("--checkpoint <checkpoint>", CHECKPOINT)
+    .option("--task <task>", CHECKPOINT_TASK)
     .option("--until <step>", "end the story where this step ended; with --live stop before it")
     .option("--live", "fork the task at the checkpoint and run the fork")
     .option("--answer <gate=value>", "with --live: answer a gate ahead, or questions (repeatable)", collectTexts)
     .option("--skip-gates", "with --live: gates take their default; one without a default stays open")
     .addHelpText("after", describeStatuses(RUN_STATUSES))
-    .action(async ({ checkpoint, answer, ...flags }: ReplayFlags, command: Command) => {
+    .action(async ({ checkpoint, task, answer, ...flags }: ReplayFlags, command: Command) => {
       const answers = answer === undefined ? {} : { answers: requireNamed(answer) };
       await withSplashdown({ command, deps }, async ({ splashdown, options, print }) => {
         const progress = flags.live === true ? watchProgress(splashdown, deps.streams, options) : undefined;
         const view = await splashdown.debug
-          .replay(checkpoint, { ...flags, ...answers, signal: deps.signal })
+          .replay(withinTask(checkpoint, task), { ...flags, ...answers, signal: deps.signal })
           .finally(() => progress?.stop());
         print(view, (replay) => formatReplay(replay, deps.streams));
         if (view.live !== undefined) deps.exit(view.live.result.exit_status);

@@ -7,10 +7,9 @@ import type { Command } from "commander";
 import type { PinView, PruneView } from "../runtime/contract.js";
 import { addRemovalFlags, confirmIn, dryRunOf, type RemovalFlags } from "./confirmation.js";
 import type { CliDeps } from "./deps.js";
+import { CHECKPOINT, CHECKPOINT_TASK, withinTask } from "./flags.js";
 import { cleanForTerminal, formatSize } from "./output.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
-
-const REFERENCE = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
 
 const REMOVING_STATUSES: readonly (readonly [number, string])[] = [
   [0, "done, or nothing to do, or only planned"],
@@ -62,26 +61,33 @@ export function registerRetention(group: Command, deps: CliDeps): void {
   registerPins(group, deps);
 }
 
+interface PinFlags {
+  readonly task?: string;
+  readonly note?: string;
+}
+
 function registerPins(group: Command, deps: CliDeps): void {
   group
     .command("pin")
     .description("keep a checkpoint's file, and the history that leads to it")
-    .argument("<checkpoint>", REFERENCE)
+    .argument("<checkpoint>", CHECKPOINT)
+    .option("--task <task>", CHECKPOINT_TASK)
     .option("--note <text>", "why")
     .addHelpText("after", describeStatuses(READING_STATUSES))
-    .action(async (reference: string, flags: { note?: string }, command: Command) => {
+    .action(async (checkpoint: string, { task, ...flags }: PinFlags, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.checkpoints.pin(reference, flags), formatPin);
+        print(await splashdown.checkpoints.pin(withinTask(checkpoint, task), flags), formatPin);
       });
     });
   group
     .command("unpin")
     .description("let retention remove a checkpoint's file again")
-    .argument("<checkpoint>", REFERENCE)
+    .argument("<checkpoint>", CHECKPOINT)
+    .option("--task <task>", CHECKPOINT_TASK)
     .addHelpText("after", describeStatuses(READING_STATUSES))
-    .action(async (reference: string, _flags: object, command: Command) => {
+    .action(async (checkpoint: string, { task }: { task?: string }, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.checkpoints.unpin(reference), formatPin);
+        print(await splashdown.checkpoints.unpin(withinTask(checkpoint, task)), formatPin);
       });
     });
 }

@@ -209,6 +209,11 @@ export interface ValidateView {
   readonly text: string;
 }
 
+export interface ValidateCheckpointOptions {
+  /** Where the file is looked for by its name; absent: its path, or its name in any task. */
+  readonly task?: string;
+}
+
 export interface ValidateCheckpointView {
   readonly file: string;
   readonly valid: boolean;
@@ -294,7 +299,7 @@ export interface Splashdown {
   };
   readonly debug: {
     listCheckpoints(task: string): Promise<readonly CheckpointView[]>;
-    validateCheckpoint(file: string): Promise<ValidateCheckpointView>;
+    validateCheckpoint(file: string, options?: ValidateCheckpointOptions): Promise<ValidateCheckpointView>;
     /** Tells the story up to a checkpoint and runs nothing; with `live` it forks there and runs the fork. */
     replay(checkpoint: string, options?: ReplayOptions): Promise<ReplayView>;
     /** Views of both sides and the differences, first difference first. */

@@ -72,7 +72,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
     },
     debug: {
       listCheckpoints: (task) => listTaskCheckpoints(services, task),
-      validateCheckpoint: (file) => validateCheckpointFile(services, file),
+      validateCheckpoint: (file, options) => validateCheckpointFile(services, file, options),
       replay: (checkpoint, options) => replayCheckpoint(services, checkpoint, options),
       diffCheckpoints: (from, to, options = {}) => diffTwoCheckpoints(services, { from, to, ...options }),
     },

@@ -15,7 +15,7 @@ import type { CheckpointEntry, TaskState } from "../../engine/state/state.js";
 import { foldUntil, type FoldedTask } from "../../recovery/fold.js";
 import type { TaskStore } from "../../store/contract.js";
 import type { TaskVault } from "../../vault/contract.js";
-import type { CheckpointView, CheckView, ValidateCheckpointView } from "../contract.js";
+import type { CheckpointView, CheckView, ValidateCheckpointOptions, ValidateCheckpointView } from "../contract.js";
 import { findCheckpoint, findTask, type FoundCheckpoint } from "../finding.js";
 import { openReadable } from "../readable-tasks.js";
 import { openTask, readState, whileOpen } from "../reading.js";
@@ -109,8 +109,12 @@ async function stateAt(found: FoundCheckpoint): Promise<TaskState> {
   return (await foldUntil({ task, vault, snapshots, until: checkpoint.position })).state;
 }
 
-export async function validateCheckpointFile(services: Services, file: string): Promise<ValidateCheckpointView> {
-  const located = await locateFile(services, file);
+export async function validateCheckpointFile(
+  services: Services,
+  file: string,
+  options: ValidateCheckpointOptions = {},
+): Promise<ValidateCheckpointView> {
+  const located = await locateFile(services, file, options.task);
   const rawBytesMax = services.settings.checkpoint_config.checkpoint_size_limit_mb * 1024 * 1024;
   const report = await validateFile(located.bytes, {
     name: basename(file),
@@ -136,16 +140,17 @@ interface LocatedFile {
   readonly keyProblem: { readonly code: ErrorCode; readonly message: string; readonly hint: string } | undefined;
 }
 
-/** A path, or the name of a snapshot in any task. The key is a help, not a condition. */
-async function locateFile(services: Services, file: string): Promise<LocatedFile> {
+/** A path, or the name of a snapshot in any task, or in the one that is named. The key is a help, not a condition. */
+async function locateFile(services: Services, file: string, within: string | undefined): Promise<LocatedFile> {
   const path = resolve(services.environment.workingFolder, file);
-  const direct = await readFile(path).catch(() => undefined);
+  const direct = within === undefined ? await readFile(path).catch(() => undefined) : undefined;
   if (direct !== undefined) {
     const name = basename(dirname(dirname(path)));
     const task = await services.store.task(name).catch(() => undefined);
     return { path: file, task: task?.name, bytes: direct, ...(await openQuietly(services, task)) };
   }
-  for (const name of await services.store.tasks()) {
+  const names = within === undefined ? await services.store.tasks() : [await findName(services, within)];
+  for (const name of names) {
     const task = await services.store.task(name);
     const bytes = await task?.get(basename(file)).catch(() => undefined);
     if (bytes !== undefined)
@@ -158,8 +163,12 @@ async function locateFile(services: Services, file: string): Promise<LocatedFile
     await task?.close();
   }
   throw new SplashdownError("CHECKPOINT_NOT_FOUND", `no file and no checkpoint of that name: ${file}`, {
-    details: { file },
+    details: { file, ...(within === undefined ? {} : { task: within }) },
   });
+}
+
+async function findName(services: Services, reference: string): Promise<string> {
+  return whileOpen(await findTask(services, reference, "read"), async ({ name }) => name);
 }
 
 async function openQuietly(

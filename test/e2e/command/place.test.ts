@@ -1,5 +1,5 @@
 /** `keys`, `doctor`, `config show` and `validate`: is this place right, and what is in force. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CheckView, ConfigView, ValidateView } from "../../../src/runtime/contract.js";
@@ -133,6 +133,15 @@ describe("doctor", () => {
     const { code, stdout } = await place.run(["doctor"], other);
     expect(code).toBe(4);
     expect(stdout).toMatch(/^FAIL tasks: t: .*\n {5}→ splashdown keys show t$/m);
+
+    const folder = join(place.folder, "outputs", "t", "checkpoints");
+    const file = readdirSync(folder).find((name) => name.startsWith("checkpoint_")) ?? "";
+    const bytes = readFileSync(join(folder, file));
+    writeFileSync(join(folder, file), bytes.with(bytes.length >> 1, (bytes[bytes.length >> 1] ?? 0) ^ 1));
+    const rotten = await place.run(["doctor", "--tasks", "--json"]);
+    expect(rotten.code).toBe(4);
+    expectView("doctor", rotten.json());
+    expect(rotten.json<{ checks: CheckView[] }>().checks.filter(({ ok }) => !ok)).toMatchObject([{ name: "t", file }]);
   });
 });
 

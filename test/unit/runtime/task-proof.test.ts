@@ -4,6 +4,7 @@ import type { FileSystem } from "../../../src/base/file-system.js";
 import type { CheckView } from "../../../src/runtime/contract.js";
 import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";
 import { ExploredPlace, type WorkflowOf } from "../../simulation/verbs/explored-place.js";
+import { KEY } from "../../simulation/verbs/verb-room.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
 
 const FOLDER = `${MODEL_ROOT}/t/checkpoints`;
@@ -107,5 +108,26 @@ describe("doctor --tasks", () => {
       { name: "t", file: blob.slice(FOLDER.length + 1), text: expect.stringContaining("the journal refers to it") },
     ]);
     expect((await place.verbs.checkpoints.list("t")).length).toBeGreaterThan(0);
+  });
+});
+
+describe("doctor", () => {
+  it("says of a cache that does not answer what happens without it, and no password", async () => {
+    const disk = new FaultyFileSystem();
+    const place = await ExploredPlace.open(
+      {
+        fileSystem: disk,
+        now: () => disk.operationCount,
+        seed: "cache",
+        // Nobody listens on the first port of loopback.
+        variables: { SPLASHDOWN_KEY: KEY, SPLASHDOWN_CACHE: "redis://ada:a-password@127.0.0.1:1" },
+      },
+      { workflow },
+    );
+    const { checks } = await place.verbs.doctor();
+    const cache = checks.find(({ name }) => name === "cache");
+    expect(cache).toMatchObject({ ok: false, hint: expect.stringContaining("take cache: out of the settings") });
+    expect(cache?.text).toMatch(/^redis:\/\/.*127\.0\.0\.1:1: .+; everything is read from the store meanwhile/);
+    expect(JSON.stringify(checks)).not.toContain("a-password");
   });
 });
