@@ -2,11 +2,13 @@
 import { statfs } from "node:fs/promises";
 import { messageOf, SplashdownError } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
+import { quoteArgument } from "../base/shell-text.js";
 import { hidePassword } from "../base/store-address.js";
 import { probeCache } from "../store/cache-probe.js";
 import { readSources } from "../vault/key-source.js";
 import type { CheckView, DoctorOptions } from "./contract.js";
-import { listUnacknowledgedKeys } from "./keys/keys-verbs.js";
+import { listUnacknowledgedKeys, listUnfinishedChanges } from "./keys/keys-verbs.js";
+import { openReadable } from "./readable-tasks.js";
 import type { Services } from "./services.js";
 import { listSummaries } from "./summaries.js";
 import { proveTasks } from "./task-proof.js";
@@ -88,6 +90,13 @@ async function checkKeys(services: Services): Promise<Omit<CheckView, "name">> {
   const ready = states.filter((state) => state.secret !== undefined);
   if (ready.length === 0)
     return { ok: true, text: "no key yet; a first run makes one, or make it now", hint: "splashdown keys init" };
+  const unfinished = await listUnfinishedChanges(openReadable(services));
+  if (unfinished.length > 0)
+    return {
+      ok: false,
+      text: `a change that took a key away was cut off in ${unfinished.join(", ")}: an older keyring may still give it`,
+      hint: `splashdown keys rotate ${quoteArgument(unfinished[0] ?? "")}`,
+    };
   const unsaid = await listUnacknowledgedKeys({ access: keys, fileSystem });
   const text = `${ready.map((state) => state.label).join(", ")} at hand`;
   return unsaid.length === 0

@@ -89,7 +89,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     settingsOf: loaded.forWorkflow,
     keys,
     emitter,
-    audit: new AuditTrail({ clock, random, log, fileSystem, environment, version, pid: process.pid, store }),
+    audit: new AuditTrail({ clock, random, log, fileSystem, environment, version, pid: process.pid, store, keys }),
     memory: createMemoryGauge(clock),
     ask: options.ask,
     processes: () => processes.get(),

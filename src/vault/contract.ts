@@ -50,6 +50,8 @@ export interface TaskVault {
   /** The active key generation and a short public fingerprint for messages; `undefined` where encryption is off. */
   readonly keyId: KeyId | undefined;
   readonly encrypted: boolean;
+  /** Generations of the key that it opens files of, that of new files first, then newest first; 0 alone without encryption. */
+  readonly generations: readonly number[];
   createSealer(purpose: SealPurpose): FileSealer;
   /** Errors: KEY_MISSING (unknown generation), KEY_WRONG (commitment differs), SEAL_MISSING (plain where sealed is demanded). */
   createOpener(purpose: SealPurpose, header: SealHeader): FileOpener;

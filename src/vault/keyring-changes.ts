@@ -6,44 +6,24 @@
  *
  * V17: whoever changes a keyring can open every generation in it, before and after: the new revision is proved from its
  * own bytes, for each of its keys, before it gets its name. V18: a slot that cannot be wrapped again (its secret is not at
- * hand) is dropped only when that was said beforehand. V19: a change that takes something away is written twice, so that of
- * the two revisions that stay none gives it back: neither a slot that was removed nor a key that was retired.
+ * hand) is dropped only when that was said beforehand. What takes something away ends as keyring-revocation.ts has it (V19).
  * Source: STORAGE sections 1.6 (keyring), 2.3.
  */
-import type { Clock } from "../base/clock.js";
 import { assert, SplashdownError } from "../base/errors.js";
-import { silentLog, type Log } from "../base/log.js";
-import type { RandomSource } from "../base/random.js";
-import type { KeyringHeader, KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
+import type { KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
 import { computeFingerprint, KEY_BYTES } from "./derivation.js";
 import { decodeKeyring, encodeKeyring } from "./keyring-format.js";
-import {
-  type KeyringDraft,
-  type KeyringObjects,
-  type LoadedKeyring,
-  loadKeyring,
-  saveNextRevision,
-} from "./keyring-revisions.js";
-import { isLockedFor, type KeyringProof, lockedOut, proveEveryKey } from "./keyring-proof.js";
+import { type KeyringDraft, loadKeyring, saveNextRevision } from "./keyring-revisions.js";
+import { openAll, requireActive, type KeyringChangeOptions, type OpenedKeyring } from "./keyring-opening.js";
+import { isLockedFor, lockedOut, proveEveryKey } from "./keyring-proof.js";
+import { finishRevocation } from "./keyring-revocation.js";
 import { isReadySource, type KeyPorts, type KeySourceSetting, type ReadySource, readSources } from "./key-source.js";
 import type { TaskKey } from "./sealing.js";
-import { createSlot, SCRYPT_COST, type ScryptCost } from "./slot.js";
-import { opensKey, requireReady, requireTask } from "./task-vault.js";
-import { formatSlot, selectPairs, tryPair, unlockKeyring } from "./unlocking.js";
+import { createSlot, SCRYPT_COST } from "./slot.js";
+import { opensKey } from "./task-vault.js";
+import { formatSlot, selectPairs, tryPair } from "./unlocking.js";
 
 const KEYS_MAX = 32;
-
-export interface KeyringChangeOptions {
-  readonly taskId?: string;
-  readonly store: KeyringObjects;
-  /** The configured sources: what the keyring is opened with. */
-  readonly sources: readonly KeySourceSetting[];
-  readonly ports: KeyPorts;
-  readonly random: RandomSource;
-  readonly clock: Pick<Clock, "nowMs">;
-  readonly scryptCost?: ScryptCost;
-  readonly log?: Log;
-}
 
 /** What a change came to; `revision` is absent where nothing had to be changed. */
 export interface KeyringChange {
@@ -55,13 +35,6 @@ export interface KeyringChange {
   /** `type fingerprint (label)` of slots. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
-}
-
-interface OpenedKeyring {
-  readonly header: KeyringHeader;
-  /** Every generation, in the order of the header. */
-  readonly keys: readonly TaskKey[];
-  readonly ready: readonly ReadySource[];
 }
 
 interface Edit {
@@ -170,14 +143,15 @@ export async function rotateTaskKey(
 }
 
 /**
- * Refuses files of older generations from now on and forgets their keys. For after everything was sealed again.
+ * Refuses files of generations below one from now on and forgets their keys. For after everything was sealed again under
+ * that one; whoever made a newer one meanwhile keeps it, and this one.
  *
  * Errors: those of `openTaskVault`.
  */
-export async function retireOlderKeys(options: KeyringChangeOptions): Promise<KeyringChange> {
+export async function retireKeysBelow(options: KeyringChangeOptions, generation: number): Promise<KeyringChange> {
   return changeKeyring(options, [], ({ header }) => {
-    const kept = header.keys.filter((entry) => entry.id === header.active);
-    const minGeneration = Math.max(header.min_generation, ...kept.map((entry) => entry.generation));
+    const kept = header.keys.filter((entry) => entry.generation >= generation);
+    const minGeneration = Math.max(header.min_generation, generation);
     const isDone = kept.length === header.keys.length && minGeneration === header.min_generation;
     return Promise.resolve(isDone ? undefined : { keys: kept, minGeneration, isRevoking: true });
   });
@@ -206,7 +180,8 @@ export async function wrapForOthers(
   const loaded = await loadKeyring(options.store);
   if (loaded === undefined) throw new SplashdownError("KEYRING_CORRUPT", "the task has no keyring to wrap for others");
   const opened = await openAll(options, loaded);
-  const { header } = opened;
+  // Nothing stands before it where it is carried to.
+  const { min_revision: _min, ...header } = opened.header;
   const keys: KeyringKey[] = [];
   for (const [at, key] of opened.keys.entries()) {
     const entry = header.keys[at];
@@ -229,10 +204,10 @@ async function changeKeyring(
   added: readonly ReadySource[],
   edit: (opened: OpenedKeyring) => Promise<Edit | undefined>,
 ): Promise<KeyringChange> {
+  await finishRevocation(options);
   let change: Omit<KeyringChange, "revision"> | undefined;
   let keysAfter: ReadonlyMap<string, Uint8Array> = new Map();
   let ready: readonly ReadySource[] = [];
-  let isRevoking = false;
   const revision = await saveNextRevision(
     options.store,
     async (loaded): Promise<KeyringDraft | undefined> => {
@@ -249,55 +224,17 @@ async function changeKeyring(
         ...compareSlots(before.keys, keys),
       };
       if (edited === undefined) return undefined;
-      isRevoking = edited.isRevoking === true;
       keysAfter = new Map([...opened.keys, active].map((key) => [key.id, key.bytes]));
-      const header = { task: before.task, min_generation: edited.minGeneration ?? before.min_generation };
-      return { header: { ...header, keys: [...keys], active: active.id }, activeKey: active.bytes };
+      const { rev: _rev, ...kept } = before;
+      const header = { ...kept, min_generation: edited.minGeneration ?? before.min_generation };
+      const isRevoking = edited.isRevoking === true;
+      return { header: { ...header, keys: [...keys], active: active.id }, activeKey: active.bytes, isRevoking };
     },
     (keyring) => proveEveryKey(keyring, { ready, added, keys: keysAfter }),
   );
   assert(change !== undefined, "a keyring was changed without being read");
   if (revision === undefined) return change;
-  return { ...change, revision: isRevoking ? await repeatRevision(options) : revision };
-}
-
-/** The revision that counts once more, so that none from before it stays (V19). */
-async function repeatRevision(options: KeyringChangeOptions): Promise<number | undefined> {
-  let proof: KeyringProof = { ready: [], added: [], keys: new Map() };
-  return saveNextRevision(
-    options.store,
-    async (loaded): Promise<KeyringDraft> => {
-      const opened = await openAll(options, loaded);
-      const keys = new Map(opened.keys.map((key) => [key.id, key.bytes]));
-      proof = { ready: opened.ready, added: [], keys };
-      const { rev: _rev, ...header } = opened.header;
-      return { header, activeKey: requireActive(opened).bytes };
-    },
-    (keyring) => proveEveryKey(keyring, proof),
-  );
-}
-
-async function openAll(options: KeyringChangeOptions, loaded: LoadedKeyring): Promise<OpenedKeyring> {
-  requireTask(loaded, options.taskId);
-  const { keyring, file } = loaded;
-  const sources = await readSources(options.sources, options.ports);
-  const { keys } = await unlockKeyring({ keyring, file, sources });
-  const missing = keyring.header.keys.filter((entry) => !keys.some((key) => key.id === entry.id));
-  if (missing.length > 0) {
-    throw new SplashdownError(
-      "KEY_MISSING",
-      `the keyring file ${file} holds older keys that the configured sources do not open: ${missing.map(({ id }) => id).join(", ")}`,
-      { details: { file, keys: missing.map(({ id }) => id) } },
-    );
-  }
-  const ordered = keyring.header.keys.flatMap((entry) => keys.filter((key) => key.id === entry.id));
-  return { header: keyring.header, keys: ordered, ready: requireReady(sources, options.log ?? silentLog) };
-}
-
-function requireActive({ header, keys }: OpenedKeyring): TaskKey {
-  const active = keys.find((key) => key.id === header.active);
-  assert(active !== undefined, "a keyring was opened without its active key");
-  return active;
+  return { ...change, revision: (await finishRevocation(options)) ?? revision };
 }
 
 async function requireSource(setting: KeySourceSetting, ports: KeyPorts): Promise<ReadySource> {

@@ -149,6 +149,7 @@ function findHeaderProblem(header: KeyringHeader): string | undefined {
   if (keys.some((key, index) => keys.slice(0, index).some((before) => before.generation >= key.generation))) {
     return "does not have its generations in order";
   }
+  if ((header.min_revision ?? 1) > header.rev) return "is below its own minimum revision";
   const slots = keys.flatMap((key: KeyringKey) => key.slots);
   if (slots.length > LIMITS.keyringSlotsMax) return `has more than ${LIMITS.keyringSlotsMax} slots`;
   for (const slot of slots) {

@@ -5,7 +5,8 @@
  * revisions are kept. What stands in a revision is decided by `task-vault.ts`.
  *
  * V10: a revision is created exclusively and never changed. V11: a damaged newest revision gives way to the one before
- * it, and this is said; a newer format or a keyring that is whole but not ours never gives way.
+ * it, and this is said; a newer format or a keyring that is whole but not ours never gives way. V19: see
+ * keyring-revocation.ts.
  */
 import { SplashdownError, isErrorCode } from "../base/errors.js";
 import type { KeyringHeader } from "../schema/generated/keyring.js";
@@ -34,8 +35,9 @@ export interface LoadedKeyring {
   readonly file: string;
   /** Newer revisions that are damaged, newest first. */
   readonly damaged: readonly DamagedRevision[];
-  /** The highest revision number in use, damaged ones counted. */
+  /** The highest and the lowest revision number in use, damaged ones counted. */
   readonly revMax: number;
+  readonly revMin: number;
 }
 
 /** The object key of a revision. */
@@ -64,7 +66,9 @@ export async function loadKeyring(objects: KeyringObjects): Promise<LoadedKeyrin
     const bytes = await objects.get(file);
     if (bytes === undefined) continue;
     const keyring = tryDecode(bytes, { file, rev });
-    if (typeof keyring !== "string") return { keyring, file, damaged, revMax: Math.max(...revisions) };
+    if (typeof keyring !== "string") {
+      return { keyring, file, damaged, revMax: Math.max(...revisions), revMin: Math.min(...revisions) };
+    }
     damaged.push({ file, problem: keyring });
   }
   const [newest] = damaged;
@@ -94,6 +98,8 @@ function tryDecode(
 export interface KeyringDraft {
   readonly header: Omit<KeyringHeader, "rev">;
   readonly activeKey: Uint8Array;
+  /** It takes something away that the revisions before it give: they are to go (V19). */
+  readonly isRevoking?: boolean;
 }
 
 /**
@@ -115,11 +121,11 @@ export async function saveFirstRevision(
 
 async function saveRevision(
   objects: KeyringObjects,
-  draft: KeyringDraft & { readonly rev: number },
+  { header, activeKey, isRevoking, rev }: KeyringDraft & { readonly rev: number },
   prove: KeyringProof,
 ): Promise<boolean> {
-  const file = computeKeyringName(draft.rev);
-  const bytes = encodeKeyring({ ...draft.header, rev: draft.rev }, draft.activeKey);
+  const file = computeKeyringName(rev);
+  const bytes = encodeKeyring({ ...header, rev, ...(isRevoking === true ? { min_revision: rev } : {}) }, activeKey);
   await prove(decodeKeyring(bytes, file));
   return (await objects.putOnce(file, bytes)) === "created";
 }
@@ -148,8 +154,14 @@ export async function saveNextRevision(
   throw new SplashdownError("STORE_BUSY", `the keyring was changed by others ${ATTEMPTS_MAX} times in a row`);
 }
 
+/** What a change that took something away and was cut off has left: files that give it back, or one copy only (V19). */
+export function isUnfinished({ keyring: { header }, revMin }: LoadedKeyring): boolean {
+  const { rev, min_revision: lowest } = header;
+  return lowest !== undefined && (rev === lowest || revMin < lowest);
+}
+
 /** Keeps the new revision, the valid one before it and what lies between them. */
-async function removeRevisionsBelow(objects: KeyringObjects, rev: number): Promise<void> {
+export async function removeRevisionsBelow(objects: KeyringObjects, rev: number): Promise<void> {
   for (const older of await listRevisions(objects)) {
     if (older < rev) await objects.remove(computeKeyringName(older));
   }

@@ -2,7 +2,13 @@
 import type { KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
 import type { SplashdownError } from "../base/errors.js";
 import { isKeyringAuthentic } from "./keyring-format.js";
-import { loadKeyring, type DamagedRevision, type KeyringObjects, type LoadedKeyring } from "./keyring-revisions.js";
+import {
+  isUnfinished,
+  loadKeyring,
+  type DamagedRevision,
+  type KeyringObjects,
+  type LoadedKeyring,
+} from "./keyring-revisions.js";
 import { readSources, type KeyPorts, type KeySourceSetting, type SourceState } from "./key-source.js";
 import { selectPairs, tryPair, type Attempt } from "./unlocking.js";
 
@@ -29,6 +35,8 @@ export interface KeyringView {
   readonly minGeneration: number;
   readonly keys: readonly KeyView[];
   readonly damaged: readonly DamagedRevision[];
+  /** A change that took something away was cut off; the next one who owns the task, or changes its keys, ends it. */
+  readonly unfinished: boolean;
 }
 
 /**
@@ -57,6 +65,7 @@ function viewKeyring(loaded: LoadedKeyring): KeyringView {
       slots: key.slots.map(viewSlot),
     })),
     damaged: loaded.damaged,
+    unfinished: isUnfinished(loaded),
   };
 }
 

@@ -134,6 +134,7 @@ class SealedVault implements TaskVault {
   readonly taskId: string;
   readonly keyId: KeyId;
   readonly encrypted = true;
+  readonly generations: readonly number[];
   readonly #options: SealedVaultOptions;
   readonly #digestKey: Buffer;
 
@@ -141,6 +142,7 @@ class SealedVault implements TaskVault {
     this.#options = options;
     this.taskId = options.taskId;
     this.keyId = options.active.id;
+    this.generations = orderGenerations(options);
     this.#digestKey = deriveDigestKey(options.active.bytes, "digest", options.taskId);
   }
 
@@ -209,6 +211,11 @@ class SealedVault implements TaskVault {
   }
 }
 
+function orderGenerations({ active, keys, minGeneration }: SealedVaultOptions): number[] {
+  const older = keys.map(({ generation }) => generation).filter((one) => one >= minGeneration);
+  return [...new Set([active.generation, ...older.sort((left, right) => right - left)])];
+}
+
 function requireKnownSuite(header: SealHeader, task: string): void {
   if (header.suite === SEALED_SUITE) return;
   throw new SplashdownError("FORMAT_VERSION", `a file was sealed with an unknown suite ${header.suite.slice(0, 64)}`, {
@@ -219,6 +226,7 @@ function requireKnownSuite(header: SealHeader, task: string): void {
 class PlainVault implements TaskVault {
   readonly keyId = undefined;
   readonly encrypted = false;
+  readonly generations: readonly number[] = [0];
   readonly #digestKey: Buffer;
 
   constructor(readonly taskId: string) {

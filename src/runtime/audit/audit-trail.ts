@@ -3,6 +3,8 @@
  *
  * A file per thing said, not one per process at its end: what a process did must be there although it was killed the next
  * moment, and stored objects are never appended to. The first file of a process says `unlocked` too.
+ * A8: what is said is sealed with a key that stays: a process that had opened the task before it got another one says the
+ *     same once more under that, with where it stood, since its first file may not open for long.
  * A4: the trail never stops a verb: where it cannot be written (a folder that may only be read), that is said and the
  *     verb goes on. A5: one process that reads the same thing again is told once.
  * A look and a refusal write nothing here (A6, audit-backlog.ts): the next one who acts on the task brings them along. So
@@ -42,6 +44,8 @@ export interface AuditTrailDeps {
   readonly version: string;
   readonly pid: number;
   readonly store: { readonly manifest: Pick<StoreManifest, "durable"> };
+  /** The vault as the keyring is by now. */
+  readonly keys: { renew(task: TaskStore, vault: TaskVault): Promise<TaskVault> };
 }
 
 /** What changes nothing of a task. */
@@ -103,7 +107,7 @@ export class AuditTrail {
   /** Writes what files up to `to` said once more, under the vault's key (A7). Errors: the STORE_* codes. */
   async carry(opened: AuditedTask, to: number, parts: readonly (readonly AuditEntry[])[]): Promise<void> {
     for (const [at, entries] of parts.entries())
-      await this.#append(opened, entries, { to, part: at + 1, parts: parts.length });
+      await this.#put(opened, entries, { to, part: at + 1, parts: parts.length });
   }
 
   #isNew(task: TaskStore, { event, verb, details }: AuditNote): boolean {
@@ -147,12 +151,36 @@ export class AuditTrail {
     if (backlog.length > 0) await clearBacklog(place, taskId);
   }
 
-  /** Takes the next number; when another process was faster, the one after it. */
+  /** Sealed with the key of new files; where another one was made meanwhile, said once more under that (A8). */
   async #append(
     { task, vault }: { task: TaskStore; vault: TaskVault | undefined },
     entries: readonly AuditEntry[],
-    carries?: AuditCarry,
   ): Promise<void> {
+    let sealing = await this.#renew(task, vault);
+    let n = await this.#put({ task, vault: sealing }, entries);
+    for (;;) {
+      const renewed = await this.#renew(task, sealing);
+      if (renewed === sealing) return;
+      const { workflow_id: _id, ...origin } = { n, ...this.#origin(undefined) };
+      sealing = renewed;
+      n = await this.#put(
+        { task, vault: sealing },
+        entries.map((entry) => ({ origin, ...entry })),
+      );
+    }
+  }
+
+  /** Whose keyring cannot be read any more, or opens no more, is gone: the key at hand must do. */
+  async #renew(task: TaskStore, vault: TaskVault | undefined): Promise<TaskVault | undefined> {
+    return vault === undefined ? undefined : this.#deps.keys.renew(task, vault).catch(() => vault);
+  }
+
+  /** Takes the next number; when another process was faster, the one after it. Shape: the number. */
+  async #put(
+    { task, vault }: { task: TaskStore; vault: TaskVault | undefined },
+    entries: readonly AuditEntry[],
+    carries?: AuditCarry,
+  ): Promise<number> {
     const taskId = vault?.taskId ?? (await readClaimedId(task));
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const last = await readLast(task);
@@ -165,7 +193,7 @@ export class AuditTrail {
       const bytes = encodeAuditFile(header, entries, vault);
       if ((await task.putOnce(auditKey(header.n), bytes)) !== "created") continue;
       if (taskId !== undefined) await this.#remember(taskId, header.n, sha256Hex(bytes));
-      return;
+      return header.n;
     }
     throw new SplashdownError("STORE_FAILED", `${TRIES} other processes were faster`, {
       details: { task: task.name },

@@ -31,6 +31,14 @@ export async function renewAudit(services: Services, { task, vault }: OpenedTask
   for (const n of numbers.sort((first, second) => first - second)) if (n <= last.n) await task.remove(auditKey(n));
 }
 
+/** The same for what others wrote under an older key while it was done. Errors: the STORE_* codes. */
+export async function renewLateAudit(services: Services, opened: OpenedTask): Promise<void> {
+  const { files } = await readTrail(opened.task);
+  const isLate = ({ content }: FoundAuditFile): boolean =>
+    !(content instanceof SplashdownError) && content.seal?.key !== undefined && content.seal.key !== opened.vault.keyId;
+  if (files.some(isLate)) await renewAudit(services, opened);
+}
+
 /** What a file says, with where it stood. Of one that does not open: what stands in the clear, or nothing. */
 function carry({ key, content }: FoundAuditFile, vault: OpenedTask["vault"]): AuditEntry[] {
   if (content instanceof SplashdownError) return [];

@@ -17,6 +17,8 @@ import type { Store, TaskStore } from "../../store/contract.js";
 import { isArriving } from "../../transfer/copy-task.js";
 import type { TaskVault } from "../../vault/contract.js";
 import { computeDefaultKeyPath, ensureDefaultKeyFile } from "../../vault/default-key.js";
+import type { KeyringChangeOptions } from "../../vault/keyring-opening.js";
+import { finishRevocation } from "../../vault/keyring-revocation.js";
 import { readSources, type KeyPorts, type KeySourceSetting } from "../../vault/key-source.js";
 import { createTaskVault, openTaskVault, requireReady } from "../../vault/task-vault.js";
 import { createPlainVault } from "../../vault/sealing.js";
@@ -124,6 +126,37 @@ export class KeyAccess {
       log,
       ...(view === undefined ? {} : { taskId: view.task }),
     });
+  }
+
+  /**
+   * The vault as the keyring is now: the same one, unless the task has another key since it was opened.
+   *
+   * Errors: those of `open`.
+   */
+  async renew(task: TaskStore, vault: TaskVault): Promise<TaskVault> {
+    if (!vault.encrypted) return vault;
+    const active = (await inspectKeyring(task))?.keys.find((key) => key.active);
+    return active === undefined || active.id === vault.keyId ? vault : this.open(task);
+  }
+
+  /** What a change of the task's keyring takes. */
+  changing(task: TaskStore, { taskId }: Pick<TaskVault, "taskId">): KeyringChangeOptions {
+    const { random, clock, log } = this.#deps;
+    return { taskId, store: task, sources: this.sources(), ports: this.ports, random, clock, log };
+  }
+
+  /** Ends a change of the task's keyring that was cut off (V19), where every generation of it opens here. */
+  async settle(task: TaskStore, vault: TaskVault): Promise<void> {
+    if (!vault.encrypted) return;
+    const { log } = this.#deps;
+    try {
+      const revision = await finishRevocation(this.changing(task, vault));
+      if (revision !== undefined)
+        log.info(`ended a change of the keys of ${task.name} that was cut off: revision ${revision}`);
+    } catch (error) {
+      if (!(error instanceof SplashdownError)) throw error;
+      log.warn(`a change of the keys of ${task.name} was cut off and could not be ended: ${error.message}`);
+    }
   }
 
   /**

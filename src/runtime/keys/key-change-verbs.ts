@@ -8,12 +8,12 @@
 import { EXIT_STATUS } from "../../base/error-table.js";
 import { SplashdownError } from "../../base/errors.js";
 import type { TaskStore } from "../../store/contract.js";
+import type { KeyringChangeOptions } from "../../vault/keyring-opening.js";
 import type { KeySourceSetting } from "../../vault/key-source.js";
 import { formatSource } from "../../vault/key-source.js";
 import {
   addKeySource,
   type KeyringChange,
-  type KeyringChangeOptions,
   removeKeySlots,
   rewrapKeys,
   rotateTaskKey,
@@ -92,9 +92,7 @@ async function changeEach(
 async function changeTask(services: Services, task: TaskStore, change: Change): Promise<TaskKeyChange> {
   const vault = await services.keys.open(task);
   if (!vault.encrypted) return { task: task.name, changed: false, note: "it is not encrypted" };
-  const { keys, random, clock, log } = services;
-  const options = { taskId: vault.taskId, store: task, sources: keys.sources(), ports: keys.ports, random, clock, log };
-  const { revision, active, generation, added, removed } = await change.make(options);
+  const { revision, active, generation, added, removed } = await change.make(services.keys.changing(task, vault));
   const changed = revision !== undefined;
   if (changed) {
     const details = { revision, generation, added: [...added], removed: [...removed] };

@@ -23,6 +23,20 @@ export interface KeysDeps {
   readonly tasks: (name: string | undefined) => Promise<TaskStore[]>;
 }
 
+/** Of a keyring. */
+const UNFINISHED =
+  "a change that took a key away was cut off, and an older revision may still give it; whoever goes on with the task ends it, or: splashdown keys rotate TASK";
+
+/** Names of tasks with a change of keys that was cut off. */
+export async function listUnfinishedChanges(tasks: AsyncIterable<TaskStore>): Promise<string[]> {
+  const names: string[] = [];
+  for await (const task of tasks) {
+    const view = await whileOpen(task, (each) => inspectKeyring(each).catch(() => undefined));
+    if (view?.unfinished === true) names.push(task.name);
+  }
+  return names;
+}
+
 const BACK_UP = "back it up: without it the checkpoints sealed with it cannot be read";
 
 export async function initKeys(
@@ -107,7 +121,8 @@ function formatKeyring(task: string, view: KeyringView): string {
     ...key.slots.map((slot) => `    opened by ${slot.type} ${slot.label}, fingerprint ${slot.fingerprint}`),
   ]);
   const damaged = view.damaged.map((revision) => `  damaged: ${revision.problem}`);
-  return [`task ${task}, keyring revision ${view.revision}`, ...keys, ...damaged].join("\n");
+  const unfinished = view.unfinished ? [`  unfinished: ${UNFINISHED}`] : [];
+  return [`task ${task}, keyring revision ${view.revision}`, ...keys, ...damaged, ...unfinished].join("\n");
 }
 
 /** Says that the key files in use are backed up; the reminders end. */
@@ -171,11 +186,12 @@ function judge(
       `       ${slot.type} ${slot.label}: ${slot.verdict}${slot.reason === undefined ? "" : ` (${slot.reason})`}`,
   );
   const head = ok ? `ok   ${task}: opens` : `FAIL ${task}: no configured key opens it`;
+  const problems = [...verdict.problems, ...(verdict.view.unfinished ? [UNFINISHED] : [])];
   const detail = { encrypted: true, ...(JSON.parse(JSON.stringify(verdict)) as JsonObject) };
   return {
     task,
     ok,
-    text: [head, ...slots, ...verdict.problems.map((problem) => `       ${problem}`)].join("\n"),
+    text: [head, ...slots, ...problems.map((problem) => `       ${problem}`)].join("\n"),
     detail,
   };
 }

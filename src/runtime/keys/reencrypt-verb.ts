@@ -4,26 +4,24 @@
  *
  * The order: nobody else lives → claimed → a new generation of the key → history, large values and snapshot files
  * written once more beside the old ones → the record that puts them in force → a look for a higher epoch → the old ones
- * removed, from the oldest segment on → pins and audit trail sealed again → the old generations leave the keyring.
- * Whatever is cut off in between, the task can be read and gone on with, by keys that its keyring has; the same command
- * again makes another key and ends what was begun. Deliverables are plain files and are left alone.
- * What an owner has yet to take from `control/` is bound to its name and cannot be moved safely: such a task is refused.
+ * removed, from the oldest segment on → messages, pins and audit trail sealed again → a look → the old generations leave
+ * the keyring → what others left under one meanwhile sealed again. Whatever is cut off in between, the task can be read and
+ * gone on with, by keys that its keyring has; the same command again makes another key and ends what was begun. Others go
+ * on leaving messages meanwhile: control-folder.ts says why none is lost (K5). Deliverables are plain files and are left
+ * alone.
  */
-import { SplashdownError } from "../../base/errors.js";
+import { messageOf, SplashdownError } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
-import { PIN_PREFIX } from "../../checkpoint/pins.js";
 import { listSnapshotFiles } from "../../checkpoint/source.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
-import type { TaskState } from "../../engine/state/state.js";
 import type { Restored } from "../../recovery/restore.js";
 import type { TaskStore } from "../../store/contract.js";
-import type { TaskVault } from "../../vault/contract.js";
-import { retireOlderKeys, rotateTaskKey, type KeyringChangeOptions } from "../../vault/keyring-changes.js";
-import { renewAudit } from "./audit-renewal.js";
+import { retireKeysBelow, rotateTaskKey } from "../../vault/keyring-changes.js";
+import { renewAudit, renewLateAudit } from "./audit-renewal.js";
 import { raise } from "../run/caretaking.js";
 import { presenceDeps, takeOver } from "../run/conduct.js";
-import { decodeControlFile, encodeControlFile } from "../people/control-file.js";
-import { listControl } from "../people/control.js";
+import { carryMessages } from "../people/control-folder.js";
+import { listTakenAnswers } from "../people/control.js";
 import { refuse, renewHistory, type RenewedHistory } from "./history-renewal.js";
 import type { ReencryptedTask, TaskKeyChange } from "./key-views.js";
 import { whileOwning } from "../run/presence.js";
@@ -53,21 +51,11 @@ export async function reencryptTask(
   const definition = folded.state.task?.definition;
   if (definition === undefined) throw refuse(task.name, "nothing was recorded in it");
   const settings = services.settingsOf(definition);
-  const isToGoOn = async (state: TaskState): Promise<boolean> => {
-    await requireNothingUntaken(task, state);
-    return true;
-  };
-  const taking = { opened, settings, signal: undefined, takeOver: false, acceptLoss: false, isToGoOn };
+  const taking = { opened, settings, signal: undefined, takeOver: false, acceptLoss: false, isToGoOn: () => true };
   return whileOwning(presenceDeps(services, task), async (presence) => {
     const restored = await takeOver(services, taking, presence);
     return new Reencryption(services, { opened, restored, settings, options }).run();
   });
-}
-
-async function requireNothingUntaken(task: TaskStore, state: TaskState): Promise<void> {
-  const { untaken } = await listControl(task, state);
-  if (untaken.length > 0)
-    throw refuse(task.name, `${untaken.join(", ")} waits to be taken; first: splashdown resume ${task.name}`);
 }
 
 interface Begun {
@@ -91,20 +79,24 @@ class Reencryption {
   async run(): Promise<TaskKeyChange> {
     const { log, audit } = this.#services;
     const { restored, options } = this.#begun;
-    const change = this.#changeOptions();
+    const change = this.#services.keys.changing(this.#task, this.#begun.opened.vault);
     const rotated = await rotateTaskKey(change, options);
     const fresh = openWith(this.#services, this.#task, await this.#services.keys.open(this.#task));
-    log.info(
-      `sealing ${restored.history.records.length} records of ${this.#task.name} again under key ${rotated.active}`,
-    );
-    const renewed = await this.#renew(fresh, { key: rotated.active, generation: rotated.generation });
+    const { keyId: key = rotated.active, generations } = fresh.vault;
+    const [generation = rotated.generation] = generations;
+    log.info(`sealing ${restored.history.records.length} records of ${this.#task.name} again under key ${key}`);
+    const renewed = await this.#renew(fresh, { key, generation });
     await this.#confirm();
     await raise(this.#services, fresh, renewed);
     for (const { file, reason } of renewed.left) log.warn(`${file} of ${this.#task.name} goes: ${reason}`);
     const removed = await this.#removeOld(renewed);
-    await this.#resealPins(fresh.vault);
+    await this.#carry(fresh);
     await renewAudit(this.#services, fresh);
-    const { revision, added, removed: slots } = await retireOlderKeys(change);
+    await this.#confirm();
+    const { revision, added, removed: slots } = await retireKeysBelow(change, generation);
+    // Whoever began before the new key was made may have ended after they were carried over.
+    await this.#carry(fresh);
+    await renewLateAudit(this.#services, fresh);
     const reencrypted: ReencryptedTask = {
       records: renewed.records,
       snapshots: renewed.snapshots.size,
@@ -112,7 +104,6 @@ class Reencryption {
       removed,
       left: renewed.left.map(({ file, reason }) => `${file}: ${reason}`),
     };
-    const { active: key, generation } = rotated;
     const details = {
       revision: revision ?? null,
       generation,
@@ -130,12 +121,6 @@ class Reencryption {
       ...lists,
       reencrypted,
     };
-  }
-
-  #changeOptions(): KeyringChangeOptions {
-    const { keys, random, clock, log } = this.#services;
-    const { taskId } = this.#begun.opened.vault;
-    return { taskId, store: this.#task, sources: keys.sources(), ports: keys.ports, random, clock, log };
   }
 
   #renew(opened: OpenedTask, facts: JsonObject): Promise<RenewedHistory> {
@@ -185,7 +170,7 @@ class Reencryption {
     const files = (await listSnapshotFiles(task)).map(({ entry }) => entry.key).filter((key) => !snapshots.has(key));
     const values = (await task.list("blobs/")).map(({ key }) => key).filter((key) => !blobs.has(key));
     const quarantined = (await task.list("quarantine/")).map(({ key }) => key);
-    const { taken } = await listControl(task, this.#begun.restored.state);
+    const taken = await listTakenAnswers(task, this.#begun.restored.state);
     for (const key of [...files, ...values, ...quarantined, ...taken]) {
       await this.#confirm();
       await task.remove(key);
@@ -194,28 +179,9 @@ class Reencryption {
     return { ...counts, quarantined: quarantined.length, control: taken.length };
   }
 
-  /** Under a second name first: a pin holds throughout (checkpoint/pins.ts). */
-  async #resealPins(vault: TaskVault): Promise<void> {
-    const task = this.#task;
-    const pins = (await task.list(PIN_PREFIX)).map(({ key }) => key);
-    for (const key of new Set(pins.map((pin) => pin.replace(/~$/, "")))) {
-      const second = `${key}~`;
-      const body = await this.#readPin(vault, pins.includes(key) ? key : second);
-      await task.remove(pins.includes(key) ? second : key);
-      if (pins.includes(key)) await task.putOnce(second, encodeControlFile(vault, second, body));
-      await task.remove(key);
-      await task.putOnce(key, encodeControlFile(vault, key, body));
-      await task.remove(second);
-    }
-  }
-
-  /** One that does not open holds all the same. */
-  async #readPin(vault: TaskVault, key: string): Promise<JsonObject> {
-    try {
-      return decodeControlFile(vault, key, (await this.#task.get(key)) ?? Buffer.alloc(0));
-    } catch (error) {
-      if (error instanceof SplashdownError) return { kind: "pin" };
-      throw error;
-    }
+  /** What does not open is left as it is: a pin holds all the same, and of the others nobody was told that they count. */
+  async #carry(folder: OpenedTask): Promise<void> {
+    for (const { key, error } of await carryMessages(folder))
+      this.#services.log.warn(`${key} of ${this.#task.name} is not sealed again: ${messageOf(error)}`);
   }
 }

@@ -1,9 +1,10 @@
 /**
  * Control of a task from outside: the answers and requests that other processes leave, and the owner's inbox.
  *
- * K1: an answer is the exclusive creation of `control/answer-<hash of the question>`, with `-<number>` for a move of a
- *     wizard; the creator wins, everybody else reads who answered and when. K2: a watch is a hint, the scan is the truth. K3: a file that does not open is named
- *     and left alone; it is no message. K4: a request is removed when what it asks is durable, and counts once.
+ * K1: an answer is the exclusive creation of the message `control/answer-<hash of the question>`, with `-<number>` for a
+ *     move of a wizard; the creator wins, everybody else reads who answered and when. K2: a watch is a hint, the scan is
+ *     the truth. K3: a file that does not open is named and left alone; it is no message. K4: a request is removed when
+ *     what it asks is durable, and counts once. K5: see control-folder.ts.
  */
 import type { Clock } from "../../base/clock.js";
 import { sha256Hex } from "../../base/digest.js";
@@ -13,19 +14,30 @@ import { createUuid } from "../../base/ids.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import type { Log } from "../../base/log.js";
-import type { RandomSource } from "../../base/random.js";
 import { PIN_PREFIX } from "../../checkpoint/pins.js";
 import type { ControlInbox, ControlMessage } from "../../engine/ports.js";
 import type { TaskState } from "../../engine/state/state.js";
 import type { TaskStore } from "../../store/contract.js";
 import type { TaskVault } from "../../vault/contract.js";
 import type { AuditTrail } from "../audit/audit-trail.js";
-import { decodeControlFile, encodeControlFile } from "./control-file.js";
+import {
+  CONTROL_PREFIX,
+  controlKey,
+  leaveMessage,
+  listMessages,
+  loadMessage,
+  parseControlKey,
+  removeMessage,
+  takeMessage,
+  type ControlDesk,
+  type ControlFolder,
+  type ControlKey,
+} from "./control-folder.js";
 import { formatTime } from "../views.js";
 
 const SCAN_MS = 500;
-const PREFIX = "control/";
-const REQUEST_PREFIX = `${PREFIX}request-`;
+const ANSWER_PREFIX = `${CONTROL_PREFIX}answer-`;
+const REQUEST_PREFIX = `${CONTROL_PREFIX}request-`;
 const DISK_CODES = ["STORE_FAILED", "STORE_FULL", "STORE_BUSY", "STORE_UNWRITABLE"] as const;
 
 export interface Answer {
@@ -38,11 +50,8 @@ export interface Answer {
   readonly move?: number;
 }
 
-export interface ControlDeps {
-  readonly task: TaskStore;
-  readonly vault: TaskVault;
+export interface ControlDeps extends ControlDesk {
   readonly clock: Clock;
-  readonly random: RandomSource;
   readonly log: Log;
   readonly audit: AuditTrail;
 }
@@ -50,11 +59,11 @@ export interface ControlDeps {
 const MOVE_DIGITS = 6;
 
 function answerKey(question: QuestionId, move?: number): string {
-  const key = `${PREFIX}answer-${sha256Hex(question).slice(0, 40)}`;
+  const key = `${ANSWER_PREFIX}${sha256Hex(question).slice(0, 40)}`;
   return move === undefined ? key : `${key}-${String(move).padStart(MOVE_DIGITS, "0")}`;
 }
 
-/** The key of the move before, for the move of a wizard that is not its first. */
+/** What the move before is about, for the move of a wizard that is not its first. */
 function keyBefore(key: string): string | undefined {
   const move = /^(.*-[0-9a-f]{40})-(\d+)$/.exec(key);
   const number = Number(move?.[2] ?? 0);
@@ -68,14 +77,13 @@ function keyBefore(key: string): string | undefined {
  */
 export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">): Promise<Answer> {
   const answer: Answer = { ...given, at: formatTime(deps.clock.nowMs()) };
-  const key = answerKey(given.question, given.move);
-  const outcome = await deps.task.putOnce(key, encodeControlFile(deps.vault, key, { kind: "answer", ...answer }));
-  if (outcome === "created") {
+  if (await leaveMessage(deps, answerKey(given.question, given.move), { kind: "answer", ...answer })) {
     const details = { question: answer.question, answer: answer.answer, by: answer.by };
     await deps.audit.note(deps, { event: "answered", verb: "answer", details });
     return answer;
   }
-  const winner = await loadAnswer(deps, given.question, given.move);
+  const vault = await deps.keys.renew(deps.task, deps.vault);
+  const winner = await loadAnswer({ ...deps, vault }, given.question, given.move);
   const who = winner === undefined ? "somebody else" : `${winner.by} at ${winner.at} with ${winner.answer}`;
   throw new SplashdownError("QUESTION_CLOSED", `question ${given.question} was answered by ${who}`, {
     details: {
@@ -88,36 +96,27 @@ export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">)
 
 /** The recorded answer of a question, if there is one. */
 export async function loadAnswer(
-  deps: Pick<ControlDeps, "task" | "vault">,
+  folder: ControlFolder,
   question: QuestionId,
   move?: number,
 ): Promise<Answer | undefined> {
-  const key = answerKey(question, move);
-  const bytes = await deps.task.get(key);
-  return bytes === undefined ? undefined : parseAnswer(decodeControlFile(deps.vault, key, bytes));
+  const found = await loadMessage(folder, answerKey(question, move));
+  return found === undefined ? undefined : parseAnswer(found.body);
 }
 
-/** What is in `control/` and no pin: what an owner has yet to take, and what is done with. */
-export interface ControlKeys {
-  readonly untaken: readonly string[];
-  readonly taken: readonly string[];
-}
-
-/** An answer is done with when its question is not open any more, a request when its owner removed it. */
-export async function listControl(task: Pick<TaskStore, "list">, state: TaskState): Promise<ControlKeys> {
+/** Answers that are done with: their questions are not open any more. */
+export async function listTakenAnswers(task: Pick<TaskStore, "list">, state: TaskState): Promise<readonly string[]> {
   const open = [...state.questions.values()].filter(({ status }) => status === "open").map(({ id }) => answerKey(id));
-  const keys = (await task.list(PREFIX)).map(({ key }) => key).filter((key) => !key.startsWith(PIN_PREFIX));
-  const isUntaken = (key: string): boolean =>
-    key.startsWith(REQUEST_PREFIX) || open.some((answer) => key.startsWith(answer));
-  return { untaken: keys.filter(isUntaken), taken: keys.filter((key) => !isUntaken(key)) };
+  const isTaken = ({ about }: ControlKey): boolean => !open.some((answer) => about.startsWith(answer));
+  return (await listMessages(task, ANSWER_PREFIX)).filter(isTaken).map(({ key }) => key);
 }
 
-/** Leaves a request for the owner, who removes its key when what it asks is durable. */
-export async function leaveRequest(deps: ControlDeps, body: JsonObject): Promise<{ key: string; id: string }> {
+/** Leaves a request for the owner, who removes it when what it asks is durable. */
+export async function leaveRequest(deps: ControlDeps, body: JsonObject): Promise<{ about: string; id: string }> {
   const id = createUuid(deps.random);
-  const key = `${REQUEST_PREFIX}${id}`;
-  await deps.task.putOnce(key, encodeControlFile(deps.vault, key, body));
-  return { key, id };
+  const about = `${REQUEST_PREFIX}${id}`;
+  await leaveMessage(deps, about, body);
+  return { about, id };
 }
 
 type GuidanceMessage = Extract<ControlMessage, { readonly kind: "guidance" }>;
@@ -125,10 +124,10 @@ type GuidanceMessage = Extract<ControlMessage, { readonly kind: "guidance" }>;
 /** What people said and no owner has taken yet, the oldest first; a request that does not open is none. */
 export async function listGuidanceLeft(deps: Pick<ControlDeps, "task" | "vault">): Promise<readonly GuidanceMessage[]> {
   const found: GuidanceMessage[] = [];
-  for (const { key } of await deps.task.list(REQUEST_PREFIX)) {
-    const bytes = await deps.task.get(key);
-    const message = bytes === undefined ? undefined : tryToOpen(deps.vault, key, bytes);
-    if (message?.kind === "guidance") found.push({ ...message, id: key.slice(REQUEST_PREFIX.length) });
+  const abouts = new Set((await listMessages(deps.task, REQUEST_PREFIX)).map(({ about }) => about));
+  for (const about of abouts) {
+    const message = await tryToLoad(deps, about);
+    if (message?.kind === "guidance") found.push({ ...message, id: about.slice(REQUEST_PREFIX.length) });
   }
   return found.sort(byTime);
 }
@@ -137,9 +136,10 @@ function byTime({ at: left }: GuidanceMessage, { at: right }: GuidanceMessage): 
   return left < right ? -1 : Number(left > right);
 }
 
-function tryToOpen(vault: TaskVault, key: string, bytes: Uint8Array): ControlMessage | undefined {
+async function tryToLoad(folder: ControlFolder, about: string): Promise<ControlMessage | undefined> {
   try {
-    return parseMessage(decodeControlFile(vault, key, bytes));
+    const found = await loadMessage(folder, about);
+    return found === undefined ? undefined : parseMessage(found.body);
   } catch (error) {
     if (error instanceof SplashdownError && error.code !== "INTERNAL") return undefined;
     throw error;
@@ -152,6 +152,9 @@ function tryToOpen(vault: TaskVault, key: string, bytes: Uint8Array): ControlMes
  */
 export class FolderInbox implements ControlInbox {
   readonly #deps: ControlDeps;
+  /** As the keyring was when there was something new. */
+  #vault: TaskVault;
+  /** Objects, and what they are about. */
   readonly #seen = new Set<string>();
   readonly #waiting: { readonly message: ControlMessage; readonly taken: (isDurable: boolean) => void }[] = [];
   #receive: ((message: ControlMessage) => Promise<boolean>) | undefined;
@@ -160,11 +163,13 @@ export class FolderInbox implements ControlInbox {
 
   constructor(deps: ControlDeps) {
     this.#deps = deps;
+    this.#vault = deps.vault;
   }
 
   /** Reads what is there before the task goes on, so that an answer given meanwhile counts at once. */
   load(): Promise<void> {
-    return this.#scan();
+    this.#scanning = this.#scanning.then(() => this.#scan());
+    return this.#scanning;
   }
 
   /** Puts in a message of this process (a terminal, a preset). An answer is found in the folder too; once taken it says nothing new. */
@@ -185,14 +190,17 @@ export class FolderInbox implements ControlInbox {
 
   /** Hands on what was answered to a question before this process asked it. Shape: true when there was something. */
   async retake(question: QuestionId): Promise<boolean> {
-    const answer = await loadAnswer(this.#deps, question);
-    if (answer !== undefined) this.push({ kind: "answer", ...answer });
+    await this.#renew();
+    const answer = await this.#retakeOne(answerKey(question));
     let move = 1;
-    for (; ; move += 1) {
-      const made = await loadAnswer(this.#deps, question, move);
-      if (made === undefined) return answer !== undefined || move > 1;
-      this.push({ kind: "answer", ...made });
-    }
+    while (await this.#retakeOne(answerKey(question, move))) move += 1;
+    return answer || move > 1;
+  }
+
+  async #retakeOne(about: string): Promise<boolean> {
+    const answer = await this.#load(about);
+    if (answer !== undefined) this.push(answer);
+    return answer !== undefined;
   }
 
   async answer({ kind: _kind, ...given }: Extract<ControlMessage, { kind: "answer" }>): Promise<void> {
@@ -207,10 +215,8 @@ export class FolderInbox implements ControlInbox {
   listen(receive: (message: ControlMessage) => Promise<boolean>): () => void {
     this.#receive = receive;
     for (const { message, taken } of this.#waiting.splice(0)) void receive(message).then(taken);
-    const scan = (): void => {
-      this.#scanning = this.#scanning.then(() => this.#scan());
-    };
-    const stopWatching = this.#deps.task.watch(PREFIX, scan);
+    const scan = (): void => void this.load();
+    const stopWatching = this.#deps.task.watch(CONTROL_PREFIX, scan);
     const stopTimer = this.#deps.clock.every(SCAN_MS, scan);
     return () => {
       this.#receive = undefined;
@@ -221,43 +227,83 @@ export class FolderInbox implements ControlInbox {
 
   async #scan(): Promise<void> {
     try {
-      const keys = (await this.#deps.task.list(PREFIX)).map(({ key }) => key).sort();
-      for (const key of keys) {
-        const before = keyBefore(key);
+      const keys = (await this.#deps.task.list(CONTROL_PREFIX)).map(({ key }) => key);
+      const news = keys.filter((key) => !this.#seen.has(key) && !key.startsWith(PIN_PREFIX));
+      if (news.length === 0) return;
+      await this.#renew();
+      for (const [about, found] of this.#group(news)) {
+        const before = keyBefore(about);
         // The moves of a wizard are taken in order.
-        if (!this.#seen.has(key) && (before === undefined || this.#seen.has(before))) await this.#take(key);
+        if (before === undefined || this.#seen.has(before)) await this.#take(about, found);
       }
     } catch (error) {
       this.#deps.log.debug(`control files could not be read: ${messageOf(error)}`);
     }
   }
 
-  async #take(key: string): Promise<void> {
-    this.#seen.add(key);
+  /** Another process may have given the task another key: what is left after that is sealed with it. */
+  async #renew(): Promise<void> {
+    const { task, keys, log } = this.#deps;
     try {
-      const bytes = await this.#deps.task.get(key);
-      if (bytes === undefined) return;
-      const message = parseMessage(decodeControlFile(this.#deps.vault, key, bytes));
-      const id = key.startsWith(REQUEST_PREFIX) ? key.slice(REQUEST_PREFIX.length) : undefined;
+      this.#vault = await keys.renew(task, this.#vault);
+    } catch (error) {
+      log.warn(`the keyring of ${task.name} was changed and does not open here: ${messageOf(error)}`);
+    }
+  }
+
+  /** By what they are about, in its order. */
+  #group(keys: readonly string[]): Map<string, ControlKey[]> {
+    const groups = new Map<string, ControlKey[]>();
+    for (const key of [...keys].sort()) {
+      const parsed = parseControlKey(key);
+      if (parsed === undefined) this.#ignore(key, "its name is that of no message");
+      else groups.set(parsed.about, [...(groups.get(parsed.about) ?? []), parsed]);
+    }
+    return groups;
+  }
+
+  #ignore(key: string, why: string): void {
+    this.#seen.add(key);
+    this.#deps.log.warn(`${key} was ignored: ${why}`);
+  }
+
+  async #take(about: string, found: readonly ControlKey[]): Promise<void> {
+    const keys = found.map(controlKey);
+    for (const each of [about, ...keys]) this.#seen.add(each);
+    this.#ignoreUnknown(found);
+    try {
+      const message = await this.#load(about);
+      const id = about.startsWith(REQUEST_PREFIX) ? about.slice(REQUEST_PREFIX.length) : undefined;
       if (message === undefined || id === undefined || message.kind === "answer") {
         if (message !== undefined) this.push(message);
         return;
       }
       void this.#hand({ ...message, id }).then((isDurable) => {
-        if (isDurable) this.#removing = this.#removing.then(() => this.#remove(key));
+        if (isDurable) this.#removing = this.#removing.then(() => this.#remove(about));
       });
     } catch (error) {
       // What the disk refused now it may give at the next look.
-      if (isErrorCode(error, ...DISK_CODES)) this.#seen.delete(key);
-      this.#deps.log.warn(`${key} was ignored: ${messageOf(error)}`);
+      if (isErrorCode(error, ...DISK_CODES)) for (const each of [about, ...keys]) this.#seen.delete(each);
+      this.#deps.log.warn(`${keys.join(", ")} was ignored: ${messageOf(error)}`);
     }
   }
 
-  async #remove(key: string): Promise<void> {
+  #ignoreUnknown(found: readonly ControlKey[]): void {
+    for (const one of found)
+      if (!this.#vault.generations.includes(one.generation))
+        this.#ignore(controlKey(one), `generation ${one.generation} of the task's key is not at hand`);
+  }
+
+  async #load(about: string): Promise<ControlMessage | undefined> {
+    const taken = await takeMessage({ ...this.#deps, vault: this.#vault }, about);
+    return taken === undefined ? undefined : parseMessage(taken.body);
+  }
+
+  async #remove(about: string): Promise<void> {
     try {
-      await this.#deps.task.remove(key);
+      await removeMessage(this.#deps.task, about);
     } catch (error) {
-      this.#deps.log.warn(`${key} was taken and could not be removed: ${messageOf(error)}`);
+      this.#deps.log.warn(`${about} was taken and could not be removed: ${messageOf(error)}`);
     }
   }
 }

@@ -32,12 +32,12 @@ export async function guideTask(services: Services, options: GuideOptions): Prom
     const by = options.by ?? services.environment.user;
     const at = formatTime(services.clock.nowMs());
     const control: ControlDeps = { ...services, ...opened };
-    const about = path === undefined ? {} : { path };
-    const { key, id } = await leaveRequest(control, { kind: "guidance", text, by, at, ...about });
-    const details = { guidance: id, by, ...about };
+    const place = path === undefined ? {} : { path };
+    const { about, id } = await leaveRequest(control, { kind: "guidance", text, by, at, ...place });
+    const details = { guidance: id, by, ...place };
     await services.audit.note(opened, { event: "guided", verb: "guide", details });
     const { state: owner } = await task.ownerState();
-    const isTaken = owner === "alive" && (await awaitTaken(services, task, key)) === "taken";
+    const isTaken = owner === "alive" && (await awaitTaken(services, task, about)) === "taken";
     return {
       task: task.name,
       guidance: id,

@@ -7,6 +7,7 @@ import { describeOwner } from "../../recovery/liveness.js";
 import type { TaskStore } from "../../store/contract.js";
 import type { AnswerOptions, AnswerView, RequestView } from "../contract.js";
 import { leaveRequest, loadAnswer, type ControlDeps } from "./control.js";
+import { listMessages, removeMessage } from "./control-folder.js";
 import { findTask } from "../finding.js";
 import { giveAnswer } from "./giving.js";
 import { openTask, readState } from "../reading.js";
@@ -118,12 +119,12 @@ export async function requestOfTask(
     const opened = await openTask(services, task);
     const control: ControlDeps = { ...services, ...opened };
     const note = request.note === undefined ? {} : { note: request.note };
-    const { key, id } = await leaveRequest(control, {
+    const { about, id } = await leaveRequest(control, {
       kind: request.kind,
       by: request.by ?? services.environment.user,
       ...note,
     });
-    await requireTaken(services, task, key);
+    await requireTaken(services, task, about);
     const view: RequestView = { task: task.name, request: request.kind, owner: owner ?? {} };
     if (request.kind !== "checkpoint") return view;
     const checkpoint = await findRequested(services, task, id);
@@ -137,10 +138,10 @@ export async function requestOfTask(
 export async function awaitTaken(
   { clock }: Pick<Services, "clock">,
   task: TaskStore,
-  key: string,
+  about: string,
 ): Promise<"taken" | "late" | "ownerless"> {
   const endMs = clock.monotonicMs() + TAKEN_WITHIN_MS;
-  for (let look = 1; (await task.get(key)) !== undefined; look += 1) {
+  for (let look = 1; (await listMessages(task, about)).length > 0; look += 1) {
     if (clock.monotonicMs() > endMs) return "late";
     if (look % LOOKS_PER_OWNER === 0 && (await hasEnded(task))) return "ownerless";
     await clock.sleep(POLL_MS);
@@ -148,10 +149,10 @@ export async function awaitTaken(
   return "taken";
 }
 
-async function requireTaken(services: Services, task: TaskStore, key: string): Promise<void> {
-  const outcome = await awaitTaken(services, task, key);
+async function requireTaken(services: Services, task: TaskStore, about: string): Promise<void> {
+  const outcome = await awaitTaken(services, task, about);
   if (outcome === "taken") return;
-  await task.remove(key);
+  await removeMessage(task, about);
   if (outcome === "ownerless") throw notRunning(task, "its owner ended before it took the request");
   const { owner } = await task.ownerState();
   throw notRunning(task, `${describeOwner(owner)} did not take the request within ${TAKEN_WITHIN_MS / 1000} s`);

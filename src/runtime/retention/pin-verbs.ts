@@ -6,7 +6,7 @@ import { messageOf } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
 import { listCheckpoints } from "../../checkpoint/listing.js";
 import { pinKeyOf } from "../../checkpoint/pins.js";
-import { decodeControlFile, encodeControlFile } from "../people/control-file.js";
+import { leaveMessage, listMessages, loadMessage, removeMessage } from "../people/control-folder.js";
 import { findCheckpoint, type FoundCheckpoint } from "../finding.js";
 import type { PinView } from "../past/past-views.js";
 import type { Services } from "../services.js";
@@ -19,8 +19,7 @@ export async function pinCheckpoint(
   options: { readonly note?: string } = {},
 ): Promise<PinView> {
   return withCheckpoint(services, reference, async (found) => {
-    const { task, vault, checkpoint } = found;
-    const key = pinKeyOf(checkpoint.checkpointId);
+    const { checkpoint } = found;
     const body: JsonObject = {
       kind: "pin",
       checkpoint_id: checkpoint.checkpointId,
@@ -28,19 +27,24 @@ export async function pinCheckpoint(
       at: formatTime(services.clock.nowMs()),
       ...(options.note === undefined ? {} : { note: options.note }),
     };
-    const changed = (await task.putOnce(key, encodeControlFile(vault, key, body))) === "created";
+    const changed = await isLeft(services, found, body);
     if (changed) await notePin(services, found, "pinned");
     return { ...(await describe(found, true)), changed, ...(await readPin(services, found)) };
   });
+}
+
+/** One that does not open holds all the same. */
+async function isLeft(services: Services, found: FoundCheckpoint, body: JsonObject): Promise<boolean> {
+  const about = pinKeyOf(found.checkpoint.checkpointId);
+  if ((await listMessages(found.task, about)).length > 0) return false;
+  return leaveMessage({ ...services, ...found }, about, body);
 }
 
 /** Errors: as `pinCheckpoint`. */
 export async function unpinCheckpoint(services: Services, reference: string): Promise<PinView> {
   return withCheckpoint(services, reference, async (found) => {
     const key = pinKeyOf(found.checkpoint.checkpointId);
-    const pins = await found.task.list(key);
-    for (const pin of pins) await found.task.remove(pin.key);
-    const changed = pins.length > 0;
+    const changed = await removeMessage(found.task, key);
     if (changed) await notePin(services, found, "unpinned");
     return { ...(await describe(found, false)), changed };
   });
@@ -85,10 +89,8 @@ async function readPin(
   services: Services,
   { task, vault, checkpoint }: FoundCheckpoint,
 ): Promise<Pick<PinView, "by" | "at" | "note">> {
-  const key = pinKeyOf(checkpoint.checkpointId);
   try {
-    const bytes = await task.get(key);
-    const body = bytes === undefined ? {} : decodeControlFile(vault, key, bytes);
+    const body = (await loadMessage({ task, vault }, pinKeyOf(checkpoint.checkpointId)))?.body ?? {};
     return Object.fromEntries(
       ["by", "at", "note"].flatMap((name) => (typeof body[name] === "string" ? [[name, body[name]]] : [])),
     );

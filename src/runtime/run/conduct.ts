@@ -284,11 +284,21 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
       // An owner shows itself before its last look for a higher epoch, and acts after it: who acted before this claim is
       // seen here. It goes no further now, and what it has begun must not begin a second time beside it.
       await requireOwnerGone({ ...waiting, takeOver: options.takeOver, watchMs: LIMITS.ownerWatchMs });
+      await requireSameKey(services, opened);
       await presence.show(epoch);
+      await services.keys.settle(task, vault);
     },
   });
   if (acceptLoss && restored.prev !== undefined) await lowerAnchor(services, vault.taskId, restored);
   return restored;
+}
+
+/** Under the key that this process opened it with, nothing more may be written (keys/reencrypt-verb.ts). Errors: its own. */
+async function requireSameKey({ keys }: Services, { task, vault }: OpenedTask): Promise<void> {
+  if ((await keys.renew(task, vault)) === vault) return;
+  throw new SplashdownError("OWNER_SUPERSEDED", `the key of task ${task.name} was changed while it was taken over`, {
+    details: { task: task.name },
+  });
 }
 
 /** `fallback_to_previous: false`: a bad newest file stops the recovery instead of being set aside. Errors: its own. */

@@ -38,6 +38,7 @@ export async function exportTask(services: Services, reference: string, options:
     const { history } = opened.folded;
     const path = resolve(services.environment.workingFolder, options.file);
     if (options.redacted === true) return exportReport(services, opened, path);
+    const keyrings = await listKeyrings(task);
     const others = await wrapFor(services, opened, options);
     const pack = new CarriedPack({
       fileSystem: services.fileSystem,
@@ -46,7 +47,7 @@ export async function exportTask(services: Services, reference: string, options:
       deliverables: opened.folded.state.deliverables,
       withFiles: options.withoutFiles !== true,
     });
-    const files = pack.files(withKeyring(readTaskFiles(task), others));
+    const files = pack.files(underKeys(task, keyrings, withKeyring(readTaskFiles(task), others)));
     const facts = {
       task: task.name,
       workflowId: opened.vault.taskId,
@@ -115,10 +116,9 @@ async function wrapFor(
       "USAGE_INVALID",
       `task ${task.name} is not encrypted, so it cannot be sealed for anybody`,
     );
-  const { keys, random, clock, log } = services;
-  const options = { taskId: vault.taskId, store: task, sources: keys.sources(), ports: keys.ports, random, clock, log };
+  const { keys } = services;
   return wrapForOthers(
-    options,
+    keys.changing(task, vault),
     recipients.map((source) => keys.resolveSource(source)),
   );
 }
@@ -127,6 +127,19 @@ async function listSlots(task: TaskStore): Promise<string[]> {
   const view = await inspectKeyring(task);
   const slots = view?.keys.flatMap((key) => key.slots) ?? [];
   return [...new Set(slots.map(({ type, fingerprint, label }) => `${type} ${fingerprint} (${label})`))];
+}
+
+async function listKeyrings(task: TaskStore): Promise<string> {
+  return (await task.list("keyring-")).map(({ key }) => key).join();
+}
+
+/** Errors: STORE_BUSY when the keys were changed since: some files may be sealed with one that the keyring read lacks. */
+async function* underKeys(task: TaskStore, keyrings: string, files: AsyncIterable<TaskFile>): AsyncGenerator<TaskFile> {
+  yield* files;
+  if ((await listKeyrings(task)) === keyrings) return;
+  throw new SplashdownError("STORE_BUSY", `the keys of task ${task.name} were changed while it was read`, {
+    details: { task: task.name },
+  });
 }
 
 /** The files with the keyring for others in place of the task's own, still last. */

@@ -13,6 +13,8 @@ export interface KeyringHeader {
   readonly active: Fingerprint;
   /** Files sealed with an older generation are refused. */
   readonly min_generation: number;
+  /** Older revisions give what was taken away since, and are to go; absent while nothing was. */
+  readonly min_revision?: number;
   /** All generations that still have files, oldest first. */
   readonly keys: readonly KeyringKey[];
 }
@@ -67,7 +69,7 @@ export interface AgeKdf {
   readonly wrapped: string;
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/keyring.schema.json","type":"object","additionalProperties":false,"required":["task","rev","active","min_generation","keys"],"properties":{"task":{"type":"string","format":"uuid"},"rev":{"type":"integer","minimum":1,"maximum":999999999},"active":{"$ref":"#/$defs/fingerprint"},"min_generation":{"type":"integer","minimum":1,"maximum":999999999},"keys":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/key"}}},"$defs":{"fingerprint":{"type":"string","pattern":"^[0-9a-f]{16}$"},"bytes32":{"type":"string","pattern":"^[A-Za-z0-9_-]{43}$"},"key":{"type":"object","additionalProperties":false,"required":["id","generation","state","created","slots"],"properties":{"id":{"$ref":"#/$defs/fingerprint"},"generation":{"type":"integer","minimum":1,"maximum":999999999},"state":{"enum":["active","retired"]},"created":{"type":"string","format":"date-time"},"slots":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/slot"}}}},"slot":{"type":"object","additionalProperties":false,"required":["type","label","fingerprint","salt","commit","wrap"],"properties":{"type":{"enum":["passphrase","keyfile","env","command","age","system"]},"label":{"type":"string","minLength":1,"maxLength":200},"fingerprint":{"$ref":"#/$defs/fingerprint"},"kdf":{"$ref":"#/$defs/kdf"},"salt":{"$ref":"#/$defs/bytes32"},"commit":{"$ref":"#/$defs/bytes32"},"wrap":{"type":"string","pattern":"^[A-Za-z0-9_-]{64}$"}}},"kdf":{"oneOf":[{"$ref":"#/$defs/scrypt"},{"$ref":"#/$defs/wrapped"},{"$ref":"#/$defs/age"}]},"scrypt":{"type":"object","additionalProperties":false,"required":["name","log2n","r","p"],"properties":{"name":{"const":"scrypt"},"log2n":{"type":"integer","minimum":1,"maximum":20},"r":{"type":"integer","minimum":1,"maximum":16},"p":{"type":"integer","minimum":1,"maximum":4}}},"wrapped":{"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"command"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}},"age":{"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"age"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/keyring.schema.json","type":"object","additionalProperties":false,"required":["task","rev","active","min_generation","keys"],"properties":{"task":{"type":"string","format":"uuid"},"rev":{"type":"integer","minimum":1,"maximum":999999999},"active":{"$ref":"#/$defs/fingerprint"},"min_generation":{"type":"integer","minimum":1,"maximum":999999999},"min_revision":{"type":"integer","minimum":1,"maximum":999999999},"keys":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/key"}}},"$defs":{"fingerprint":{"type":"string","pattern":"^[0-9a-f]{16}$"},"bytes32":{"type":"string","pattern":"^[A-Za-z0-9_-]{43}$"},"key":{"type":"object","additionalProperties":false,"required":["id","generation","state","created","slots"],"properties":{"id":{"$ref":"#/$defs/fingerprint"},"generation":{"type":"integer","minimum":1,"maximum":999999999},"state":{"enum":["active","retired"]},"created":{"type":"string","format":"date-time"},"slots":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/slot"}}}},"slot":{"type":"object","additionalProperties":false,"required":["type","label","fingerprint","salt","commit","wrap"],"properties":{"type":{"enum":["passphrase","keyfile","env","command","age","system"]},"label":{"type":"string","minLength":1,"maxLength":200},"fingerprint":{"$ref":"#/$defs/fingerprint"},"kdf":{"$ref":"#/$defs/kdf"},"salt":{"$ref":"#/$defs/bytes32"},"commit":{"$ref":"#/$defs/bytes32"},"wrap":{"type":"string","pattern":"^[A-Za-z0-9_-]{64}$"}}},"kdf":{"oneOf":[{"$ref":"#/$defs/scrypt"},{"$ref":"#/$defs/wrapped"},{"$ref":"#/$defs/age"}]},"scrypt":{"type":"object","additionalProperties":false,"required":["name","log2n","r","p"],"properties":{"name":{"const":"scrypt"},"log2n":{"type":"integer","minimum":1,"maximum":20},"r":{"type":"integer","minimum":1,"maximum":16},"p":{"type":"integer","minimum":1,"maximum":4}}},"wrapped":{"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"command"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}},"age":{"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"age"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}}}};
 const schema32 = {"type":"string","pattern":"^[0-9a-f]{16}$"};
 const formats0 = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const pattern4 = new RegExp("^[0-9a-f]{16}$", "u");
@@ -1071,7 +1073,7 @@ vErrors.push(err4);
 errors++;
 }
 for(const key0 in data){
-if(!(((((key0 === "task") || (key0 === "rev")) || (key0 === "active")) || (key0 === "min_generation")) || (key0 === "keys"))){
+if(!((((((key0 === "task") || (key0 === "rev")) || (key0 === "active")) || (key0 === "min_generation")) || (key0 === "min_revision")) || (key0 === "keys"))){
 const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err5];
@@ -1202,11 +1204,10 @@ errors++;
 }
 }
 }
-if(data.keys !== undefined){
-let data4 = data.keys;
-if(Array.isArray(data4)){
-if(data4.length > 32){
-const err16 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(data.min_revision !== undefined){
+let data4 = data.min_revision;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+const err16 = {instancePath:instancePath+"/min_revision",schemaPath:"#/properties/min_revision/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1215,8 +1216,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(data4.length < 1){
-const err17 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 999999999 || isNaN(data4)){
+const err17 = {instancePath:instancePath+"/min_revision",schemaPath:"#/properties/min_revision/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999},message:"must be <= 999999999"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1225,16 +1227,8 @@ vErrors.push(err17);
 }
 errors++;
 }
-const len0 = data4.length;
-for(let i0=0; i0<len0; i0++){
-if(!(validate21(data4[i0], {instancePath:instancePath+"/keys/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate21.errors : vErrors.concat(validate21.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err18 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data4 < 1 || isNaN(data4)){
+const err18 = {instancePath:instancePath+"/min_revision",schemaPath:"#/properties/min_revision/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1245,13 +1239,56 @@ errors++;
 }
 }
 }
-else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.keys !== undefined){
+let data5 = data.keys;
+if(Array.isArray(data5)){
+if(data5.length > 32){
+const err19 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
 if(vErrors === null){
 vErrors = [err19];
 }
 else {
 vErrors.push(err19);
+}
+errors++;
+}
+if(data5.length < 1){
+const err20 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate21(data5[i0], {instancePath:instancePath+"/keys/" + i0,parentData:data5,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate21.errors : vErrors.concat(validate21.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
 }
 errors++;
 }

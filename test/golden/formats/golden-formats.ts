@@ -315,9 +315,9 @@ export const FORMATS: readonly GoldenFormat[] = [
     read: readAudit,
     tells: { header: AUDIT, entries: [{ ...ENTRY, event: "unlock_failed" }] },
   },
-  control("answer-1.0.txt", `control/answer-${"a".repeat(40)}`, ANSWER),
-  control("request-1.0.txt", `control/request-${TASK_ID}`, REQUEST),
-  control("pin-1.0.txt", `control/pin-${TASK_ID}`, PIN),
+  control("answer-1.0.txt", `control/answer-${"a".repeat(40)}~1`, ANSWER),
+  control("request-1.0.txt", `control/request-${TASK_ID}~1`, REQUEST),
+  control("pin-1.0.txt", `control/pin-${TASK_ID}~1`, PIN),
   {
     name: "owner-1.0.json",
     make: () => Promise.resolve(Buffer.from(encodeOwnerRecord(OWNER))),

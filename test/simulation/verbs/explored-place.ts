@@ -79,11 +79,31 @@ export class ExploredPlace {
     this.told.push({ at: this.#options.now(), what });
   }
 
-  /** Another process on the same machine. */
-  another(startMs = 0): Promise<Splashdown> {
+  /** Another process on the same machine; `wrap` stands between it and the disk. */
+  another(wrap: (fileSystem: FileSystem) => FileSystem = (same) => same): Promise<Splashdown> {
     this.#others += 1;
     const seed = `${this.#options.seed}, beside it ${this.#others}`;
-    return openVerbRoom({ ...this.#options, seed, machine: this.#machine, startMs });
+    const fileSystem = wrap(this.#options.fileSystem);
+    return openVerbRoom({ ...this.#options, fileSystem, seed, machine: this.#machine, startMs: 0 });
+  }
+
+  /** Operations the disk has done. */
+  now(): number {
+    return this.#options.now();
+  }
+
+  /** Names of the files of a folder that have a text in them. */
+  async namesWith(folder: string, text: string): Promise<string[]> {
+    const { fileSystem } = this.#options;
+    const found: string[] = [];
+    for (const name of await fileSystem.readdir(folder)) {
+      const handle = await fileSystem.open(`${folder}/${name}`, "read").catch(() => undefined);
+      if (handle === undefined) continue;
+      const { sizeBytes } = await handle.stat();
+      if (Buffer.from(await handle.read(0, sizeBytes)).includes(text)) found.push(name);
+      await handle.close();
+    }
+    return found;
   }
 
   /** As a program does that writes a file into its task's folder by itself. */

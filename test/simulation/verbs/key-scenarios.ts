@@ -1,5 +1,7 @@
 /** The verbs that change who opens a task, before the task goes on under what they left. */
 import type { ExploredPlace } from "./explored-place.js";
+import { changeFileSystem } from "../../support/changed-file-system.js";
+import { MODEL_ROOT } from "../../support/store-places.js";
 import { pictureOfTasks } from "./picture.js";
 import type { Looking, Scenario } from "./scenario.js";
 import { limited, requireStatus, withBlobs } from "./scenario-parts.js";
@@ -38,6 +40,48 @@ async function findOldKey(place: ExploredPlace, { told }: Looking): Promise<stri
 
 const ALL_AGAIN = { taskKey: true, reencrypt: true };
 
+/** An older keyring gives what the newest does not. */
+async function isGivenBack(place: ExploredPlace): Promise<boolean> {
+  const revision = (name: string): number => Number(/^keyring-(\d+)\.json$/.exec(name)?.[1] ?? 0);
+  const folder = `${MODEL_ROOT}/t/checkpoints`;
+  const newest = Math.max(...(await place.namesWith(folder, "splashdown.keyring")).map(revision));
+  const giving = (await place.namesWith(folder, OTHER)).map(revision);
+  return giving.length > 0 && !giving.includes(newest);
+}
+
+/** Operations of the disk after which the answer that is held comes: the new history is being written then. */
+const HELD_OPERATIONS = 250;
+
+/** Everything is sealed again, while somebody who opened the task before gives an answer. */
+async function sealWhileAnswering(place: ExploredPlace, tell: (what: string) => void): Promise<void> {
+  const from = place.now();
+  let isSealed = false;
+  const other = await place.another((fileSystem) =>
+    changeFileSystem(fileSystem, {
+      link: async (at, to) => {
+        const isHeld = (): boolean => !isSealed && place.now() < from + HELD_OPERATIONS;
+        while (to.includes("/control/") && isHeld()) await new Promise((resolve) => setImmediate(resolve));
+        return fileSystem.link(at, to);
+      },
+    }),
+  );
+  const answering = other
+    .answer({ task: "t", answer: "extend", value: { iterations: 5 } })
+    .then(() => tell("answered"))
+    .finally(() => void other.close());
+  const sealing = place.verbs.keys.rotate(TARGET, ALL_AGAIN).finally(() => (isSealed = true));
+  const failed = (await Promise.allSettled([answering, sealing])).find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") throw failed.reason;
+}
+
+/** An answer whose giver was told so stands, whatever key it was sealed with. */
+async function findLostAnswer(place: ExploredPlace, looking: Looking): Promise<string | undefined> {
+  const [question] = (await place.verbs.show("t")).questions;
+  const isThere = question?.status !== "open" && question?.answer === "extend";
+  if (looking.told.has("answered") && !isThere) return "an answer was given, and is not there";
+  return findOldKey(place, looking);
+}
+
 export const KEY_SCENARIOS: readonly Scenario[] = [
   {
     name: "keys add, rotate the task's key, remove",
@@ -75,14 +119,53 @@ export const KEY_SCENARIOS: readonly Scenario[] = [
       await answerAndGoOn(place);
     },
     redo: async (place) => {
-      // A person's answer that nobody took comes first.
-      await place.repeat(() => place.verbs.keys.rotate(TARGET, ALL_AGAIN), "REENCRYPT_REFUSED");
+      await place.verbs.keys.rotate(TARGET, ALL_AGAIN);
       await answerAndGoOn(place);
     },
     missing: findOldKey,
     reseals: true,
     strideFactor: 3,
     picture: pictureOfTasks,
+  },
+  {
+    name: "an answer while everything is sealed again",
+    workflow: limited,
+    prepare: (place) => requireStatus(place.run("t"), "waiting"),
+    act: async (place, tell) => {
+      await sealWhileAnswering(place, tell);
+      tell("sealed again");
+      await requireStatus(place.goOn("t"), "done");
+    },
+    redo: async (place) => {
+      await place.verbs.keys.rotate(TARGET, ALL_AGAIN);
+      await answerAndGoOn(place);
+    },
+    missing: findLostAnswer,
+    reseals: true,
+    strideFactor: 6,
+    picture: pictureOfTasks,
+  },
+  {
+    name: "keys remove, and the task goes on",
+    workflow: limited,
+    variables: { SPLASHDOWN_KEY: KEY, [OTHER]: Buffer.alloc(32, 9).toString("base64") },
+    prepare: async (place) => {
+      await requireStatus(place.run("t"), "waiting");
+      await place.verbs.keys.add(TARGET, { kind: "env", name: OTHER });
+    },
+    act: async (place, tell) => {
+      await place.verbs.keys.remove(TARGET, OTHER);
+      tell("removed");
+      await answerAndGoOn(place);
+    },
+    // Nobody takes it away again: what was begun is ended by whoever goes on.
+    redo: answerAndGoOn,
+    missing: async (place) =>
+      JSON.stringify(await place.verbs.keys.show("t")).includes(OTHER)
+        ? "a source was removed, and is there"
+        : undefined,
+    strideFactor: 2,
+    picture: async (place) => ({ tasks: await pictureOfTasks(place), isGivenBack: await isGivenBack(place) }),
   },
   {
     name: "keys rotate",

@@ -123,7 +123,7 @@ export async function openVerbRoom(options: VerbRoomOptions): Promise<Splashdown
     settingsOf: loaded.forWorkflow,
     keys,
     emitter: new Emitter(log),
-    audit: new AuditTrail({ clock, random, log, fileSystem, environment, version: "0", pid: 1, store }),
+    audit: new AuditTrail({ clock, random, log, fileSystem, environment, version: "0", pid: 1, store, keys }),
     memory: () => ({ fraction: 0, residentBytes: 0 }),
     ask: undefined,
     processes,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TaskStore } from "../../../src/store/contract.js";
+import type { TaskVault } from "../../../src/vault/contract.js";
 import { auditKey, openDetails } from "../../../src/runtime/audit/audit-file.js";
 import { readTrail, verifyTrail } from "../../../src/runtime/audit/audit-reading.js";
 import { renewAudit } from "../../../src/runtime/keys/audit-renewal.js";
@@ -8,7 +9,7 @@ import { createEnvironment } from "../../../src/runtime/environment.js";
 import type { OpenedTask } from "../../../src/runtime/reading.js";
 import type { Services } from "../../../src/runtime/services.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
-import { retireOlderKeys, rotateTaskKey } from "../../../src/vault/keyring-changes.js";
+import { retireKeysBelow, rotateTaskKey } from "../../../src/vault/keyring-changes.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { MemoryFileSystem } from "../../support/memory-file-system.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
@@ -27,7 +28,8 @@ async function createRoom() {
   const environment = createEnvironment({ HOME: "/home/ada", USER: "ada" }, "/work");
   const log = { info: () => undefined, debug: () => undefined, warn: () => undefined };
   const manifest = { ...store.manifest, durable: true };
-  const parts = { clock, random, log, fileSystem, environment, version: "0", pid: 1, store: { manifest } };
+  const keys = { renew: (_task: TaskStore, same: TaskVault) => Promise.resolve(same) };
+  const parts = { clock, random, log, fileSystem, environment, version: "0", pid: 1, store: { manifest }, keys };
   const audit = new AuditTrail(parts);
   const services = { ...parts, audit } as unknown as Services;
   for (const verb of ["one", "two", "three", "four"])
@@ -40,7 +42,7 @@ async function createRoom() {
     services,
     opened: { task, vault: both } as OpenedTask,
     vaults,
-    retire: () => retireOlderKeys(changing),
+    retire: () => retireKeysBelow(changing, 2),
   };
 }
 

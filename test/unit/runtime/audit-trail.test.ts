@@ -30,6 +30,7 @@ async function createRoom({ durable = false } = {}): Promise<
       environment: createEnvironment({ HOME: "/home/ada", USER: "ada" }, "/work"),
       version: "0",
       pid: 1,
+      keys: { renew: (_task, same) => Promise.resolve(same) },
       store: durable ? { manifest: { durable } } : store,
     });
   return { task, vault, trail, warnings };

@@ -22,6 +22,7 @@ async function createRoom(): Promise<{ deps: ControlDeps; warnings: string[] }> 
     clock: new FakeClock(),
     random: createSeededRandom("control"),
     log: { info: () => undefined, debug: () => undefined, warn: (text) => void warnings.push(text) },
+    keys: { renew: (_task, same) => Promise.resolve(same) },
     audit: { note: () => Promise.resolve() } as unknown as AuditTrail,
   };
   return { deps, warnings };
@@ -37,7 +38,7 @@ async function settle(inbox: FolderInbox): Promise<void> {
 describe("a request in the control folder", () => {
   it("K4: stays until what it asks is durable, and has an id that tells it from every other", async () => {
     const { deps } = await createRoom();
-    const { key, id } = await leaveRequest(deps, { kind: "pause", by: "ann", note: "lunch" });
+    const { about, id } = await leaveRequest(deps, { kind: "pause", by: "ann", note: "lunch" });
     const inbox = new FolderInbox(deps);
     const received: ControlMessage[] = [];
     let durable = (_isDurable: boolean): void => undefined;
@@ -48,7 +49,7 @@ describe("a request in the control folder", () => {
     });
     await settle(inbox);
     expect(received).toEqual([{ kind: "pause", by: "ann", note: "lunch", id }]);
-    expect(await keysOf(deps.task)).toEqual([key]);
+    expect(await keysOf(deps.task)).toEqual([`${about}~1`]);
     durable(true);
     await settle(inbox);
     expect(await keysOf(deps.task)).toEqual([]);
@@ -56,12 +57,12 @@ describe("a request in the control folder", () => {
 
   it("K4: is found by the next owner, under the same id, when this one ended before it was durable", async () => {
     const { deps } = await createRoom();
-    const { key, id } = await leaveRequest(deps, { kind: "stop", by: "ann" });
+    const { about, id } = await leaveRequest(deps, { kind: "stop", by: "ann" });
     const first = new FolderInbox(deps);
     await first.load();
     first.listen(() => Promise.resolve(false));
     await settle(first);
-    expect(await keysOf(deps.task)).toEqual([key]);
+    expect(await keysOf(deps.task)).toEqual([`${about}~1`]);
     const second = new FolderInbox(deps);
     const received: ControlMessage[] = [];
     await second.load();
@@ -73,7 +74,7 @@ describe("a request in the control folder", () => {
 
   it("that cannot be removed is said, and harms nothing: its id makes the second reading say nothing new", async () => {
     const { deps, warnings } = await createRoom();
-    const { key } = await leaveRequest(deps, { kind: "checkpoint", by: "ann" });
+    const { about } = await leaveRequest(deps, { kind: "checkpoint", by: "ann" });
     const refusing = wrapTask(deps.task, {
       remove: () => Promise.reject(new SplashdownError("STORE_FAILED", "i/o error")),
     });
@@ -81,6 +82,6 @@ describe("a request in the control folder", () => {
     await inbox.load();
     inbox.listen(() => Promise.resolve(true));
     await settle(inbox);
-    expect(warnings).toEqual([`${key} was taken and could not be removed: i/o error`]);
+    expect(warnings).toEqual([`${about} was taken and could not be removed: i/o error`]);
   });
 });

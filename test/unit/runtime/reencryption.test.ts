@@ -4,6 +4,8 @@ import type { FaultyFileSystem as Disk } from "../../simulation/faulty-file-syst
 import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";
 import { ExploredPlace, type Bodies, type WorkflowOf } from "../../simulation/verbs/explored-place.js";
 import { contentsOf, pictureOfFiles, pictureOfTasks } from "../../simulation/verbs/picture.js";
+import type { Splashdown } from "../../../src/index.js";
+import { changeFileSystem } from "../../support/changed-file-system.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { contentOf, type DiskNode } from "../../support/disk-model.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
@@ -79,6 +81,22 @@ function openLater(workflow: WorkflowOf, disk: Disk, at: number): ReturnType<typ
 }
 
 const rotate = (place: ExploredPlace) => place.verbs.keys.rotate({ task: "t" }, AGAIN);
+
+/** Fingerprint of the key that the task's files are sealed with. */
+async function keyOf(place: ExploredPlace): Promise<string> {
+  const shown = JSON.stringify(await place.verbs.keys.show("t"));
+  return /"id":"([0-9a-f]{16})"/.exec(shown)?.[1] ?? "none";
+}
+
+/** Files of the task that have a text in them. */
+function filesNaming(disk: Disk, text: string): string[] {
+  const folder = `${MODEL_ROOT}/t/checkpoints/audit`;
+  const audit = [...disk.disk.findFolder(`${folder}/.`).entries.keys()].map((name) => `${folder}/${name}`);
+  return [...contentsOf(disk.disk, `${MODEL_ROOT}/t`).keys(), ...audit].filter((path) => {
+    const node: DiskNode = disk.disk.find(path);
+    return node.kind === "file" && Buffer.from(contentOf(node)).includes(text);
+  });
+}
 
 function flip(disk: Disk, part: string): string {
   const found = [...contentsOf(disk.disk, `${MODEL_ROOT}/t`).keys()].find((path) => path.includes(part)) ?? "";
@@ -179,16 +197,80 @@ describe("a task that is sealed again", () => {
     await two.verbs.close();
   });
 
-  it("is left as it is while a person's answer waits to be taken, and says what comes first", async () => {
-    const { place } = await openPlace(asking);
+  it("takes along what waits to be taken: an answer counts, and nothing stays under the old key", async () => {
+    const { place, disk } = await openPlace(asking);
     expect((await place.run("t")).status).toBe("waiting");
     await place.verbs.answer({ task: "t", answer: "extend", value: { iterations: 5 } });
-    await expect(rotate(place)).rejects.toMatchObject({
-      code: "REENCRYPT_REFUSED",
-      message: expect.stringContaining("splashdown resume t") as unknown,
-    });
+    const old = await keyOf(place);
+    await rotate(place);
+    expect(filesNaming(disk, old)).toEqual([]);
     await place.goOn("t");
+    expect((await place.verbs.show("t")).status).toBe("done");
     expect((await rotate(place)).tasks[0]?.reencrypted?.removed.control).toBe(1);
+    await place.verbs.close();
+  });
+
+  it.each<[string, RegExp, (other: Splashdown) => Promise<unknown>]>([
+    ["answers", /control\/answer-/, (other) => other.answer({ task: "t", answer: "extend", value: { iterations: 5 } })],
+    ["pins", /control\/pin-/, (other) => other.checkpoints.pin("t:1", { note: "good" })],
+    ["writes of what it did", /audit\//, (other) => other.checkpoints.unpin("t:1")],
+  ])("K5: loses nothing of a process that was held all the while and then %s", async (_what, path, act) => {
+    const { place, disk } = await openPlace(asking);
+    await place.run("t");
+    await place.verbs.checkpoints.pin("t:1");
+    if (path.source.includes("pin")) await place.verbs.checkpoints.unpin("t:1");
+    const old = await keyOf(place);
+    let isHeld = true;
+    const other = await place.another((fileSystem) =>
+      changeFileSystem(fileSystem, {
+        link: async (from, to) => {
+          if (isHeld && path.test(to)) {
+            isHeld = false;
+            await rotate(place);
+          }
+          return fileSystem.link(from, to);
+        },
+      }),
+    );
+    await act(other);
+    await other.close();
+    expect(isHeld).toBe(false);
+    const audit = await place.verbs.audit.verify("t");
+    expect(audit.checks.filter(({ ok }) => !ok)).toEqual([]);
+    const isAnswered = (await place.verbs.show("t")).open_questions === 0;
+    expect([isAnswered, (await place.verbs.checkpoints.pin("t:1")).note]).toEqual([
+      path.source.includes("answer"),
+      path.source.includes("pin") ? "good" : undefined,
+    ]);
+    await rotate(place);
+    expect(filesNaming(disk, old)).toEqual([]);
+    if (!isAnswered) await place.verbs.answer({ task: "t", answer: "extend", value: { iterations: 5 } });
+    await place.goOn("t");
+    expect((await place.verbs.show("t")).status).toBe("done");
+    await place.verbs.close();
+  });
+
+  it("is taken from whoever was held with it: nothing is written under the old key by an owner who opened it before", async () => {
+    const { place } = await openPlace(asking);
+    await place.run("t");
+    await place.verbs.answer({ task: "t", answer: "extend", value: { iterations: 5 } });
+    let isHeld = true;
+    const other = await place.another((fileSystem) =>
+      changeFileSystem(fileSystem, {
+        open: async (path, intent) => {
+          if (isHeld && intent === "create" && path.includes("/journal/")) {
+            isHeld = false;
+            await place.verbs.keys.rotate({ task: "t" }, { taskKey: true });
+          }
+          return fileSystem.open(path, intent);
+        },
+      }),
+    );
+    expect(await codeOfAsync(() => other.resume({ task: "t", workflow: place.workflow }))).toBe("OWNER_SUPERSEDED");
+    expect(isHeld).toBe(false);
+    await other.close();
+    await place.goOn("t");
+    expect((await place.verbs.show("t")).status).toBe("done");
     await place.verbs.close();
   });
 

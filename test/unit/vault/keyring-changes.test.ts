@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import {
   addKeySource,
-  type KeyringChangeOptions,
   removeKeySlots,
-  retireOlderKeys,
+  retireKeysBelow,
   rewrapKeys,
   rotateTaskKey,
 } from "../../../src/vault/keyring-changes.js";
+import type { KeyringChangeOptions } from "../../../src/vault/keyring-opening.js";
 import { formatKeyFile } from "../../../src/vault/key-file.js";
 import { readSources, type KeySourceSetting } from "../../../src/vault/key-source.js";
 import { loadKeyring, saveNextRevision } from "../../../src/vault/keyring-revisions.js";
@@ -179,10 +179,21 @@ describe("rotating the task's key", () => {
     const room = await createRoom();
     const older = (await room.open()).createSealer("blob");
     await rotateTaskKey(changeIn(room));
-    expect(await retireOlderKeys(changeIn(room))).toMatchObject({ generation: 2, revision: 4 });
+    expect(await retireKeysBelow(changeIn(room), 2)).toMatchObject({ generation: 2, revision: 4 });
     const vault = await room.open();
     expect(codeOf(() => vault.createOpener("blob", older.header))).toBe("KEY_MISSING");
-    expect((await retireOlderKeys(changeIn(room))).revision).toBeUndefined();
+    expect((await retireKeysBelow(changeIn(room), 2)).revision).toBeUndefined();
+  });
+
+  it("keeps a key that somebody made while everything was sealed again under the one before", async () => {
+    const room = await createRoom();
+    await rotateTaskKey(changeIn(room));
+    const sealed = (await room.open()).createSealer("blob");
+    await rotateTaskKey({ ...changeIn(room), random: createSeededRandom("somebody else") });
+    await retireKeysBelow(changeIn(room), 2);
+    const vault = await room.open();
+    expect(vault.generations).toEqual([3, 2]);
+    expect(codeOf(() => vault.createOpener("blob", sealed.header))).toBe("none");
   });
 
   it("is refused when the keyring holds as many as it can", async () => {
