@@ -4,7 +4,6 @@
  * An existing name is never reused in silence: living → OWNER_ALIVE; crashed → taken up; waiting, paused or failed →
  * named with the command; finished → its result. Source: DESIGN section 10, FAULTS 34.
  */
-import { format } from "date-fns/format";
 import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
@@ -24,6 +23,7 @@ import { deriveStatus, readState, whileOpen } from "../reading.js";
 import { presetsOf, requireKnownGates } from "../people/presets.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "../services.js";
+import { formatTime } from "../views.js";
 import { prepareWorkflow } from "../workflow-loading.js";
 
 interface Prepared extends ConductOptions {
@@ -182,9 +182,7 @@ async function createPlace(services: Services, name: string): Promise<TaskStore 
 
 /** `<workflow>_<yyyyMMdd>_<HHmmss>` in UTC. */
 export function computeTaskName(workflow: string, nowMs: number): string {
-  const now = new Date(nowMs);
-  const utc = new Date(nowMs + now.getTimezoneOffset() * 60_000);
-  const stamp = format(utc, "yyyyMMdd_HHmmss");
+  const stamp = formatTime(nowMs).slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
   const slug = workflow
     .normalize("NFKD")
     .toLowerCase()
