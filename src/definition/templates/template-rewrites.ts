@@ -1,8 +1,8 @@
 /**
  * Where minijinja differs from Jinja2 in what an expression means: the places, and what is written instead.
  *
- * Owns: `~` and filters that print write their operands as Python does; a sign `+`; `'%s' % x`; `.items()`, `.keys()`, `.values()`, `.get(…)` and `for key in map` keep the order of
- * the keys; `"{}".format(…)`; `int` and `float` give 0 for what is no number. Works on tokens; a rewrite wraps a whole
+ * Owns: `~` and filters that print write their operands as Python does; a sign `+`; `'%s' % x`; `.items()`, `.keys()`, `.values()`, `.get(…)`, `for key in map` and a list of a
+ * map that is written there keep the order of the keys; `"{}".format(…)`; `int` and `float` give 0 for what is no number. Works on tokens; a rewrite wraps a whole
  * operand in brackets, so nothing around it changes its meaning.
  * Source: CONDUCTOR-YAML 1.8 and section 2, Traps.
  */
@@ -67,9 +67,45 @@ function rewritesAt(tokens: readonly Token[], at: number): Insertion[] {
 function rewriteOperator(tokens: readonly Token[], at: number): Insertion[] {
   const { text, start, end } = tokens[at] as Token;
   if (text === "~") return printOperands(tokens, at);
+  if (text === "{") return listKeys(tokens, at);
   if (text === "%" && tokens[at - 1]?.type === "string") return formatOperands(tokens, at);
   const isSign = text === "+" && isOperandNext(tokens[at - 1]);
   return isSign ? [{ at: start, until: end, text: "", isOpening: true, width: 0 }] : [];
+}
+
+/** Filters that take the keys of a map. */
+const KEYED = new Set(["list", "first", "last"]);
+
+/** `for k in {'b': 1}` becomes `for k in ({'b': 1}|__keys)`, and so before a filter that takes its keys. */
+function listKeys(tokens: readonly Token[], at: number): Insertion[] {
+  const close = closingOf(tokens, at);
+  const [from, to] = [tokens[at] as Token, tokens[close] as Token];
+  if (close === at || !isTakenByKey(tokens, at, close) || !hasTextKeys(tokens.slice(at + 1, close))) return [];
+  const width = to.end - from.start;
+  return [
+    { at: from.start, text: "(", isOpening: true, width },
+    { at: to.end, text: "|__keys)", isOpening: false, width },
+  ];
+}
+
+/** What may follow what a loop goes over; nothing mostly. */
+const LOOP_WORDS = new Set(["", "if", "recursive"]);
+
+/** True for what a loop goes over, and for what is listed. */
+function isTakenByKey(tokens: readonly Token[], at: number, close: number): boolean {
+  const [next, after] = [tokens[close + 1]?.text ?? "", tokens[close + 2]?.text ?? ""];
+  if (next === "|") return KEYED.has(after);
+  return tokens[0]?.text === "for" && tokens[at - 1]?.text === "in" && LOOP_WORDS.has(next);
+}
+
+/** Keys of another kind would come back as texts. */
+function hasTextKeys(inner: readonly Token[]): boolean {
+  let depth = 0;
+  return inner.every(({ text }, at) => {
+    if (OPENING.has(text)) depth += 1;
+    else if (CLOSING.has(text)) depth -= 1;
+    return depth > 0 || text !== ":" || inner[at - 1]?.type === "string";
+  });
 }
 
 /** Python's `'%s' % x` and `'%s %s' % (x, y)`. */

@@ -45,6 +45,13 @@ const MAPS: readonly (readonly [string, string])[] = [
   ["{% for k, v in a.output.map.items() %}{{ k }}={{ v }};{% endfor %}", "b=1;a=[True, None];"],
   ["{% for k in a.output.map %}{{ k }}{% endfor %}", "ba"],
   ["{% for k, v in a.output.map | items %}{{ k }}{% endfor %}", "ba"],
+  ["{% for k in {'b': 1, 'a': {'d': 1, 'c': 2}} %}{{ k }}{% endfor %}", "ba"],
+  [
+    "{% for k in {'b': 1, 'a': 2} if k != 'b' -%} {{ k }}{% endfor %}{%- for k in {'b': 1, 'a': 2} -%} {{ k }}{% endfor %}",
+    "aba",
+  ],
+  ["{{ {'b': 1, 'a': 2} | list }} {{ {'b': 1, 'a': 2} | first }}{{ {'b': 1, 'a': 2} | last }}", "['b', 'a'] ba"],
+  ["{% for k in {2: 'x', 1: 'y'} %}{{ k + 1 }}{% endfor %} {{ {} | list }}", "23 []"],
   ["{{ a.output.map.keys() | list }} {{ a.output.map.values() | list }}", "['b', 'a'] [1, [True, None]]"],
   ["{{ a.output.map.get('b') }} {{ a.output.map.get('q') }} {{ a.output.map.get('q', 'd') }}", "1 None d"],
   ["{{ a.output.items }} {{ a.output['z'] }} {{ a['output'].list[-1] }}", "[1, 2] 1 y"],

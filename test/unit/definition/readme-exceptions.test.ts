@@ -103,7 +103,7 @@ const SHOWN: Readonly<Record<string, () => Promise<void> | void>> = {
     );
     const written = "{'z': 1, 'b': 2}";
     expect(printed(`{{ ${written} }}`)).toBe(written);
-    expect(printed(`{{ ${written} | list }} {% for key in ${written} %}{{ key }}{% endfor %}`)).toBe("['b', 'z'] bz");
+    expect(printed(`{{ ${written} | list }} {% for key in ${written} %}{{ key }}{% endfor %}`)).toBe("['z', 'b'] zb");
     expect(printed("{{ value.b | tojson }}", { value })).toBe('{"a": 2, "y": 1}');
   },
   "members of a parallel group": async () => {
