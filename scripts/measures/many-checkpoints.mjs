@@ -63,7 +63,9 @@ function command(folder, variables, args) {
 export async function measureMany({ folder, home, from, variables }) {
   const working = join(folder, "many");
   mkdirSync(working, { recursive: true });
-  const run = (...args) => command(working, { ...variables, HOME: home }, args);
+  // Of its own: each copy of the task goes its own way.
+  const own = { HOME: home, SPLASHDOWN_STATE_DIR: join(working, "state") };
+  const run = (...args) => command(working, { ...variables, ...own }, args);
   const [copyMs] = await timed(() => run("store", "copy", TASK, "--from", from, "--to", variables.SPLASHDOWN_STORE));
   const [listMs, listed] = await timed(() => run("checkpoints", "list", TASK, "--json"));
   const prune = ["checkpoints", "prune", TASK, "--keep", String(KEPT)];
