@@ -55,7 +55,9 @@ async function answerCall(call: Call): Promise<ModelAnswer> {
     const known = [...script.keys()].join(", ");
     throw exhausted(
       request,
-      `there is no scripted answer for step ${request.step.path}; there are some for: ${known || "none"}`,
+      known === ""
+        ? `there is no scripted answer for step ${request.step.path}, and for no other one: write workflow.runtime.scripted_answers: FILE, or scripted_answers into the settings`
+        : `there is no scripted answer for step ${request.step.path}; there are some for: ${known}`,
     );
   }
   const answer = selectAnswer(step, { ...request.step, turn: request.turn });

@@ -1,8 +1,14 @@
 /** What is wrong with the providers that a workflow names, told before anything is paid for. */
-import { findProvider, listProviderNames, type ProviderSources } from "../agents/models/provider-config.js";
+import {
+  findProvider,
+  listProviderNames,
+  type ProviderConfig,
+  type ProviderSources,
+} from "../agents/models/provider-config.js";
 import type { ModelChoice } from "../agents/model-call.js";
 import { readModelPlan } from "../agents/model-plan.js";
 import { SCRIPTED_PROVIDER } from "../agents/scripted-model.js";
+import { isErrorCode, messageOf } from "../base/errors.js";
 import { findNearest } from "../definition/nearest.js";
 import { chooseProvider } from "../definition/settings/provider-map.js";
 import type { EffectiveSettings } from "../definition/settings/settings.js";
@@ -12,23 +18,51 @@ import type { StepDefinition } from "../definition/workflow.js";
 /** Words of other tools that name no service; a run says what to do about them. */
 const NO_SERVICE = new Set(["copilot", "default"]);
 
-/** One note for each name that is known to nobody; whether a known one answers is `doctor`'s to say. */
+/** One note for each name that cannot be asked from here; whether one that can answers is `doctor`'s to say. */
 export function noteProviders(
   steps: readonly StepDefinition[],
   map: EffectiveSettings["provider_map"],
   sources: ProviderSources,
 ): string[] {
-  const named = new Set(
-    steps.flatMap(listChoices).map(({ provider, model }) => chooseProvider(map, provider, model).provider),
-  );
-  const isUnknown = (name: string): boolean =>
-    name !== SCRIPTED_PROVIDER && !NO_SERVICE.has(name) && findProvider(sources, name) === undefined;
-  return [...named].filter(isUnknown).map((name) => {
-    const nearest = findNearest(name, listProviderNames(sources));
-    const advice =
-      nearest === undefined || nearest === name ? "splashdown doctor --models lists them" : `did you mean ${nearest}?`;
-    return `provider ${name} is not known here, its steps will fail; ${advice}`;
-  });
+  const named = new Map<string, boolean>();
+  for (const { provider, model, endpoint } of steps.flatMap(listChoices)) {
+    const chosen = chooseProvider(map, provider, model);
+    // What a file says of address and key itself is looked at when it is used.
+    const hasOwn = endpoint !== undefined && !chosen.isMapped;
+    named.set(chosen.provider, (named.get(chosen.provider) ?? true) && hasOwn);
+  }
+  return [...named].flatMap(([name, hasOwn]) => noteOne(name, { sources, hasOwn }) ?? []);
+}
+
+function noteOne(
+  name: string,
+  { sources, hasOwn }: { readonly sources: ProviderSources; readonly hasOwn: boolean },
+): string | undefined {
+  if (name === SCRIPTED_PROVIDER || NO_SERVICE.has(name)) return undefined;
+  try {
+    const config = findProvider(sources, name);
+    if (config === undefined)
+      return `provider ${name} is not known here, its steps will fail; ${adviseOn(name, sources)}`;
+    const isKeyless = config.needsKey && config.keyOrigin === undefined && !hasOwn;
+    return isKeyless
+      ? `provider ${name} has no key here, its steps will fail; ${adviseOnKey(config, sources)}`
+      : undefined;
+  } catch (error) {
+    if (!isErrorCode(error, "MODEL_UNAVAILABLE")) throw error;
+    return `${messageOf(error)}; its steps will fail`;
+  }
+}
+
+function adviseOn(name: string, sources: ProviderSources): string {
+  const nearest = findNearest(name, listProviderNames(sources));
+  return nearest === undefined || nearest === name
+    ? "splashdown doctor --models lists them"
+    : `did you mean ${nearest}?`;
+}
+
+function adviseOnKey({ name, facts }: ProviderConfig, { settings }: ProviderSources): string {
+  const variable = settings[name]?.key_variable ?? facts.keyVariables[0];
+  return `set ${variable ?? "its key"}, or key_command or key_system under providers.${name}`;
 }
 
 /** Of everybody who is asked: fallbacks, judges, the orchestrator, and who carries out what is planned. */

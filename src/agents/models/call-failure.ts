@@ -25,6 +25,7 @@ const KEY_STATUSES = new Set([401, 403]);
 const LIMIT_WORDS = /rate.?limit|overloaded|too many requests|resource.?exhausted/i;
 const BALANCE_WORDS =
   /insufficient_quota|billing|credit balance|payment required|insufficient (?:balance|credits|funds)/i;
+const UNKNOWN_STATUS = 404;
 const REFUSED_PORT = "ECONNREFUSED";
 
 /** Errors: none; the answer is MODEL_FAILED or MODEL_RATE_LIMITED. */
@@ -54,8 +55,17 @@ function describeAnswer(error: unknown, fields: JsonObject, place: CallPlace): S
   const retryAtMs = computeRetryAtMs({ headers, body, nowMs: place.nowMs });
   const isLimit = LIMIT_STATUSES.has(status) || (status === 503 && retryAtMs !== undefined);
   if (isLimit) return limited(place, message, { ...details, ...timeOf(retryAtMs) });
-  const hint = KEY_STATUSES.has(status) ? "; look at its key with: splashdown doctor --models" : "";
-  return fail(place, `${message}${hint}`, { ...details, retryable: status >= 500 || PASSING_STATUSES.has(status) });
+  return fail(place, `${message}${adviseOn(status)}`, {
+    ...details,
+    retryable: status >= 500 || PASSING_STATUSES.has(status),
+  });
+}
+
+function adviseOn(status: number): string {
+  if (KEY_STATUSES.has(status)) return "; look at its key with: splashdown doctor --models";
+  return status === UNKNOWN_STATUS
+    ? "; look at the name of the model, and at the address with: splashdown doctor --models"
+    : "";
 }
 
 /** A failure that was told inside a stream that had begun well. */
@@ -75,16 +85,30 @@ function describeSaid(said: JsonObject, place: CallPlace): SplashdownError {
 function describeBroken(error: unknown, place: CallPlace): SplashdownError {
   const errno = errnoOf(error) ?? errnoOf(error instanceof Error ? error.cause : undefined);
   const why = describeCause(error);
-  const advice = errno === REFUSED_PORT ? "; nothing listens there: is it running?" : "";
+  const advice = errno === undefined ? adviseOnStream(why) : (ADVICE[errno] ?? "");
   return fail(place, `the call of ${nameOf(place)} broke: ${cutText(why, TEXT_BYTES_MAX)}${advice}`, {
     called: errno !== REFUSED_PORT,
     ...(errno === undefined ? {} : { errno }),
   });
 }
 
+const ADVICE: Readonly<Record<string, string>> = {
+  [REFUSED_PORT]: "; nothing listens there: is it running?",
+  ENOTFOUND: "; no host has that name: look at the address with: splashdown doctor --models",
+};
+
+/** Something else than a model's service answers, e.g. with a page. */
+function adviseOnStream(why: string): string {
+  return why.includes("without a finish reason")
+    ? "; if it is always so, look at the address with: splashdown doctor --models"
+    : "";
+}
+
+/** With its cause, where that is not said already. */
 function describeCause(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error ? `${messageOf(error)}: ${cause.message}` : messageOf(error);
+  const told = messageOf(error);
+  return cause instanceof Error && !told.includes(cause.message) ? `${told}: ${cause.message}` : told;
 }
 
 function nameOf({ provider, model }: CallPlace): string {

@@ -188,7 +188,7 @@ describe("run --goal", () => {
   });
 
   it("has a flag for whoever chooses after a phase and for the bounds of the plan", async () => {
-    const place = open();
+    const place = open({ ...ANSWERS, $atlas: [{ say: { choice: "proceed", rationale: "it is fine" } }] });
     const flags = ["--atlas-mode", "model", "--max-phases", "3", "--max-specialists", "4"];
     const { goal } = (await place.run([...RUN, ...flags, "--dry-run", "--json"])).json<DryRunView>();
     expect(goal).toMatchObject({ atlas: { provider: "scripted" }, max_phases: 3, max_specialists: 4 });
@@ -199,7 +199,7 @@ describe("run --goal", () => {
     );
     const chosen = await place.run([...RUN, "--atlas-mode", "model"]);
     expect(chosen.code).toBe(0);
-    expect((await place.run(["show", "g"])).stdout).toContain("main/research/$atlas@1.1");
+    expect((await place.run(["show", "g"])).stdout).toContain("chosen by a model: it is fine");
   });
 
   it("needs a goal or a file, and says which flags go with a goal", async () => {

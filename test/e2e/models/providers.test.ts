@@ -48,6 +48,24 @@ describe("a model over the wire", () => {
     });
   });
 
+  it("whose key or header is not here is told before anything runs, and by name of the variable", async () => {
+    const flow = ONE_STEP.replace("provider: local", "provider: openai").replace(
+      'prompt: "hello"',
+      'prompt: "hello", fallback: [{provider: headed, model: m}, {provider: local, model: m}]',
+    );
+    const { place, server } = await open({ replies: [goodAnswer("Good day")], flow });
+    const headed = `headed: {type: openai-compatible, base_url: "${server.url}", header_variables: {x-team: TEAM_HEADER}}`;
+    const local = `local: {type: openai-compatible, base_url: "${server.url}", key_variable: MODEL_KEY}`;
+    place.write("splashdown.config.yaml", `providers:\n  ${headed}\n  ${local}\n`);
+    const { code, stderr } = await place.run(RUN);
+    expect(code).toBe(0);
+    const [before = ""] = stderr.split("task t started");
+    expect(before).toContain(
+      "provider openai has no key here, its steps will fail; set OPENAI_API_KEY, or key_command",
+    );
+    expect(before).toContain("comes from the variable TEAM_HEADER, which is not set; its steps will fail");
+  });
+
   it("of a judge, a planner, an orchestrator and who carries out a plan are looked at as those of a file's steps", async () => {
     const { place } = await open({ replies: [] });
     const notesOf = async (file: string, text: string): Promise<readonly string[]> => {
