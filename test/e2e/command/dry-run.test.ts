@@ -65,6 +65,7 @@ describe("run --dry-run", () => {
       "goal: A report on rockets",
       "  planned by ollama qwen: at most 6 phases and 16 specialists in all, by ollama qwen",
       "  a person agrees to the plan before it is followed; it stays to the end",
+      "  what follows from a phase is chosen by the rules",
       "   1  main/$plan  model by ollama qwen",
       "   2  main/$consolidate  model by ollama qwen",
       "limits: iterations 100000, usd 2",
