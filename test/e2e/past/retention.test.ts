@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CheckpointView, PinView, PruneView, TaskSummaryView, TaskView } from "../../../src/runtime/contract.js";
-import { openPlace, type CommandPlace } from "../../support/command-place.js";
+import { openPlace as openAny, type CommandPlace } from "../../support/command-place.js";
 import { until } from "../../support/real-clock.js";
 
 /** Two phases; the third step fails until there is a file `go`. */
@@ -17,6 +17,13 @@ phases:
     specialists:
       - {name: c, command: [sh, -c, 'test -f go || exit 1; echo c >> ledger; echo "{\\"output\\":{\\"v\\":3}}"'], effects: none}
 `;
+
+/** Each checkpoint gets its file before anything follows: on a slow disk a newer one would take the place of one that waits. */
+function openPlace(): CommandPlace {
+  const place = openAny();
+  place.write("splashdown.config.yaml", "performance_config: {async_writes: false}\n");
+  return place;
+}
 
 async function runToEnd(place: CommandPlace, task = "t"): Promise<void> {
   place.write("wf.yaml", WORKFLOW);
@@ -101,8 +108,6 @@ describe("checkpoints prune", () => {
   it("leaves a living task to its owner", async () => {
     const place = openPlace();
     place.write("slow.yaml", WORKFLOW.replace("test -f go || exit 1; echo c >> ledger", "echo c >> ledger; sleep 30"));
-    // So that the last step runs only when there are files to remove: where there are none, nobody is in the way.
-    place.write("splashdown.config.yaml", "performance_config: {async_writes: false}\n");
     const running = place.start(["run", "slow.yaml", "--task", "t"]);
     await until("the last step runs", () => place.ledger().includes("c"));
     const named = await place.run(["checkpoints", "clear", "t", "--yes"]);

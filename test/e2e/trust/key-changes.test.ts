@@ -83,7 +83,8 @@ describe("a key's life", () => {
     const [old = "none"] = filesNaming(place, '"key":"').flatMap(
       (file) => KEY_ID.exec(readFileSync(file, "utf8"))?.[1] ?? [],
     );
-    expect(filesNaming(place, old).length).toBeGreaterThan(3);
+    // The journal and the last snapshot at least: between them a newer one may take the place of one that waits.
+    expect(filesNaming(place, old).length).toBeGreaterThan(1);
     const changed = await change(place, "rotate", TASK, "--task-key", "--reencrypt");
     expect(changed.tasks[0]).toMatchObject({ generation: 2, reencrypted: { left: [], removed: { segments: 1 } } });
     expect(filesNaming(place, old)).toEqual([]);
