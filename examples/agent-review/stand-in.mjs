@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-// Stands in for an installed agent: speaks the JSON lines of the one whose name is its first argument, as documented.
+// Stands in for an installed agent: speaks the JSON lines of the one whose name is its first argument, as observed of
+// claude 2.1.332, codex 0.171.0, gemini 0.61.0 and copilot 1.0.102.
 // What it was called with goes to the file $CALLS, and how it behaves is said by the prompt: "fail", "limit", "die once",
 // "json", "mute", "say no more". Asked for a report it gives one. It needs no network and no model.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 
 const [kind, ...args] = process.argv.slice(2);
 const after = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
-const prompt = after("--prompt") ?? readFileSync(0, "utf8");
-const session = after("--resume") ?? after("resume") ?? `${kind}-session-1`;
+const prompt = readFileSync(0, "utf8");
+const session = after("--session-id") ?? after("--resume") ?? after("resume") ?? `${kind}-session-1`;
 const given = Object.fromEntries(Object.entries(process.env).filter(([name]) => /KEY|TOKEN/.test(name)));
 if (process.env.CALLS) appendFileSync(process.env.CALLS, `${JSON.stringify({ args, prompt, given })}\n`);
 
@@ -102,7 +103,7 @@ const SPEECH = {
     end: () => {
       if (!failure)
         say({ type: "assistant.message", data: { messageId: "2", content: `\n\n${text}`, outputTokens: 30 } });
-      else process.stderr.write(`${failure}\n`);
+      else say({ type: "session.error", data: { errorType: "query", message: failure, statusCode: 400 } });
       say({ type: "result", sessionId: session, exitCode: failure ? 1 : 0, usage: { premiumRequests: 1 } });
     },
   },

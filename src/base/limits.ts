@@ -47,8 +47,6 @@ export const LIMITS = {
   calibrationTasksMax: 50,
   calibrationClaimsMax: 1000,
   calibrationFileBytesMax: 1024 * 1024,
-  /** Of a briefing that goes as an argument of a program: Linux takes 128 KiB in one, at most three for a character. */
-  argumentBriefingTokensMax: 10_000,
   /** A provider that asks for a longer wait is asked again after this. */
   retryAfterMsMax: 31 * 24 * 3_600_000,
   /** One line of the JSON-lines protocol on descriptor 3. */

@@ -9,9 +9,11 @@
  * `{result: text}`.
  */
 import { SplashdownError } from "../../base/errors.js";
+import { sha256Hex } from "../../base/digest.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import type { CliStep } from "../../definition/workflow.js";
+import type { Usage } from "../../engine/events/events.js";
 import type { StepOutcome, StepSink, StepWork } from "../../engine/ports.js";
 import { LineSplitter } from "../../process/capture.js";
 import type { ChildResult } from "../../process/contract.js";
@@ -26,7 +28,7 @@ import { parsePlainValue } from "../plain-value.js";
 import { parseReport, type CompletedOutcome } from "../report.js";
 import { completeWith, readSelfReport, REPORT_FORM, reportedOutput, unassessed } from "../self-report.js";
 import type { CliResult, LineReader } from "./line-readers.js";
-import { findProfile, type CliProfile } from "./profiles.js";
+import { findProfile, type CliCall } from "./profiles.js";
 
 interface Attempt {
   readonly sink: StepSink;
@@ -36,23 +38,16 @@ interface Attempt {
 export async function performCli(deps: PerformerDeps, work: StepWork, { sink, signal }: Attempt): Promise<StepOutcome> {
   const { cli } = work.definition as CliStep;
   const profile = findProfile(deps.cliAgents, cli);
-  const session = sessionOf(work, cli);
-  const { system_prompt: systemPrompt, model, arguments: more } = work.rendered;
-  const prompt = promptOf(work, profile);
-  const call = profile.format({
-    prompt: session === undefined ? prompt : `${GO_ON}\n\n${prompt}`,
-    systemPrompt: optionalText(systemPrompt),
-    model: optionalText(model),
-    session,
-    more: Array.isArray(more) ? more.map(String) : [],
-  });
-  const command = [...profile.command, ...call.arguments];
-  const hearing = new Hearing(profile.createReader(), { cli, sink, known: session });
+  const before = sessionOf(work, cli);
+  const call = callOf(work, before?.id);
+  const { arguments: parameters, input } = profile.format(call);
+  const command = [...profile.command, ...parameters];
+  const hearing = new Hearing(profile.createReader(call), { cli, sink, known: before?.id });
   const lines = new LineSplitter(hearing.take, LIMITS.toolMessageBytesMax);
   const result = await runChild(deps, {
     work,
     command,
-    input: call.input ?? "",
+    input,
     environment: pick(deps.environment, profile.variables),
     onStdout: (chunk) => lines.take(chunk),
     onActivity: sink.alive,
@@ -62,26 +57,68 @@ export async function performCli(deps: PerformerDeps, work: StepWork, { sink, si
   lines.end();
   await hearing.settled();
   if ("status" in result) return result;
-  return judge(deps, work, { command, result, said: hearing.result() });
+  const said = hearing.result();
+  if (profile.isUsageOfSession !== true) return judge(deps, work, { command, result, said });
+  const outcome = await judge(deps, work, { command, result, said: { ...said, usage: since(before, said.usage) } });
+  // The next attempt is told these tokens again.
+  if (outcome.status === "failed" && said.usage.tokensIn > 0) await hearing.count(said.usage);
+  return outcome;
 }
 
-function promptOf(work: StepWork, profile: CliProfile): string {
+function callOf(work: StepWork, session: string | undefined): CliCall {
+  const { system_prompt: systemPrompt, model, arguments: more } = work.rendered;
+  const prompt = promptOf(work);
+  return {
+    prompt: session === undefined ? prompt : `${GO_ON}\n\n${prompt}`,
+    systemPrompt: optionalText(systemPrompt),
+    model: optionalText(model),
+    session,
+    chosenSession: session ?? uuidOf(work.step.idempotencyKey),
+    more: Array.isArray(more) ? more.map(String) : [],
+  };
+}
+
+/** Source: RFC 9562, section 5.8: a UUID of one's own making. */
+function uuidOf(text: string): string {
+  const [a = "", b = "", c = "", d = "", e = ""] =
+    /^(.{8})(.{4})(.{3})(.{3})(.{12})/.exec(sha256Hex(text))?.slice(1) ?? [];
+  return `${a}-${b}-8${c}-8${d}-${e}`;
+}
+
+function promptOf(work: StepWork): string {
   const { briefingTokensMax } = work.definition as CliStep;
   const text = textOf(work.rendered["prompt"]);
   // Each run of the agent is told all of it: nobody knows what its session has seen.
   const guidance = work.guidanceNow();
   if (briefingTokensMax === undefined) return addGuidance(text, guidance);
-  const tokensMax = Math.min(briefingTokensMax, profile.briefingTokensMax ?? Infinity);
-  return `${writeBriefing({ ...work, guidance }, text, tokensMax)}\n\n${REPORT_FORM}`;
+  return `${writeBriefing({ ...work, guidance }, text, briefingTokensMax)}\n\n${REPORT_FORM}`;
 }
 
 const GO_ON =
   "You were interrupted while you worked on the following. Look at what you have done already and go on from there; do not do it twice.";
 
-function sessionOf({ milestone }: StepWork, cli: string): string | undefined {
+/** A session of an earlier attempt, and the tokens that were counted of it. */
+interface EarlierSession {
+  readonly id: string;
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+}
+
+function sessionOf({ milestone }: StepWork, cli: string): EarlierSession | undefined {
   const state = milestone?.state;
   if (!isJsonObject(state) || state["cli"] !== cli) return undefined;
-  return typeof state["session"] === "string" ? state["session"] : undefined;
+  const { session: id, tokens_in: tokensIn, tokens_out: tokensOut } = state;
+  if (typeof id !== "string") return undefined;
+  return { id, tokensIn: Number(tokensIn ?? 0), tokensOut: Number(tokensOut ?? 0) };
+}
+
+function since(before: EarlierSession | undefined, usage: Usage): Usage {
+  const { tokensIn = 0, tokensOut = 0 } = before ?? {};
+  return {
+    ...usage,
+    tokensIn: Math.max(0, usage.tokensIn - tokensIn),
+    tokensOut: Math.max(0, usage.tokensOut - tokensOut),
+  };
 }
 
 interface HearingOptions {
@@ -122,6 +159,13 @@ class Hearing {
     return this.reader.result();
   }
 
+  /** Keeps with the session what it has told of tokens. */
+  async count({ tokensIn, tokensOut }: Usage): Promise<void> {
+    const { cli, sink } = this.options;
+    if (this.#session === undefined) return;
+    await sink.milestone("session", { cli, session: this.#session, tokens_in: tokensIn, tokens_out: tokensOut });
+  }
+
   #then(report: () => Promise<void> | void): void {
     this.#work = this.#work.then(report);
     this.#work.catch(() => undefined);
@@ -137,6 +181,8 @@ function parseLine(line: string): JsonValue | undefined {
   }
 }
 
+type CliFailure = CliResult & { readonly failure: string };
+
 interface CliEnd {
   readonly command: readonly string[];
   readonly result: ChildResult;
@@ -144,9 +190,9 @@ interface CliEnd {
 }
 
 async function judge(deps: PerformerDeps, work: StepWork, { command, result, said }: CliEnd): Promise<StepOutcome> {
-  const { text, usage } = said;
+  const { text, failure, usage } = said;
   try {
-    if (said.failure !== undefined) throw failureOf(deps, work, said.failure);
+    if (failure !== undefined) throw failureOf(deps, work, { ...said, failure });
     if (result.exitCode !== 0) throw exitError(command, result);
     if (text === undefined) throw outputInvalid(`${command[0] ?? ""} ended without a final answer`);
     const outcome = readAnswer(work.definition as CliStep, text);
@@ -174,19 +220,32 @@ function outputOf(text: string, isDeclared: boolean): JsonValue {
 }
 
 const LIMIT_WORDS = /(usage|rate) limit|hit your limit|quota/i;
+/** Source: what codex and gemini say of their services' answers. */
+const STATUS_WORDS = /\bstatus:? (\d{3})\b|"code":\s*(\d{3})\b/;
+/** Source: RFC 6585, section 4; 529 is Anthropic's "overloaded". */
+const LIMIT_STATUSES = [429, 529];
+const NOT_LET_IN_STATUSES = [401, 403];
 /** Source: Claude Code says the second of the reset after a bar. */
 const RESET_SECOND = /\|(\d{10})\b/;
 
-/** An agent whose account is used up asks to wait, as a provider does. */
-function failureOf({ clock }: PerformerDeps, { step, definition }: StepWork, failure: string): SplashdownError {
+/** An agent whose account is used up asks to wait, as a provider does; one that is not let in asks in vain. */
+function failureOf({ clock }: PerformerDeps, { step, definition }: StepWork, failed: CliFailure): SplashdownError {
   const { cli } = definition as CliStep;
+  const { failure } = failed;
   const text = `${cli} failed in step ${step.path}: ${failure}`;
-  if (!LIMIT_WORDS.test(failure)) return new SplashdownError("STEP_FAILED", text, { details: { cli } });
+  const status = failed.failureStatus ?? Number(STATUS_WORDS.exec(failure)?.slice(1).find(Boolean) ?? 0);
+  const details = { cli, ...(status === 0 ? {} : { status }) };
+  if (!LIMIT_STATUSES.includes(status) && !LIMIT_WORDS.test(failure)) {
+    const isInVain = NOT_LET_IN_STATUSES.includes(status);
+    return new SplashdownError("STEP_FAILED", text, {
+      details: { ...details, ...(isInVain ? { retryable: false } : {}) },
+    });
+  }
   const second = RESET_SECOND.exec(failure)?.[1];
   const nowMs = clock.nowMs();
   const atMs = second === undefined ? computeRetryAtMs({ headers: {}, body: failure, nowMs }) : Number(second) * 1_000;
   return new SplashdownError("MODEL_RATE_LIMITED", text, {
-    details: { cli, ...(atMs === undefined ? {} : { retry_at_ms: Math.max(atMs, nowMs) }) },
+    details: { ...details, ...(atMs === undefined ? {} : { retry_at_ms: Math.max(atMs, nowMs) }) },
   });
 }
 

@@ -3,10 +3,11 @@
  *
  * A line of an unknown kind says nothing: agents add kinds with every version. What an agent does not tell stays unknown.
  *
- * claude  `system/init` session_id · `assistant` message.content[].text · `result` result, is_error, usage, total_cost_usd
+ * claude  `system/init` session_id · `assistant` message.content[].text · `result` result, is_error, api_error_status,
+ *         usage, total_cost_usd
  * codex   `thread.started` thread_id · `item.completed` agent_message · `turn.completed` usage · `turn.failed`, `error`
  * gemini  `init` session_id · `message` content, delta · `result` status, error, stats
- * copilot `session.start` data.sessionId · `assistant.message` data.content · `result` sessionId, exitCode, usage
+ * copilot `assistant.message` data.content · `session.error` data.message, statusCode · `result` sessionId, exitCode
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { Usage } from "../../engine/events/events.js";
@@ -24,6 +25,8 @@ export interface CliResult {
   readonly text?: string | undefined;
   /** It says that it failed. */
   readonly failure?: string | undefined;
+  /** What its service answered, as an HTTP status. */
+  readonly failureStatus?: number | undefined;
   readonly usage: Usage;
 }
 
@@ -35,6 +38,7 @@ export interface LineReader {
 interface Reading {
   text?: string | undefined;
   failure?: string | undefined;
+  failureStatus?: number | undefined;
   calls: number;
   tokensIn: number;
   tokensOut: number;
@@ -48,9 +52,9 @@ function createReader(take: Take): LineReader {
   return {
     take: (line) => take(line, reading),
     result: () => {
-      const { text, failure, calls, tokensIn, tokensOut, costMicroUsd } = reading;
+      const { text, failure, failureStatus, calls, tokensIn, tokensOut, costMicroUsd } = reading;
       const cost = costMicroUsd === undefined ? {} : { costMicroUsd };
-      return { text, failure, usage: { calls: Math.max(calls, 1), tokensIn, tokensOut, ...cost } };
+      return { text, failure, failureStatus, usage: { calls: Math.max(calls, 1), tokensIn, tokensOut, ...cost } };
     },
   };
 }
@@ -65,6 +69,7 @@ export function readClaude(): LineReader {
     const { result, is_error: isError, subtype } = line;
     if (isError === true) reading.failure = textOf(result) ?? textOf(subtype) ?? "it says no reason";
     else reading.text = textOf(result);
+    reading.failureStatus = statusOf(line["api_error_status"]);
     reading.calls = count(line["num_turns"]);
     const usage = objectOf(line["usage"]);
     const parts = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
@@ -76,7 +81,7 @@ export function readClaude(): LineReader {
   });
 }
 
-/** Source: codex-rs/exec, `exec_events.rs`. */
+/** Its usage is that of the whole session. Source: codex-rs/exec, `exec_events.rs`; observed of version 0.171.0. */
 export function readCodex(): LineReader {
   return createReader((line, reading) => {
     switch (line["type"]) {
@@ -89,6 +94,8 @@ export function readCodex(): LineReader {
         reading.calls += 1;
         reading.tokensIn += count(usage["input_tokens"]);
         reading.tokensOut += count(usage["output_tokens"]);
+        // An error before it was mended by asking again.
+        reading.failure = undefined;
         return {};
       }
       case "turn.failed":
@@ -132,21 +139,29 @@ export function readGemini(): LineReader {
   });
 }
 
-/** Source: observed of version 1.0.13; the vendor describes no lines. */
-export function readCopilot(): LineReader {
+/** Source: observed of version 1.0.102; the vendor describes no lines. Usage comes with the vendor's own models alone. */
+export function readCopilot(session: string): LineReader {
   return createReader((line, reading) => {
     const data = objectOf(line["data"]);
-    const session = sessionOf(line["sessionId"] ?? data["sessionId"]);
-    if (line["type"] === "assistant.message") {
-      const text = textOf(data["content"])?.trim();
-      if (text !== undefined && text !== "") reading.text = text;
-      reading.calls += 1;
-      reading.tokensOut += count(data["outputTokens"]);
-      return { ...session, ...messageOf(text) };
+    switch (line["type"]) {
+      case "assistant.message": {
+        const text = textOf(data["content"])?.trim();
+        if (text !== undefined && text !== "") reading.text = text;
+        reading.calls += 1;
+        reading.tokensOut += count(data["outputTokens"]);
+        return { session, ...messageOf(text) };
+      }
+      case "session.error":
+        reading.failure = textOf(data["message"]);
+        reading.failureStatus = statusOf(data["statusCode"]);
+        return { session };
+      case "result":
+        if (count(line["exitCode"]) !== 0) reading.failure ??= `it ended with ${count(line["exitCode"])}`;
+        else reading.failure = undefined;
+        return { session };
+      default:
+        return { session };
     }
-    if (line["type"] === "result" && count(line["exitCode"]) !== 0)
-      reading.failure = `it ended with ${count(line["exitCode"])}`;
-    return session;
   });
 }
 
@@ -178,6 +193,10 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 
 function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
+}
+
+function statusOf(value: JsonValue | undefined): number | undefined {
+  return typeof value === "number" ? value : undefined;
 }
 
 function count(value: JsonValue | undefined): number {

@@ -2,12 +2,11 @@
  * How installed agents are called without a terminal, and which output each gives.
  *
  * Owns: the profiles that come along. None of them lets an agent change anything: what it may do is said with `arguments`
- * in the settings or `args` of the step, in its own words.
- * Source: the vendors' pages on their command lines: claude (headless mode), codex (exec), gemini (headless mode), and
- * copilot, whose lines are not described by its vendor and were taken from what others observed of version 1.0.13.
+ * in the settings or `args` of the step, in its own words. Prompts go to stdin: an argument is short, and others see it.
+ * Source: the vendors' pages and help on their command lines: claude (headless mode), codex (exec), gemini (headless mode),
+ * copilot; each tried with the program itself, see scripts/installed-agents.mjs.
  */
 import { SplashdownError } from "../../base/errors.js";
-import { LIMITS } from "../../base/limits.js";
 import { readClaude, readCodex, readCopilot, readGemini, type LineReader } from "./line-readers.js";
 
 /** A profile in the settings file. */
@@ -25,23 +24,38 @@ export interface CliCall {
   readonly model?: string | undefined;
   /** A session of the agent that goes on. */
   readonly session?: string | undefined;
+  /** A UUID for the session, where the caller may choose it: the one that goes on, else a new one. */
+  readonly chosenSession: string;
   readonly more: readonly string[];
 }
 
 export interface CliProfile {
   readonly command: readonly string[];
   readonly variables: readonly string[];
-  readonly createReader: () => LineReader;
-  /** Of a briefing, where the prompt is an argument. */
-  readonly briefingTokensMax?: number;
+  readonly createReader: (call: CliCall) => LineReader;
+  /** The tokens it tells are those of its whole session, not of one call. */
+  readonly isUsageOfSession?: true;
   /** Arguments, and what it reads from stdin. */
-  readonly format: (call: CliCall) => { readonly arguments: readonly string[]; readonly input?: string };
+  readonly format: (call: CliCall) => { readonly arguments: readonly string[]; readonly input: string };
 }
 
 const flag = (name: string, value: string | undefined): string[] => (value === undefined ? [] : [name, value]);
 /** For those that take no system prompt. */
 const joined = ({ systemPrompt, prompt }: CliCall): string =>
   systemPrompt === undefined ? prompt : `${systemPrompt}\n\n${prompt}`;
+
+/** What all of them go by where they reach their service, and a person's word on being watched. */
+const NETWORK_VARIABLES = [
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "NO_PROXY",
+  "http_proxy",
+  "https_proxy",
+  "no_proxy",
+  "SSL_CERT_FILE",
+  "NODE_EXTRA_CA_CERTS",
+  "DO_NOT_TRACK",
+];
 
 const PROFILES: Readonly<Record<NonNullable<CliAgentSettings["like"]>, CliProfile>> = {
   claude: {
@@ -52,6 +66,11 @@ const PROFILES: Readonly<Record<NonNullable<CliAgentSettings["like"]>, CliProfil
       "ANTHROPIC_BASE_URL",
       "CLAUDE_CODE_OAUTH_TOKEN",
       "CLAUDE_CONFIG_DIR",
+      "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+      "DISABLE_TELEMETRY",
+      "DISABLE_ERROR_REPORTING",
+      "DISABLE_AUTOUPDATER",
+      ...NETWORK_VARIABLES,
     ],
     createReader: readClaude,
     format: ({ prompt, systemPrompt, model, session, more }) => ({
@@ -70,8 +89,9 @@ const PROFILES: Readonly<Record<NonNullable<CliAgentSettings["like"]>, CliProfil
   },
   codex: {
     command: ["codex"],
-    variables: ["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_HOME"],
+    variables: ["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_HOME", ...NETWORK_VARIABLES],
     createReader: readCodex,
+    isUsageOfSession: true,
     format: (call) => ({
       arguments: [
         "exec",
@@ -86,9 +106,16 @@ const PROFILES: Readonly<Record<NonNullable<CliAgentSettings["like"]>, CliProfil
   },
   gemini: {
     command: ["gemini"],
-    variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"],
+    variables: [
+      "GEMINI_API_KEY",
+      "GOOGLE_API_KEY",
+      "GOOGLE_CLOUD_PROJECT",
+      "GOOGLE_GENAI_USE_VERTEXAI",
+      "GOOGLE_GEMINI_BASE_URL",
+      "GEMINI_CLI_TRUST_WORKSPACE",
+      ...NETWORK_VARIABLES,
+    ],
     createReader: readGemini,
-    briefingTokensMax: LIMITS.argumentBriefingTokensMax,
     format: (call) => ({
       arguments: [
         "--output-format",
@@ -96,16 +123,30 @@ const PROFILES: Readonly<Record<NonNullable<CliAgentSettings["like"]>, CliProfil
         ...flag("--model", call.model),
         ...flag("--resume", call.session),
         ...call.more,
-        "--prompt",
-        joined(call),
       ],
+      input: joined(call),
     }),
   },
   copilot: {
     command: ["copilot"],
-    variables: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_HOME"],
-    createReader: readCopilot,
-    briefingTokensMax: LIMITS.argumentBriefingTokensMax,
+    variables: [
+      "COPILOT_GITHUB_TOKEN",
+      "GH_TOKEN",
+      "GITHUB_TOKEN",
+      "COPILOT_HOME",
+      "COPILOT_OFFLINE",
+      "COPILOT_MODEL",
+      "COPILOT_PROVIDER_BASE_URL",
+      "COPILOT_PROVIDER_TYPE",
+      "COPILOT_PROVIDER_API_KEY",
+      "COPILOT_PROVIDER_BEARER_TOKEN",
+      "COPILOT_PROVIDER_WIRE_API",
+      "COPILOT_PROVIDER_MODEL_ID",
+      "COPILOT_PROVIDER_WIRE_MODEL",
+      ...NETWORK_VARIABLES,
+    ],
+    // It tells its session at its end alone.
+    createReader: ({ chosenSession }) => readCopilot(chosenSession),
     format: (call) => ({
       arguments: [
         "--output-format",
@@ -113,11 +154,10 @@ const PROFILES: Readonly<Record<NonNullable<CliAgentSettings["like"]>, CliProfil
         "--silent",
         "--no-ask-user",
         ...flag("--model", call.model),
-        ...flag("--resume", call.session),
+        ...flag("--session-id", call.chosenSession),
         ...call.more,
-        "--prompt",
-        joined(call),
       ],
+      input: joined(call),
     }),
   },
 };

@@ -21,6 +21,15 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
+const GOES_ON = {
+  claude: /--resume earlier/,
+  codex: / resume earlier -$/,
+  gemini: /--resume earlier/,
+  copilot: /--session-id earlier/,
+};
+/** Made of the key of the step, so that an attempt that never told it is found again. */
+const CHOSEN_SESSION = "be297454-6978-8e37-839e-6d6da85c4be9";
+
 interface Called {
   readonly args: readonly string[];
   readonly prompt: string;
@@ -67,7 +76,8 @@ describe.each(AGENTS)("the agent %s", (cli) => {
       usage: { ...tokens, ...(cli === "claude" ? { calls: 3, costMicroUsd: 12_346 } : {}) },
     });
     if (cli !== "claude" && outcome.status === "completed") expect(outcome.usage).not.toHaveProperty("costMicroUsd");
-    expect(sink.of("milestone")).toEqual([["session", { cli, session: `${cli}-session-1` }]]);
+    const session = cli === "copilot" ? CHOSEN_SESSION : `${cli}-session-1`;
+    expect(sink.of("milestone")).toEqual([["session", { cli, session }]]);
     expect(sink.of("progress")).toContainEqual([{ message: "reading the files" }]);
     expect(sink.of("spawned")).toHaveLength(1);
   });
@@ -77,7 +87,7 @@ describe.each(AGENTS)("the agent %s", (cli) => {
     const { outcome, sink } = await call(cli, "review this", { parts: { milestone } });
     expect(outcome).toMatchObject({ status: "completed", output: { result: "answer to: review this" } });
     const [{ args, prompt } = { args: [], prompt: "" }] = await calls();
-    expect(args.join(" ")).toMatch(cli === "codex" ? / resume earlier -$/ : /--resume earlier/);
+    expect(args.join(" ")).toMatch(GOES_ON[cli]);
     expect(prompt).toContain("You were interrupted");
     expect(sink.of("milestone")).toEqual([]);
   });
@@ -123,8 +133,8 @@ describe.each(AGENTS)("the agent %s", (cli) => {
       uncertainties: cli === "codex" ? ["who calls it"] : [],
     });
     const [{ args, prompt } = { args: [], prompt: "" }] = await calls();
-    for (const words of ["what was found before", "name the line", "# How to answer"])
-      expect(`${prompt} ${args.join(" ")}`).toContain(words);
+    for (const words of ["what was found before", "name the line", "# How to answer"]) expect(prompt).toContain(words);
+    expect(args.join(" ")).not.toContain("review this");
   });
 
   it("can be told of more than an argument of a program may hold", async () => {
@@ -135,8 +145,8 @@ describe.each(AGENTS)("the agent %s", (cli) => {
     const { outcome } = await call(cli, "review this", { parts });
     expect(outcome).toMatchObject({ status: "completed", output: { result: "answer to: review this" } });
     const [{ args, prompt } = { args: [], prompt: "" }] = await calls();
-    const isCut = cli === "gemini" || cli === "copilot";
-    expect(`${prompt}${args.join("")}`.includes("parts are missing here")).toBe(isCut);
+    expect(prompt).not.toContain("parts are missing here");
+    expect(args.join("").length).toBeLessThan(1000);
   });
 
   it("that is briefed and gives its result alone is taken at its word, and unsure", async () => {
@@ -166,7 +176,7 @@ describe.each(AGENTS)("the agent %s", (cli) => {
     expect(outcome).toHaveProperty("usage.calls", cli === "claude" ? 3 : 1);
     if (cli === "claude") expect(outcome).toHaveProperty("usage.costMicroUsd", 12_346);
     const message = outcome.status === "failed" ? outcome.error.message : "";
-    expect(message).toContain(cli === "copilot" ? "it ended with 1" : "the model refused");
+    expect(message).toContain("the model refused");
   });
 
   it("fails where it ends without a word", async () => {
@@ -174,6 +184,20 @@ describe.each(AGENTS)("the agent %s", (cli) => {
     const spoke = cli === "gemini" || cli === "copilot";
     if (spoke) expect(outcome).toMatchObject({ status: "completed", output: { result: "reading the files" } });
     else expect(outcome).toMatchObject({ status: "failed", error: { code: "STEP_OUTPUT_INVALID" } });
+  });
+});
+
+describe("an agent that tells the tokens of its whole session", () => {
+  it("has those of an earlier attempt counted once", async () => {
+    const outputSchema = { type: "object", properties: { score: { type: "number" } }, required: ["score"] };
+    const first = await call("codex", "words", { parts: { definition: { outputSchema } } });
+    expect(first.outcome).toMatchObject({ status: "failed", usage: { tokensIn: 1210, tokensOut: 50 } });
+    const state = { cli: "codex", session: "codex-session-1", tokens_in: 1210, tokens_out: 50 };
+    expect(first.sink.of("milestone").at(-1)).toEqual(["session", state]);
+    await room.close();
+    const milestone = { name: "session", state: { ...state, tokens_in: 1000, tokens_out: 20 } };
+    const { outcome } = await call("codex", "review this", { parts: { milestone } });
+    expect(outcome).toMatchObject({ status: "completed", usage: { tokensIn: 210, tokensOut: 30 } });
   });
 });
 
