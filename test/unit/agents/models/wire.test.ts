@@ -86,6 +86,26 @@ describe.each(WIRES)("$provider", ({ provider, path, environment }) => {
     for (const query of wished.flat()) expect(sent).toContain(`told of {"query":"${query}"}`);
   });
 
+  it("takes a person's words between the results of tools and the next turn, and after a first question", async () => {
+    mock.on({}, { content: "In euros: 7." });
+    const call = { id: "call_1", name: "search", input: { query: "prices" } };
+    const messages: ModelMessage[] = [
+      { role: "user", text: "prices?" },
+      { role: "user", text: "short, please" },
+      { role: "assistant", text: "", calls: [call], kept: undefined },
+      { role: "tool", replies: [{ call, text: "seven dollars", isError: false }] },
+      { role: "user", text: "in euros" },
+    ];
+    const { say } = await open().call(requestOf({ messages, tools: [TOOL] }), keepEnds());
+    expect(say).toBe("In euros: 7.");
+    const [request] = mock.getRequests();
+    const sent = JSON.stringify(request?.body);
+    const order = ["prices?", "short, please", "seven dollars", "in euros"].map((text) => sent.lastIndexOf(text));
+    expect(order.every((at) => at > 0)).toBe(true);
+    // The mock keeps the text of an Anthropic message before the results beside it.
+    if (provider !== "anthropic") expect(order).toEqual(order.toSorted((left, right) => left - right));
+  });
+
   it("gives a form of the answer to the provider where it can, else to the prompt", async () => {
     mock.on({}, { content: '{"a": 1}' });
     const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
