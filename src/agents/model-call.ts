@@ -7,7 +7,7 @@
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { suggestProviderMap } from "../definition/settings/provider-map.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import type { Fallback } from "../engine/events/events.js";
+import type { Fallback } from "../engine/events/turn-notes.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
 import type {
   Model,
@@ -81,7 +81,10 @@ export async function callModel(deps: PerformerDeps, work: StepWork, call: Model
     factors,
     ...(call.told === undefined ? {} : { told: call.told }),
   };
-  await call.sink.turn(recorded, usage, fallback);
+  await call.sink.turn(recorded, usage, {
+    ...(fallback === undefined ? {} : { fallback }),
+    ...(call.told === undefined ? {} : { guided: call.told }),
+  });
   return answer;
 }
 

@@ -208,9 +208,10 @@ function formatFallback({ step, fallback }: StepView): string[] {
   return [`${step}: ${fallback.answered} instead of ${fallback.asked}\n  because ${fallback.why}`];
 }
 
-function formatGuidance({ text, by, at, step, taken }: TaskView["guidance"][number]): string {
+function formatGuidance({ text, by, at, step, taken, told }: TaskView["guidance"][number]): string {
   const about = step === undefined ? "" : ` for ${step}`;
-  return `${by} at ${at}${about}${taken ? "" : " (not taken yet)"}:\n  ${text.replaceAll("\n", "\n  ")}`;
+  const heard = told.length === 0 ? "nobody was told yet" : `told to ${told.join(", ")}`;
+  return `${by} at ${at}${about}${taken ? "" : " (not taken yet)"}:\n  ${text.replaceAll("\n", "\n  ")}\n  ${heard}`;
 }
 
 const STEPS_SHOWN = 60;

@@ -12,7 +12,8 @@ import type { RandomSource } from "../base/random.js";
 import type { TemplateScope } from "../definition/templates/templates.js";
 import type { Condition, Effects, Template, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
 import type { TrackRecords } from "./phases/confidence.js";
-import type { BlobRef, EngineEvent, Fallback, ProcessRef, TaskEnd, Usage, ValueRef } from "./events/events.js";
+import type { BlobRef, EngineEvent, ProcessRef, TaskEnd, Usage, ValueRef } from "./events/events.js";
+import type { TurnNotes } from "./events/turn-notes.js";
 import type { QuestionKind, QuestionOption } from "./people/question.js";
 import type { OrphanCompletion } from "./outcomes/orphan-completions.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
@@ -139,7 +140,7 @@ export type EngineInput =
       readonly attempt: number;
       readonly value: ValueRef;
       readonly usage?: Usage;
-      readonly fallback?: Fallback;
+      readonly notes?: TurnNotes;
     }
   /** A further call inside a step is about to begin. */
   | { readonly kind: "before_call"; readonly step: StepId; readonly attempt: number }

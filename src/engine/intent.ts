@@ -90,11 +90,19 @@ export function createIntent(choice: Choice, request: IntentRequest): Intent {
     effects: error === undefined ? node.effects : "none",
     onUnknown: chooseOnUnknown(state, node),
     fingerprint: node.fingerprint,
+    ...countGuidance(state, request, before),
     ...(node.kind === "wait" ? { dueAtMs: before?.dueAtMs ?? nowMs + durationOf(work) } : {}),
     ...(isAdded(state, path) ? { spawnedDefinition: definitionToJson(node) } : {}),
     ...(permittedBy === undefined ? {} : { permittedBy }),
   };
   return { event, ...(error === undefined ? {} : { error }) };
+}
+
+/** A conversation goes on as it stands, and is told before its next turn; every other attempt begins with all there is. */
+function countGuidance(state: TaskState, { path, node }: IntentRequest, before: StepEntry | undefined) {
+  const isGoingOn = before !== undefined && node.kind === "model";
+  const guided = isGoingOn || !isToldGuidance(node) ? 0 : listGuidance(state, path).length;
+  return guided === 0 ? {} : { guided };
 }
 
 /** The same step with the next attempt, or the next visit of its place. */

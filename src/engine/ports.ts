@@ -11,7 +11,8 @@ import type { TextPart } from "../definition/fault.js";
 import type { WrittenPlace } from "../definition/templates/template-places.js";
 import type { Effects, StepDefinition } from "../definition/workflow.js";
 import type { Approval, ApprovalWish } from "./people/approval.js";
-import type { BlobRef, ConfidenceParts, EngineEvent, Fallback, ProcessRef, StepError, Usage } from "./events/events.js";
+import type { BlobRef, ConfidenceParts, EngineEvent, ProcessRef, StepError, Usage } from "./events/events.js";
+import type { TurnNotes } from "./events/turn-notes.js";
 import type { StepEntry, TaskState } from "./state/state.js";
 
 /** The journal as the engine sees it. */
@@ -127,8 +128,7 @@ export interface StepSink extends WishSink {
   }): void;
   /** The next attempt goes on from here: what was wished for so far is kept with it. */
   milestone(name: string, state: JsonValue): Promise<void>;
-  /** `fallback`: another model than the one that was asked first has answered. */
-  turn(value: JsonValue, usage?: Usage, fallback?: Fallback): Promise<void>;
+  turn(value: JsonValue, usage?: Usage, notes?: TurnNotes): Promise<void>;
   /**
    * Before every further call of a model in this step: looks at the limits. Where one is reached the attempt ends, a person
    * is asked, and after `extend` the step goes on at its next turn. Errors: CANCELLED.

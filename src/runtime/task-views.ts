@@ -131,6 +131,8 @@ export interface GuidanceView {
   /** The step or scope it is for; absent: the whole task. */
   readonly step?: string;
   readonly taken: boolean;
+  /** Identities of the steps that were told of it so far. */
+  readonly told: readonly string[];
 }
 
 export interface TaskView extends TaskSummaryView {

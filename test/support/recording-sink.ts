@@ -56,8 +56,8 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     },
     progress: (report) => take("progress", report),
     milestone: (name, state) => takeLater("milestone", name, state),
-    turn: (value, usage, fallback) =>
-      fallback === undefined ? takeLater("turn", value, usage) : takeLater("turn", value, usage, fallback),
+    turn: (value, usage, notes = {}) =>
+      Object.keys(notes).length === 0 ? takeLater("turn", value, usage) : takeLater("turn", value, usage, notes),
     beforeCall: () => takeLater("beforeCall"),
     wantApproval: (wish, input) => takeLater("wantApproval", wish, input),
     toolIntended: (call, tool) => takeLater("toolIntended", call, tool),

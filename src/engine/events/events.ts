@@ -14,6 +14,7 @@ import type { TrackRecords } from "../phases/confidence.js";
 import type { Decision } from "./decision.js";
 import type { SavedFile } from "../pictures/deliverables.js";
 import type { ForkOrigin } from "./fork-origin.js";
+import type { Fallback } from "./turn-notes.js";
 import type { QuestionEvent } from "../people/question.js";
 import type { ChannelChange, Wishes } from "./wishes.js";
 
@@ -58,13 +59,6 @@ export interface StepError {
   /** What the world asked for, e.g. Retry-After. */
   readonly retryAtMs?: number;
   readonly details?: JsonObject;
-}
-
-/** A model that answered in the place of another one. Names as `provider/model`. */
-export interface Fallback {
-  readonly asked: string;
-  readonly answered: string;
-  readonly why: string;
 }
 
 /** What the engine decided to do about a failure; inside the failure event. */
@@ -209,6 +203,8 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly held?: true;
       /** Of the definition it was rendered from. */
       readonly fingerprint?: string;
+      /** How much of its guidance it begins with. */
+      readonly guided?: number;
     }
   | { readonly type: "step_spawned"; readonly step: StepId; readonly attempt: number; readonly process: ProcessRef }
   | {
@@ -250,6 +246,7 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly value: ValueRef;
       readonly usage?: Usage;
       readonly fallback?: Fallback;
+      readonly guided?: number;
     }
   | {
       readonly type: "tool_intended";

@@ -11,6 +11,7 @@ export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): v
     crashes: 0,
     usage: addUsage(step.usage, event.usage),
     fallback: event.fallback ?? step.fallback,
+    guided: event.guided ?? step.guided,
   }));
   addTotals(state, usageTotals(state.totals, event.usage));
 }

@@ -64,13 +64,10 @@ function wishesOf({ wishes }: { readonly wishes?: Wishes }): { readonly wishes?:
 }
 
 function describeTurn(choice: Choice, input: Extract<ReportInput, { kind: "turn" }>): EngineEvent {
-  const { step, attempt, value, usage, fallback } = input;
+  const { step, attempt, value, usage, notes } = input;
   const turn = (choice.state.histories.get(step)?.turns.length ?? 0) + 1;
-  const spent = {
-    ...(usage === undefined ? {} : { usage }),
-    ...(fallback === undefined ? {} : { fallback }),
-  };
-  return { type: "turn_recorded", atMs: choice.nowMs, step, attempt, turn, value, ...spent };
+  const spent = usage === undefined ? {} : { usage };
+  return { type: "turn_recorded", atMs: choice.nowMs, step, attempt, turn, value, ...spent, ...notes };
 }
 
 function readProgress(report: JsonObject) {

@@ -7,6 +7,7 @@
  * it was told. So of one step's guidance every list is the beginning of a later one, and a number says which.
  * Who judges, asks a person or only carries values is told nothing.
  */
+import type { StepId } from "../../base/ids.js";
 import type { JsonObject } from "../../base/json.js";
 import type { StepDefinition, StepKind } from "../../definition/workflow.js";
 import { createDecision, type Choice } from "../choice.js";
@@ -41,6 +42,21 @@ export function isToldGuidance({ kind }: Pick<StepDefinition, "kind">): boolean 
 /** What was said that concerns a step, oldest first. Later lists begin with earlier ones. */
 export function listGuidance({ guidance }: Pick<TaskState, "guidance">, path: string): readonly string[] {
   return guidance.filter((one) => concerns(one, path)).map(({ text }) => text);
+}
+
+/** The steps that were told of each, in the order of the list. */
+export function findListeners({ guidance, steps }: Pick<TaskState, "guidance" | "steps">): readonly StepId[][] {
+  const listeners: StepId[][] = guidance.map(() => []);
+  for (const { id, path, guided = 0 } of guidance.length === 0 ? [] : steps.values()) {
+    let left = guided;
+    for (const [at, one] of guidance.entries()) {
+      if (left === 0) break;
+      if (!concerns(one, path)) continue;
+      listeners[at]?.push(id);
+      left -= 1;
+    }
+  }
+  return listeners;
 }
 
 function concerns({ path: about }: Guidance, path: string): boolean {

@@ -10,7 +10,8 @@ import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import type { StepDefinition } from "../../definition/workflow.js";
-import type { EngineEvent, Fallback, ValueRef } from "../events/events.js";
+import type { EngineEvent, ValueRef } from "../events/events.js";
+import type { TurnNotes } from "../events/turn-notes.js";
 import type { EngineInput } from "../input.js";
 import type { Sanitiser, StepSink, SubstepSink, WishSink } from "../ports.js";
 import type { StepEntry, TaskState } from "../state/state.js";
@@ -98,8 +99,8 @@ export class Attempt {
           state: await this.#store(state),
           ...wishesOf(this.#wishes),
         }),
-      turn: async (value, usage, fallback) =>
-        this.#record({ kind: "turn", value: await this.#store(value), usage, ...this.#fallbackOf(fallback) }),
+      turn: async (value, usage, notes = {}) =>
+        this.#record({ kind: "turn", value: await this.#store(value), usage, notes: this.#cleanNotes(notes) }),
       beforeCall: () => this.#ask({ kind: "before_call", ...this.#identity() }),
       wantApproval: async (wish, input) =>
         this.#ask({ kind: "approval_wanted", ...this.#identity(), wish, input: this.#clean(input) }),
@@ -140,12 +141,10 @@ export class Attempt {
     return { ...this.#createWishSink(inner), complete };
   }
 
-  #fallbackOf(fallback: Fallback | undefined): { readonly fallback?: Fallback } {
-    if (fallback === undefined) return {};
-    const { asked, answered, why } = fallback;
-    return {
-      fallback: { asked, answered, why: this.#deps.sanitiser.cleanText(why).slice(0, LIMITS.errorTextBytesMax) },
-    };
+  #cleanNotes({ fallback, ...notes }: TurnNotes): TurnNotes {
+    if (fallback === undefined) return notes;
+    const why = this.#deps.sanitiser.cleanText(fallback.why).slice(0, LIMITS.errorTextBytesMax);
+    return { ...notes, fallback: { ...fallback, why } };
   }
 
   /** What is decided may end the attempt. */

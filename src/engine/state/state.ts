@@ -15,7 +15,6 @@ import type { SavedFile } from "../pictures/deliverables.js";
 import type {
   ConfidenceReport,
   EndOfWorkflow,
-  Fallback,
   ProcessRef,
   ScorerIssue,
   StepError,
@@ -24,6 +23,7 @@ import type {
   Usage,
   ValueRef,
 } from "../events/events.js";
+import type { Fallback } from "../events/turn-notes.js";
 import type { Guidance } from "../people/guidance.js";
 import type { Question } from "../people/question.js";
 import type { Wishes } from "../events/wishes.js";
@@ -113,6 +113,8 @@ export interface StepEntry {
   readonly usage?: Usage;
   /** The latest turn that another model than the one asked first has answered. */
   readonly fallback?: Fallback;
+  /** How much of its guidance it was told (people/guidance.ts). */
+  readonly guided?: number;
   readonly progress?: { readonly fraction?: number; readonly message?: string };
   readonly partial?: ValueRef;
   readonly milestone?: { readonly name: string; readonly state: ValueRef; readonly wishes?: Wishes };

@@ -1,4 +1,5 @@
 /** What people said to a task, as views show it. */
+import { findListeners } from "../../engine/people/guidance.js";
 import type { TaskState } from "../../engine/state/state.js";
 import type { GuidanceView } from "../contract.js";
 import { formatTime } from "../views.js";
@@ -7,13 +8,18 @@ import { listGuidanceLeft, type ControlDeps } from "./control.js";
 /** What was taken, in its order; then what waits for the next owner. */
 export async function viewGuidance(
   opened: Pick<ControlDeps, "task" | "vault">,
-  { guidance }: TaskState,
+  state: TaskState,
 ): Promise<GuidanceView[]> {
+  const { guidance } = state;
+  const listeners = findListeners(state);
   const known = new Set(guidance.map(({ id }) => id));
   const left = (await listGuidanceLeft(opened)).filter(({ id }) => !known.has(id));
   return [
-    ...guidance.map((one) => viewOne({ ...one, at: formatTime(one.atMs) }, true)),
-    ...left.map((one) => viewOne(one, false)),
+    ...guidance.map((one, at) => ({
+      ...viewOne({ ...one, at: formatTime(one.atMs) }, true),
+      told: listeners[at] ?? [],
+    })),
+    ...left.map((one) => ({ ...viewOne(one, false), told: [] })),
   ];
 }
 
@@ -24,6 +30,6 @@ interface Said {
   readonly path?: string;
 }
 
-function viewOne({ text, by, at, path }: Said, taken: boolean): GuidanceView {
+function viewOne({ text, by, at, path }: Said, taken: boolean): Omit<GuidanceView, "told"> {
   return { text, by, at, ...(path === undefined ? {} : { step: path }), taken };
 }

@@ -186,8 +186,8 @@ describe("a step with fallbacks", () => {
       output: { result: "hi" },
       factors: ["answered by the fallback spare/small: busy answered 500"],
     });
-    expect(sink.of("turn").map(([, , fallback]) => fallback)).toEqual([
-      { asked: "busy", answered: "spare/small", why: "busy answered 500" },
+    expect(sink.of("turn").map(([, , notes]) => notes)).toEqual([
+      { fallback: { asked: "busy", answered: "spare/small", why: "busy answered 500" } },
     ]);
   });
 
@@ -224,12 +224,14 @@ describe("E10: guidance in a conversation", () => {
         sink,
       },
     );
-    return { asked, turns: sink.of("turn").map(([turn]) => turn as JsonObject) };
+    const [turns, notes] = [0, 2].map((at) => sink.of("turn").map((turn) => turn[at] as JsonObject | undefined));
+    return { asked, turns: turns as JsonObject[], guided: notes?.map((note) => note?.["guided"]) };
   }
 
   it("is told before the next turn, once, and the turn says how much was told", async () => {
-    const { asked, turns } = await guided((turn) => (turn === 0 ? [] : ["in euros"]));
+    const { asked, turns, guided: counts } = await guided((turn) => (turn === 0 ? [] : ["in euros"]));
     expect(asked.map((texts) => texts.length)).toEqual([1, 2, 2]);
+    expect(counts).toEqual([undefined, 1, 1]);
     expect(asked[1]?.[1]).toMatch(/^# Guidance\n\n[^\n]+\n- in euros$/);
     expect(turns.map(({ told }) => told)).toEqual([undefined, 1, 1]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.js";
 import { evolve } from "../../../src/engine/evolve/evolve.js";
 import { encodeForReturn, encodeWhole } from "../../../src/engine/evolve/evolve-return.js";
-import { listGuidance } from "../../../src/engine/people/guidance.js";
+import { findListeners, listGuidance } from "../../../src/engine/people/guidance.js";
 import { createState } from "../../../src/engine/state/state.js";
 import { decodeSections } from "../../../src/engine/state/state-sections.js";
 import { done, EngineHarness, TASK_ID } from "../../support/engine-harness.js";
@@ -63,6 +63,17 @@ describe("guidance", () => {
     const keyOf = (one: EngineHarness, path: string) => one.step(path).idempotencyKey;
     expect(keyOf(harness, "main/b")).not.toBe(keyOf(plain.harness, "main/b"));
     expect(keyOf(harness, "main/c")).toBe(keyOf(plain.harness, "main/c"));
+  });
+
+  it("tells which steps were told of it: those that began with it, and those that heard it on their way", () => {
+    const { harness, goOn } = midway();
+    tell(harness, "one");
+    tell(harness, "only b", { path: "main/b" });
+    expect(findListeners(harness.state)).toEqual([[], []]);
+    const { id: step } = harness.step("main/a");
+    harness.submit({ kind: "turn", step, attempt: 1, value: { inline: "t" }, notes: { guided: 1 } });
+    goOn();
+    expect(findListeners(harness.state)).toEqual([["main/a@1.1", "main/b@1.1"], ["main/b@1.1"]]);
   });
 
   it("is a decision of the person who gave it, and counts once however often it is read", () => {

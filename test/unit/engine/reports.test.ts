@@ -63,7 +63,7 @@ describe("reports of a running step", () => {
     const harness = running();
     const { id: step } = harness.step("main/a");
     const fallback = { asked: "openai/big", answered: "ollama/small", why: "429" };
-    harness.submit({ kind: "turn", step, attempt: 1, value: { inline: "t1" }, fallback });
+    harness.submit({ kind: "turn", step, attempt: 1, value: { inline: "t1" }, notes: { fallback } });
     harness.submit({ kind: "turn", step, attempt: 1, value: { inline: "t2" } });
     expect(harness.of("turn_recorded").map((event) => event.fallback)).toEqual([fallback, undefined]);
     harness.perform = () => done(1);
