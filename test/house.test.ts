@@ -150,6 +150,12 @@ describe("the house", () => {
     expect(callViolations(files)).toEqual([]);
   });
 
+  it("is built with the packages that were asked for", () => {
+    const imported = files.flatMap(({ text }) => [...text.matchAll(/\b(?:from|import\()\s*"([^"./][^"]*)"/g)]);
+    const names = new Set(imported.map((match) => match[1]?.split("/")[0]));
+    expect(["ajv", "chokidar", "commander", "date-fns", "fflate"].filter((name) => !names.has(name))).toEqual([]);
+  });
+
   it("keeps file names that say what is inside", () => {
     expect(nameViolations(files)).toEqual([]);
   });

@@ -4,6 +4,8 @@
  * An existing name is never reused in silence: living → OWNER_ALIVE; crashed → taken up; waiting, paused or failed →
  * named with the command; finished → its result. Source: DESIGN section 10, FAULTS 34.
  */
+import { UTCDateMini } from "@date-fns/utc/date/mini";
+import { format } from "date-fns/format";
 import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
@@ -23,7 +25,6 @@ import { deriveStatus, readState, whileOpen } from "../reading.js";
 import { presetsOf, requireKnownGates } from "../people/presets.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "../services.js";
-import { formatTime } from "../views.js";
 import { prepareWorkflow } from "../workflow-loading.js";
 
 interface Prepared extends ConductOptions {
@@ -182,7 +183,7 @@ async function createPlace(services: Services, name: string): Promise<TaskStore 
 
 /** `<workflow>_<yyyyMMdd>_<HHmmss>` in UTC. */
 export function computeTaskName(workflow: string, nowMs: number): string {
-  const stamp = formatTime(nowMs).slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
+  const stamp = format(new UTCDateMini(nowMs), "yyyyMMdd_HHmmss");
   const slug = workflow
     .normalize("NFKD")
     .toLowerCase()
