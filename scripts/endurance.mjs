@@ -47,9 +47,10 @@ try {
 if (values.json) console.log(JSON.stringify(found, undefined, 2));
 process.exit(found.every(({ faults }) => faults.length === 0) ? 0 : 1);
 
-function* describe({ name, seconds, resumed, repeated, peakMiB, diskMiB, faults }) {
+function* describe({ name, seconds, resumed, repeated, peakMiB, diskMiB, resealed, faults }) {
   yield `${name}: ${resumed.length} kills, ${seconds.toFixed(0)} s, ${diskMiB.toFixed(1)} MiB on disk, ${peakMiB.toFixed(0)} MiB resident at most, ${repeated} steps acted twice`;
   for (const { at, goesOnMs } of resumed)
     yield `  killed at step ${at}: the next step acted ${goesOnMs.toFixed(0)} ms after the start of the process`;
+  yield `  sealed again under another key in ${resealed.seconds.toFixed(1)} s: ${resealed.peakMiB.toFixed(0)} MiB resident at most, ${resealed.readMiB.toFixed(0)} MiB to read it`;
   for (const fault of faults) yield `FAULT ${fault}`;
 }

@@ -44,6 +44,8 @@ export async function endure({ bench, job, random, kills }) {
   const ledger = readLedger(place);
   const repeated = ledger.length - new Set(ledger).size;
   faults.push(...findLedgerFaults(ledger, job, run.resumed.length), ...(await findHistoryFaults(bench, place, job)));
+  const resealed = await reseal(bench, place);
+  faults.push(...resealed.faults, ...(await findHistoryFaults(bench, place, job)));
   return {
     name: job.name,
     seconds: (performance.now() - startedAt) / 1000,
@@ -51,6 +53,7 @@ export async function endure({ bench, job, random, kills }) {
     repeated,
     peakMiB: run.peakMiB,
     diskMiB: sizeBelow(place.outputs) / 2 ** 20,
+    resealed,
     faults,
   };
 }
@@ -108,6 +111,30 @@ class LongRun {
       killed = undefined;
     }
   }
+}
+
+/** What sealing everything again may need beside what reading the task needs. */
+const RESEAL_MIB_MAX = 64;
+
+/** Shape: seconds, the most that was resident while the task was only read and while all of it was sealed again, faults. */
+async function reseal(bench, place) {
+  const reading = await measure(bench, place, ["show", TASK, "--json"]);
+  const sealing = await measure(bench, place, ["keys", "rotate", TASK, "--task-key", "--reencrypt", "--json"]);
+  const faults = [reading, sealing].flatMap(({ code, stderr }) => (code === 0 ? [] : [`${code}: ${stderr.slice(-500)}`]));
+  if (sealing.peakMiB > reading.peakMiB + RESEAL_MIB_MAX)
+    faults.push(`to seal it again needs ${Math.round(sealing.peakMiB - reading.peakMiB)} MiB more than to read it`);
+  return { seconds: sealing.seconds, readMiB: reading.peakMiB, peakMiB: sealing.peakMiB, faults };
+}
+
+async function measure(bench, place, args) {
+  const startedAt = performance.now();
+  const started = bench.start(place, [bench.program, ...args]);
+  let peakMiB = 0;
+  while (!started.hasEnded()) {
+    peakMiB = Math.max(peakMiB, readPeakMiB(started.pid));
+    await sleep(LOOK_MS);
+  }
+  return { ...(await started.ended), peakMiB, seconds: (performance.now() - startedAt) / 1000 };
 }
 
 const ledgerOf = (place) => join(place.folder, "ledger");
