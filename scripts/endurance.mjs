@@ -1,7 +1,10 @@
-// Long tasks of the built program, killed on the way: one of very many steps, one whose state is very large.
-//   node scripts/endurance.mjs [--steps N] [--megabytes N] [--kills N] [--seed N] [--json] [--keep]
+// Long tasks of the built program, killed on the way: one of very many steps, one whose state is very large, one whose
+// values stand in files of their own. Each is sealed again under another key in the end.
+//   node scripts/endurance.mjs [--steps N] [--megabytes N] [--large N] [--kills N] [--seed N] [--json] [--keep]
+//   --large: megabytes of values of 400 kB; 0 for none
 // Each is taken up again until it is done. Then every step must stand in its history once, with what it gave; the ledger
-// may hold a step twice only where a kill struck inside it, under one key. Says how long it took to go on, and at what size.
+// may hold a step twice only where a kill struck inside it, under one key. Says how long it took to go on, and at what size, and
+// what memory it takes to read the task and to seal it again.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +17,7 @@ const { values } = parseArgs({
   options: {
     steps: { type: "string", default: "10000" },
     megabytes: { type: "string", default: "100" },
+    large: { type: "string", default: "200" },
     kills: { type: "string", default: "5" },
     seed: { type: "string", default: "1" },
     json: { type: "boolean", default: false },
@@ -21,6 +25,7 @@ const { values } = parseArgs({
   },
 });
 const VALUE_BYTES = 200_000;
+const LARGE_BYTES = 400_000;
 const PROCESS_MS_MAX = 1_800_000;
 const jobs = [
   { name: `${values.steps} steps`, steps: Number(values.steps), valueBytes: 16 },
@@ -29,7 +34,13 @@ const jobs = [
     steps: (Number(values.megabytes) * 1e6) / VALUE_BYTES,
     valueBytes: VALUE_BYTES,
   },
-];
+  {
+    name: `${values.large} MB of large values`,
+    steps: (Number(values.large) * 1e6) / LARGE_BYTES,
+    valueBytes: LARGE_BYTES,
+    isLarge: true,
+  },
+].filter(({ steps }) => steps > 0);
 
 const folder = mkdtempSync(join(tmpdir(), "splashdown-long-"));
 const bench = new Bench({ folder, dist: join(import.meta.dirname, "../dist"), processMsMax: PROCESS_MS_MAX });

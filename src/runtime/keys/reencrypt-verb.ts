@@ -22,7 +22,7 @@ import { raise } from "../run/caretaking.js";
 import { presenceDeps, takeOver } from "../run/conduct.js";
 import { carryMessages } from "../people/control-folder.js";
 import { listTakenAnswers } from "../people/control.js";
-import { refuse, renewHistory, type RenewedHistory } from "./history-renewal.js";
+import { refuse, renewHistory, type RenewedHistory, type Standing } from "./history-renewal.js";
 import type { ReencryptedTask, TaskKeyChange } from "./key-views.js";
 import { whileOwning } from "../run/presence.js";
 import { openTask, openWith, readState, type OpenedTask } from "../reading.js";
@@ -53,14 +53,17 @@ export async function reencryptTask(
   const settings = services.settingsOf(definition);
   const taking = { opened, settings, signal: undefined, takeOver: false, acceptLoss: false, isToGoOn: () => true };
   return whileOwning(presenceDeps(services, task), async (presence) => {
-    const restored = await takeOver(services, taking, presence);
-    return new Reencryption(services, { opened, restored, settings, options }).run();
+    const { state, history, epoch } = await takeOver(services, taking, presence);
+    // No more of the state than is asked for: its values would stay in memory beside those of the file being sealed.
+    const { checkpoints, questions, atMs } = state;
+    const begun = { opened, history, epoch, standing: { checkpoints, questions, atMs }, settings, options };
+    return new Reencryption(services, begun).run();
   });
 }
 
-interface Begun {
+interface Begun extends Pick<Restored, "history" | "epoch"> {
   readonly opened: OpenedTask;
-  readonly restored: Restored;
+  readonly standing: Standing;
   readonly settings: EffectiveSettings;
   readonly options: ReencryptOptions;
 }
@@ -78,13 +81,13 @@ class Reencryption {
 
   async run(): Promise<TaskKeyChange> {
     const { log, audit } = this.#services;
-    const { restored, options } = this.#begun;
+    const { history, options } = this.#begun;
     const change = this.#services.keys.changing(this.#task, this.#begun.opened.vault);
     const rotated = await rotateTaskKey(change, options);
     const fresh = openWith(this.#services, this.#task, await this.#services.keys.open(this.#task));
     const { keyId: key = rotated.active, generations } = fresh.vault;
     const [generation = rotated.generation] = generations;
-    log.info(`sealing ${restored.history.records.length} records of ${this.#task.name} again under key ${key}`);
+    log.info(`sealing ${history.records.length} records of ${this.#task.name} again under key ${key}`);
     const renewed = await this.#renew(fresh, { key, generation });
     await this.#confirm();
     await raise(this.#services, fresh, renewed);
@@ -124,14 +127,14 @@ class Reencryption {
   }
 
   #renew(opened: OpenedTask, facts: JsonObject): Promise<RenewedHistory> {
-    const { state, history, epoch } = this.#begun.restored;
+    const { standing, history, epoch } = this.#begun;
     const { clock, environment } = this.#services;
     const { settings } = this.#begun;
     const { checkpoint_config: config } = settings;
     return renewHistory(this.#services, {
       opened,
       history,
-      state,
+      standing,
       epoch,
       writer: {
         rawBytesMax: config.checkpoint_size_limit_mb * 1024 * 1024,
@@ -140,7 +143,7 @@ class Reencryption {
       },
       conclusion: {
         type: "noted",
-        atMs: Math.max(clock.nowMs(), state.atMs),
+        atMs: Math.max(clock.nowMs(), standing.atMs),
         text: `sealed again under another key by ${environment.user}`,
         facts,
       },
@@ -149,7 +152,7 @@ class Reencryption {
 
   /** The look before every act that nothing brings back. Errors: OWNER_SUPERSEDED. */
   async #confirm(): Promise<void> {
-    const { epoch } = this.#begun.restored;
+    const { epoch } = this.#begun;
     if (await this.#task.confirm(epoch)) return;
     throw new SplashdownError(
       "OWNER_SUPERSEDED",
@@ -170,7 +173,7 @@ class Reencryption {
     const files = (await listSnapshotFiles(task)).map(({ entry }) => entry.key).filter((key) => !snapshots.has(key));
     const values = (await task.list("blobs/")).map(({ key }) => key).filter((key) => !blobs.has(key));
     const quarantined = (await task.list("quarantine/")).map(({ key }) => key);
-    const taken = await listTakenAnswers(task, this.#begun.restored.state);
+    const taken = await listTakenAnswers(task, this.#begun.standing);
     for (const key of [...files, ...values, ...quarantined, ...taken]) {
       await this.#confirm();
       await task.remove(key);

@@ -105,7 +105,10 @@ export async function loadAnswer(
 }
 
 /** Answers that are done with: their questions are not open any more. */
-export async function listTakenAnswers(task: Pick<TaskStore, "list">, state: TaskState): Promise<readonly string[]> {
+export async function listTakenAnswers(
+  task: Pick<TaskStore, "list">,
+  state: Pick<TaskState, "questions">,
+): Promise<readonly string[]> {
   const open = [...state.questions.values()].filter(({ status }) => status === "open").map(({ id }) => answerKey(id));
   const isTaken = ({ about }: ControlKey): boolean => !open.some((answer) => about.startsWith(answer));
   return (await listMessages(task, ANSWER_PREFIX)).filter(isTaken).map(({ key }) => key);

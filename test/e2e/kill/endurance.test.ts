@@ -7,6 +7,7 @@ interface Endured {
   readonly name: string;
   readonly resumed: readonly { readonly at: number; readonly goesOnMs: number }[];
   readonly diskMiB: number;
+  readonly resealed: { readonly peakMiB: number; readonly readMiB: number };
   readonly faults: readonly string[];
 }
 
@@ -14,7 +15,7 @@ describe("long tasks", () => {
   it("killed in the middle go on to the end, each step once in the history", async () => {
     const script = join(PROJECT_FOLDER, "scripts/endurance.mjs");
     const { code, stdout } = await withFolder((cwd) =>
-      runCommand([script, "--steps", "300", "--megabytes", "4", "--kills", "2", "--json"], {
+      runCommand([script, "--steps", "300", "--megabytes", "4", "--large", "0", "--kills", "2", "--json"], {
         cwd,
         program: process.execPath,
         env: { TMPDIR: cwd },
@@ -26,7 +27,8 @@ describe("long tasks", () => {
       ["4 MB of state", []],
     ]);
     expect(code).toBe(0);
-    for (const { resumed } of found) {
+    for (const { resumed, resealed } of found) {
+      expect(Math.min(resealed.peakMiB, resealed.readMiB)).toBeGreaterThan(0);
       expect(resumed).toHaveLength(2);
       for (const { goesOnMs } of resumed) expect(goesOnMs).toBeGreaterThan(0);
     }

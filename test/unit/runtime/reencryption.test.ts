@@ -210,6 +210,23 @@ describe("a task that is sealed again", () => {
     await place.verbs.close();
   });
 
+  it("K5: carries what waits to be taken before the old key goes, not after", async () => {
+    const disk = new FaultyFileSystem();
+    const fileSystem = changeFileSystem(disk, {
+      link: async (from, to) => {
+        if (to.endsWith("/keyring-3.json")) throw new Error("the process is killed");
+        return disk.link(from, to);
+      },
+    });
+    const place = await ExploredPlace.open({ fileSystem, now: () => 0, seed: "killed" }, { workflow: asking, bodies });
+    await place.run("t");
+    await place.verbs.answer({ task: "t", answer: "extend", value: { iterations: 5 } });
+    await expect(rotate(place)).rejects.toThrow("the process is killed");
+    const controls = [...contentsOf(disk.disk, `${MODEL_ROOT}/t`).keys()].filter((path) => path.includes("/control/"));
+    expect(controls.map((path) => path.slice(path.indexOf("~")))).toEqual(["~2"]);
+    await place.verbs.close();
+  });
+
   it.each<[string, RegExp, (other: Splashdown) => Promise<unknown>]>([
     ["answers", /control\/answer-/, (other) => other.answer({ task: "t", answer: "extend", value: { iterations: 5 } })],
     ["pins", /control\/pin-/, (other) => other.checkpoints.pin("t:1", { note: "good" })],
