@@ -52,17 +52,18 @@ const ID_PREFIX_CHARS_MIN = 4;
 export function selectCheckpoint<T extends { readonly entry: CheckpointEntry }>(
   checkpoints: readonly T[],
   text: string,
+  task?: string,
 ): T {
   const fitting = findFitting(checkpoints, text.trim());
   const [first] = fitting;
-  if (first === undefined) throw notFound(checkpoints, text);
+  if (first === undefined) throw notFound(checkpoints, text, task);
   if (fitting.length === 1) return first;
   const candidates = fitting.map(({ entry }) => `${entry.seq} (${entry.checkpointId})`);
   throw new SplashdownError(
     "CHECKPOINT_AMBIGUOUS",
     `several checkpoints fit ${JSON.stringify(text.slice(0, 100))}: ${candidates.join(", ")}`,
     {
-      details: { text: text.slice(0, 100), candidates },
+      details: { text: text.slice(0, 100), candidates, ...(task === undefined ? {} : { task }) },
     },
   );
 }
@@ -89,7 +90,11 @@ function findByFile<T extends { readonly entry: CheckpointEntry }>(checkpoints: 
   );
 }
 
-function notFound(checkpoints: readonly { readonly entry: CheckpointEntry }[], text: string): SplashdownError {
+function notFound(
+  checkpoints: readonly { readonly entry: CheckpointEntry }[],
+  text: string,
+  task: string | undefined,
+): SplashdownError {
   const last = checkpoints.at(-1)?.entry;
   const known =
     last === undefined
@@ -99,7 +104,7 @@ function notFound(checkpoints: readonly { readonly entry: CheckpointEntry }[], t
     "CHECKPOINT_NOT_FOUND",
     `no checkpoint fits ${JSON.stringify(text.slice(0, 100))}: ${known}`,
     {
-      details: { text: text.slice(0, 100) },
+      details: { text: text.slice(0, 100), ...(task === undefined ? {} : { task }) },
     },
   );
 }

@@ -4,7 +4,7 @@ import { SplashdownError } from "../base/errors.js";
 import type { ExportView, ImportView } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
 import { addSourceFlags, readSourceFlags, type SourceFlags } from "./key-sources.js";
-import { cleanForTerminal, formatSize } from "./output.js";
+import { cleanForTerminal, formatCount, formatSize } from "./output.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
 
 const STATUSES: readonly (readonly [number, string])[] = [
@@ -62,7 +62,7 @@ function formatExport(view: ExportView): string {
       `reported ${task}: ${records} events, ${formatSize(size)}, in the clear, to ${file}\nlook: ${next}`,
     );
   const files = [
-    `  with ${view.deliverables} deliverables and ${view.carried} other files of its folder`,
+    `  with ${formatCount(view.deliverables, "deliverable")} and ${formatCount(view.carried, "other file")} of its folder`,
     ...view.left_out.map(({ file: path, reason }) => `  left out: ${path}, ${reason}`),
   ];
   const openers = openedBy.length === 0 ? ["nobody needs a key: the task is not encrypted"] : openedBy;
@@ -81,7 +81,7 @@ function formatImport(view: ImportView): string {
   return cleanForTerminal(
     [
       `imported ${task}: ${records} records, ${checkpoints} checkpoints, as of ${exportedAt}`,
-      `  ${deliverables} files in ${folder}, written in the clear`,
+      `  ${formatCount(deliverables, "file")} in ${folder}, written in the clear`,
       `next: ${next}`,
     ].join("\n"),
   );

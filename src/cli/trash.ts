@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { TrashView } from "../runtime/contract.js";
 import { addRemovalFlags, confirmIn, dryRunOf, type RemovalFlags } from "./confirmation.js";
 import type { CliDeps } from "./deps.js";
-import { cleanForTerminal, formatSize } from "./output.js";
+import { cleanForTerminal, formatCount, formatSize } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
 const TRASH_STATUSES: readonly (readonly [number, string])[] = [
@@ -71,10 +71,11 @@ const PLANNED = { ...DONE, remove: "would be moved to the trash", purge: "would 
 function formatTrash({ action, dry_run: isPlan, tasks }: TrashView): string {
   if (tasks.length === 0) return action === "remove" ? "no tasks" : "the trash is empty";
   const lines = tasks.map(({ task, size, trashed_at, purged_after }) => {
-    const until = action === "restore" || action === "purge" ? "" : `, can be restored until ${purged_after ?? ""}`;
-    const since = trashed_at === undefined ? "" : `  (since ${trashed_at}${until})`;
+    const isThere = action === "list" || action === "remove";
+    const until = isThere ? `, can be restored until ${purged_after ?? ""}` : "";
+    const since = trashed_at === undefined ? "" : `  (${isThere ? "" : "in the trash "}since ${trashed_at}${until})`;
     return `${task}  ${formatSize(size)}: ${isPlan ? PLANNED[action] : DONE[action]}${since}`;
   });
   const total = tasks.reduce((sum, { size }) => sum + size, 0);
-  return cleanForTerminal([...lines, `${tasks.length} tasks, ${formatSize(total)}`].join("\n"));
+  return cleanForTerminal([...lines, `${formatCount(tasks.length, "task")}, ${formatSize(total)}`].join("\n"));
 }

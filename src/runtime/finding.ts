@@ -111,6 +111,7 @@ async function findIn(
     const { entry } = selectCheckpoint(
       folded.state.checkpoints.map((checkpoint) => ({ entry: checkpoint })),
       reference,
+      task.name,
     );
     return { ...opened, checkpoint: entry, state: folded.state };
   } catch (error) {

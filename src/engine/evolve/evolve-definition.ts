@@ -63,6 +63,8 @@ export function keepPlan(before: WorkflowDefinition, now: WorkflowDefinition): W
 
 function forgetScope(state: TaskState, path: string): void {
   state.scopes.delete(path);
+  // A phase that was under way comes to no end any more.
+  if (state.phases.get(path)?.status === "running") state.phases.delete(path);
   state.frontier.delete(path);
 }
 

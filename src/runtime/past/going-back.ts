@@ -29,6 +29,7 @@ export async function readEarlier(standing: Standing, reference: string): Promis
   const { entry: checkpoint } = selectCheckpoint(
     state.checkpoints.map((entry) => ({ entry })),
     own,
+    task.name,
   );
   const { state: earlier } = await foldUntil({ ...standing, until: checkpoint.position });
   const done = new Set([...earlier.steps.values()].flatMap(({ id, status }) => (status === "completed" ? [id] : [])));

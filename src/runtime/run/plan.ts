@@ -1,5 +1,6 @@
 /** What going on with a task would do: done, to run, to run again and why, unknown, changed. Pure. */
 import type { NodeDefinition } from "../../definition/workflow.js";
+import { definitionPathOf } from "../../engine/events/identity.js";
 import { currentStepId, mayHaveBegun } from "../../engine/lookup.js";
 import type { StepEntry, TaskState } from "../../engine/state/state.js";
 import type { PlanView } from "../contract.js";
@@ -9,7 +10,10 @@ export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
   const steps = [...state.steps.values()];
   const begun = new Set(state.visits.keys());
   const current = steps.filter(({ id, path }) => id === currentStepId(state, path));
-  const unfinished = current.filter((step) => step.status !== "completed" && step.status !== "skipped");
+  const isGone = goneBy(now);
+  const unfinished = current.filter(
+    ({ status, path }) => status !== "completed" && status !== "skipped" && !isGone(path),
+  );
   const unknown = unfinished.filter((step) => isPerhapsUnknown(step));
   const { workflow } = now;
   return {
@@ -22,6 +26,12 @@ export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
     unknown: unknown.map((step) => step.id),
     changed: now.changes,
   };
+}
+
+/** What the file does not have any more under its name is never started again. */
+function goneBy({ changes }: ReloadedWorkflow): (path: string) => boolean {
+  const gone = changes.flatMap(({ path, how }) => (how === "removed" || how.startsWith("renamed to ") ? [path] : []));
+  return (path) => gone.some((each) => `${definitionPathOf(path)}/`.startsWith(`${each}/`));
 }
 
 /** False for what was done on a way that was left by going back. */

@@ -42,6 +42,18 @@ describe("a changed definition", () => {
     expect(next.step("main/b").output).toEqual({ inline: { ran: "b", saw: "new" } });
   });
 
+  it("forgets a phase that was under way under a name that is gone, and keeps one that was left", () => {
+    const next = change(
+      phases("main", [phase(1, "p", [model("a")]), phase(2, "q", [model("b")])]),
+      phases("main", [phase(1, "p", [model("a")]), phase(2, "r", [model("b")])]),
+      (name) => name === "b",
+    );
+    expect([...next.state.phases.values()].map(({ name, status }) => [name, status])).toEqual([
+      ["p", "done"],
+      ["r", "done"],
+    ]);
+  });
+
   it("asks an open gate anew as it is now, once, and the task waits for the new answer", () => {
     const flow = (prompt: string, fingerprint: string) =>
       workflow(
