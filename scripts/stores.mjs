@@ -1,7 +1,7 @@
 // Runs, on every store there is here, Redis before Postgres among them: the suite of the store's contract, the stories of a
 // task, those of FAULTS and the kill loop; prints a table of what passed, and by name what did not. `--readme` writes the
 // table into the README. Two run side by side; each says when it is done.
-//   node scripts/stores.mjs [--readme] [--suite] [--only KIND,KIND] [--kills N] [--into FOLDER]
+//   node scripts/stores.mjs [--readme] [--suite] [--only KIND,KIND] [--kills N] [--into FOLDER] [--built]
 // --suite: only the contract. --kills: of each kill loop; six of ten of them on PGlite, whose start takes a second. --into: what
 // each said stays there, and a run that finds it there does not ask again; so a run that was ended goes on.
 import { execFileSync, spawn } from "node:child_process";
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     only: { type: "string", default: (await listKinds()).join() },
     kills: { type: "string", default: "20" },
     into: { type: "string" },
+    built: { type: "boolean", default: false },
   },
 });
 const root = join(import.meta.dirname, "..");
@@ -84,10 +85,10 @@ async function work(jobs) {
 }
 
 // Once: the runs side by side would each make it.
-execFileSync(process.execPath, [join(root, "scripts/build.mjs")], {
-  cwd: root,
-  stdio: ["ignore", "ignore", "inherit"],
-});
+if (!values.built) {
+  const build = [join(root, "scripts/build.mjs")];
+  execFileSync(process.execPath, build, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+}
 // Slow ones first.
 const slowFirst = [...kinds].sort((one, other) => Number(other === "pglite") - Number(one === "pglite"));
 const jobs = [
