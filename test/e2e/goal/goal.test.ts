@@ -192,11 +192,6 @@ describe("run --goal", () => {
     const flags = ["--atlas-mode", "model", "--max-phases", "3", "--max-specialists", "4"];
     const { goal } = (await place.run([...RUN, ...flags, "--dry-run", "--json"])).json<DryRunView>();
     expect(goal).toMatchObject({ atlas: { provider: "scripted" }, max_phases: 3, max_specialists: 4 });
-    const { stdout } = await place.run([...RUN, "--dry-run"]);
-    expect(stdout).toContain("what follows from a phase is chosen by the rules");
-    expect((await place.run([...RUN, "--max-phases", "0"])).stderr).toContain(
-      "--max-phases takes a number from 1 to 50",
-    );
     const chosen = await place.run([...RUN, "--atlas-mode", "model"]);
     expect(chosen.code).toBe(0);
     expect((await place.run(["show", "g"])).stdout).toContain("chosen by a model: it is fine");

@@ -1,0 +1,91 @@
+/** `guide` on a task of this process: what is taken, what is refused, and in which words. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { LIMITS } from "../../../src/base/limits.js";
+import { defineWorkflow, openSplashdown, type FunctionContext, type Splashdown } from "../../../src/index.js";
+import { createEnvironment } from "../../../src/runtime/environment.js";
+import { expectView } from "../../support/view-schemas.js";
+
+async function open(): Promise<Splashdown> {
+  const folder = mkdtempSync(join(tmpdir(), "splashdown-guide-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const variables = {
+    HOME: folder,
+    USER: "ann",
+    SPLASHDOWN_CONFIG_DIR: join(folder, "config"),
+    SPLASHDOWN_STATE_DIR: join(folder, "state"),
+    SPLASHDOWN_KEY: Buffer.alloc(32, 9).toString("base64"),
+  };
+  const environment = createEnvironment(variables, folder);
+  const splashdown = await openSplashdown({ store: "memory:", environment });
+  onTestFinished(() => splashdown.close());
+  return splashdown;
+}
+
+/** a → b, of which `a` does what it is given and both tell what they heard. */
+function flow(heard: Record<string, readonly string[]>, doA: () => unknown) {
+  const tell = async (context: FunctionContext, name: string, act: () => unknown): Promise<null> => {
+    await act();
+    heard[name] = context.guidance;
+    return null;
+  };
+  return defineWorkflow({
+    workflow: { name: "told" },
+    steps: [
+      { name: "a", effects: "none", function: (context) => tell(context, "a", doA) },
+      { name: "b", effects: "none", depends_on: ["a"], function: (context) => tell(context, "b", () => undefined) },
+    ],
+  });
+}
+
+describe("guide", () => {
+  it("is taken by a task that runs, and heard by what begins afterwards", async () => {
+    const splashdown = await open();
+    const heard: Record<string, readonly string[]> = {};
+    const guide = () => splashdown.guide({ task: "t", text: "  in euros\u0007 ", by: "bob" });
+    const { status } = await splashdown.run({ task: "t", workflow: flow(heard, guide) });
+    expect(status).toBe("done");
+    expect(heard).toEqual({ a: [], b: ["in euros\\u0007"] });
+    const view = await splashdown.show("t");
+    expectView("show", view);
+    expect(view.guidance).toMatchObject([{ text: "in euros\\u0007", by: "bob", taken: true, told: ["main/b@1.1"] }]);
+    expect(view.decisions).toMatchObject([{ agent: "person:bob", type: "guidance_given" }]);
+  });
+
+  it("is kept for a task that is paused, and taken before its next step", async () => {
+    const splashdown = await open();
+    const heard: Record<string, readonly string[]> = {};
+    const workflow = flow(heard, () => undefined);
+    await splashdown.run({ task: "t", workflow, breakAt: ["b"] });
+    const given = await splashdown.guide({ task: "t", text: "one", step: "b" });
+    expectView("guide", given);
+    expect(given).toMatchObject({ by: "ann", step: "main/b", taken: false, command: "splashdown resume t" });
+    expect((await splashdown.show("t")).guidance).toMatchObject([{ text: "one", taken: false, told: [] }]);
+    await splashdown.resume({ task: "t", workflow });
+    expect(heard).toEqual({ a: [], b: ["one"] });
+  });
+
+  it("is refused where it says nothing, too much, or of no step, and where nothing begins any more", async () => {
+    const splashdown = await open();
+    const workflow = flow({}, () => undefined);
+    await splashdown.run({ task: "t", workflow, breakAt: ["b"] });
+    const refusal = async (text: string, step?: string): Promise<string> => {
+      const given = splashdown.guide({ task: "t", text, ...(step === undefined ? {} : { step }) });
+      const error: unknown = await given.catch((thrown: unknown) => thrown);
+      const { code, message } = error as { code: string; message: string };
+      return `${code}: ${message}`;
+    };
+    expect(await refusal(" \n")).toBe("USAGE_INVALID: guidance needs a text");
+    expect(await refusal("x".repeat(LIMITS.guidanceCharsMax + 1))).toContain(
+      "of 8001 characters is over the limit of 8000",
+    );
+    expect(await refusal("x", "mian/b")).toBe(
+      "USAGE_INVALID: --step mian/b: the workflow has no such step; did you mean main/b?",
+    );
+    expect((await splashdown.show("t")).guidance).toEqual([]);
+    await splashdown.resume({ task: "t", workflow });
+    expect(await refusal("too late")).toContain("TASK_NOT_RUNNING: task t cannot be told anything: it is done");
+  });
+});
