@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmod, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ let folder: string;
 
 beforeEach(async () => {
   host = openProcessHost({ clock: realClock });
-  folder = await mkdtemp(path.join(tmpdir(), "splashdown-process-"));
+  folder = await realpath(await mkdtemp(path.join(tmpdir(), "splashdown-process-")));
 });
 afterEach(async () => {
   await host.close();

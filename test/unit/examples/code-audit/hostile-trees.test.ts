@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, openSync, symlinkSync, truncateSync, closeSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { formatPath, parsePath } from "../../../../examples/code-audit/lib/byte-paths.mjs";
 import {
   createFolder,
@@ -66,8 +66,12 @@ describe("hostile trees", () => {
     symlinkSync("/etc/passwd", join(folder, "outside"));
     symlinkSync("nowhere", join(folder, "dangling"));
     expect(spawnSync(MAKE_FIFO, [join(folder, "fifo")]).status).toBe(0);
-    const server = createServer().listen(join(folder, "sock"));
+    // By its folder's descriptor: the path of a temporary folder may be longer than a socket's name may be.
+    const place = openSync(folder, "r");
+    const near = process.platform === "linux" ? `/proc/self/fd/${place}` : folder;
+    const server = createServer().listen(join(near, "sock"));
     await new Promise((resolve) => server.once("listening", resolve));
+    onTestFinished(() => closeSync(place));
     try {
       const { output } = runSpecialist("inventory", folder);
       expect(output.totals.files).toBe(1);
