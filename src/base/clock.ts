@@ -1,7 +1,9 @@
 /**
  * Time as a port: the real clock is built in runtime/, tests give a fake one.
  *
- * Units: milliseconds everywhere. `nowMs` is wall time since the epoch and may jump; `monotonicMs` never goes back.
+ * Units: milliseconds everywhere. `nowMs` is wall time since the epoch and may jump; `monotonicMs` never goes back. A sleep
+ * or a scheduled time is over only after what children and the network had sent by then was handed on, so that a process
+ * that was held up takes nobody for silent who was not.
  */
 export interface Clock {
   nowMs(): number;

@@ -12,19 +12,16 @@ export const systemClock: Clock = {
       const cancelled = (): SplashdownError => new SplashdownError("CANCELLED", "a wait was cancelled");
       if (signal?.aborted === true) return reject(cancelled());
       const stop = (): void => {
-        clearTimeout(timer);
+        cancel();
         reject(cancelled());
       };
-      const timer = setTimeout(() => {
+      const cancel = callAfter(durationMs, () => {
         signal?.removeEventListener("abort", stop);
         resolve();
-      }, durationMs);
+      });
       signal?.addEventListener("abort", stop, { once: true });
     }),
-  schedule: (durationMs, callback) => {
-    const timer = setTimeout(callback, durationMs);
-    return () => clearTimeout(timer);
-  },
+  schedule: callAfter,
   every: (intervalMs, callback) => {
     const timer = setInterval(callback, intervalMs);
     timer.unref();
@@ -35,3 +32,18 @@ export const systemClock: Clock = {
 export const systemRandom: RandomSource = {
   bytes: (count) => randomFillSync(new Uint8Array(count)),
 };
+
+/**
+ * Node looks at its timers before it reads: where this process was held up, every time would be over before what children
+ * and the network sent meanwhile is seen. So the callback comes after one look at what is there to be read.
+ */
+function callAfter(durationMs: number, callback: () => void): () => void {
+  let immediate: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    immediate = setImmediate(callback);
+  }, durationMs);
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(immediate);
+  };
+}

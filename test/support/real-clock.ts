@@ -1,32 +1,8 @@
 /** The system's own time, for tests with real processes. */
 import type { Clock } from "../../src/base/clock.js";
-import { SplashdownError } from "../../src/base/errors.js";
+import { systemClock } from "../../src/runtime/system-clock.js";
 
-export const realClock: Clock = {
-  nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  sleep: (durationMs, signal) =>
-    new Promise((resolve, reject) => {
-      const cancelled = () => {
-        clearTimeout(timer);
-        reject(new SplashdownError("CANCELLED", "a sleep was cancelled", { cause: signal?.reason }));
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener("abort", cancelled);
-        resolve();
-      }, durationMs);
-      if (signal?.aborted === true) cancelled();
-      else signal?.addEventListener("abort", cancelled, { once: true });
-    }),
-  schedule: (durationMs, callback) => {
-    const timer = setTimeout(callback, durationMs);
-    return () => clearTimeout(timer);
-  },
-  every: (intervalMs, callback) => {
-    const timer = setInterval(callback, intervalMs).unref();
-    return () => clearInterval(timer);
-  },
-};
+export const realClock: Clock = systemClock;
 
 /** The processor's time that work costs this process, whatever others do meanwhile. Unit: ms. */
 export async function processorMsOf(work: () => unknown): Promise<number> {

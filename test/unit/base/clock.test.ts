@@ -1,4 +1,6 @@
 /** What every clock promises, over the fake one and the real one. */
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/base/clock.js";
 import { systemClock } from "../../../src/runtime/system-clock.js";
@@ -71,5 +73,31 @@ describe.each(SUBJECTS)("%s", (_name, create) => {
     await pass(5);
     expect(await sleeping).toBe("none");
     controller.abort();
+  });
+});
+
+describe("a process that was held up", () => {
+  it("is handed what came meanwhile before it is told that a time is over", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const near = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    const [[far]] = (await Promise.all([once(server, "connection"), once(near, "connect")])) as [[Socket], unknown];
+    const told: string[] = [];
+    far.on("data", (bytes: Buffer) => told.push(bytes.toString()));
+    const slept = systemClock.sleep(5).then(() => told.push("slept"));
+    const scheduled = new Promise<void>((resolve) => {
+      systemClock.schedule(5, () => {
+        told.push("scheduled");
+        resolve();
+      });
+    });
+    near.write("sent");
+    const heldUntilMs = performance.now() + 50;
+    while (performance.now() < heldUntilMs);
+    await Promise.all([slept, scheduled]);
+    expect(told[0]).toBe("sent");
+    expect(told.slice(1).toSorted()).toEqual(["scheduled", "slept"]);
+    near.destroy();
+    server.close();
   });
 });

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import { existsSync, writeFileSync } from "node:fs";
 import { chmod, mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Clock } from "../../../src/base/clock.js";
 import type { Child, ChildSpec } from "../../../src/process/contract.js";
 import { openProcessHost, type SystemProcessHost } from "../../../src/process/host.js";
 import { openProcessTable, type ProcessTable } from "../../../src/process/process-table.js";
@@ -328,6 +330,30 @@ describe("ending", () => {
     expect(result.exitCode).toBe(0);
     expect(isRunning(escaped)).toBe(true);
     process.kill(escaped, "SIGKILL");
+  });
+
+  it("reads to the end what lay there when this process was held up beyond its patience", async () => {
+    const mark = (name: string) => path.join(folder, name);
+    const holdUp = (durationMs: number) => {
+      writeFileSync(mark("go"), "");
+      const startMs = performance.now();
+      const isOver = (limitMs: number) => performance.now() > startMs + limitMs;
+      while (!isOver(durationMs) || !(existsSync(mark("written")) || isOver(60_000)));
+    };
+    const clock: Clock = {
+      ...realClock,
+      schedule: (durationMs, callback) => {
+        const cancel = realClock.schedule(durationMs, callback);
+        holdUp(durationMs + 50);
+        return cancel;
+      },
+    };
+    const own = openProcessHost({ clock });
+    const late = "touch left; until [ -e go ]; do sleep 0.01; done; printf late; touch written";
+    const child = await own.spawn(specOf("sh", ["-c", `setsid sh -c '${late}' & until [ -e left ]; do :; done`]));
+    child.release();
+    expect((await child.result).stdout.toString()).toBe("late");
+    await own.close();
   });
 
   it("of a child that may not be ended fails its result instead of waiting for ever", async () => {
