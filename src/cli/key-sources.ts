@@ -9,6 +9,7 @@ export interface SourceFlags {
   readonly passphrase?: readonly string[];
   readonly command?: readonly string[];
   readonly age?: readonly string[];
+  readonly system?: readonly string[];
 }
 
 export function addSourceFlags(command: Command): Command {
@@ -18,15 +19,22 @@ export function addSourceFlags(command: Command): Command {
     .option("--env <name>", "the variable that holds a key (base64 of 32 bytes)", collect)
     .option("--passphrase <name>", "the variable that holds a passphrase", collect)
     .option("--command <json>", 'a command that wraps and unwraps, as JSON: ["vault-wrap", "--key", "x"]', collect)
+    .option(
+      "--system <entry>",
+      "SERVICE/ACCOUNT of the system's keyring, which holds a key (base64 of 32 bytes)",
+      collect,
+    )
     .option("--age <recipient>", "a public age recipient, age1…; it locks for whoever has the identity", collect);
 }
 
 /** Errors: USAGE_INVALID. */
-export function readSourceFlags({ keyFile, env, passphrase, command, age }: SourceFlags): KeySourceSetting[] {
+export function readSourceFlags(flags: SourceFlags): KeySourceSetting[] {
+  const { keyFile, env, passphrase, command, age, system } = flags;
   return [
     ...(keyFile ?? []).map((path): KeySourceSetting => ({ kind: "keyfile", path })),
     ...(env ?? []).map((name): KeySourceSetting => ({ kind: "env", name })),
     ...(passphrase ?? []).map((name): KeySourceSetting => ({ kind: "passphrase", environment: name })),
+    ...(system ?? []).map(parseEntry),
     ...(age === undefined ? [] : [{ kind: "age", recipients: age } as const]),
     ...(command ?? []).map((text): KeySourceSetting => ({ kind: "command", argv: parseArgv(text) })),
   ];
@@ -38,8 +46,15 @@ export function requireOneSource(flags: SourceFlags): KeySourceSetting {
   if (source !== undefined && more.length === 0) return source;
   throw new SplashdownError(
     "USAGE_INVALID",
-    "give exactly one of --key-file, --env, --passphrase, --age and --command",
+    "give exactly one of --key-file, --env, --passphrase, --system, --age and --command",
   );
+}
+
+/** The account is what follows the last slash. */
+function parseEntry(text: string): KeySourceSetting {
+  const [, service, account] = /^(.+)\/([^/]+)$/.exec(text) ?? [];
+  if (service !== undefined && account !== undefined) return { kind: "system", service, account };
+  throw new SplashdownError("USAGE_INVALID", `--system takes SERVICE/ACCOUNT, not ${text.slice(0, 200)}`);
 }
 
 function parseArgv(text: string): readonly string[] {

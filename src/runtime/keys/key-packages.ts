@@ -43,18 +43,31 @@ export async function loadAge(folder: string): Promise<AgeBox> {
 }
 
 interface KeyringModule {
-  readonly Entry: new (service: string, account: string) => { getPassword(): string | null };
+  /** Not its sister that blocks: a locked keyring asks the person for a password first. */
+  readonly AsyncEntry: new (
+    service: string,
+    account: string,
+    options?: { readonly linux: { readonly store: "secret-service" } },
+  ) => { getPassword(): Promise<string | null> };
 }
 
-/** Errors: KEY_SOURCE_INVALID when the package is missing, or the system refuses. */
+/**
+ * The text of an entry; `undefined` when there is none.
+ *
+ * Errors: KEY_SOURCE_INVALID when the package is missing, or the system refuses. Where no Secret Service can be reached the
+ * package looks into the kernel's keyring instead, and finds nothing: then why it cannot is the refusal.
+ */
 export async function readSystemSecret(
   folder: string,
   entry: { readonly service: string; readonly account: string },
 ): Promise<string | undefined> {
-  const { Entry } = (await requirePackage("@napi-rs/keyring", "2.1.2", folder)) as unknown as KeyringModule;
+  const { AsyncEntry } = (await requirePackage("@napi-rs/keyring", "2.1.2", folder)) as unknown as KeyringModule;
   const place = `${entry.service}/${entry.account}`;
   try {
-    return new Entry(entry.service, entry.account).getPassword() ?? undefined;
+    const { service, account } = entry;
+    const found = await new AsyncEntry(service, account).getPassword();
+    const pinned = { linux: { store: "secret-service" } } as const;
+    return found ?? (await new AsyncEntry(service, account, pinned).getPassword()) ?? undefined;
   } catch (error) {
     const why = error instanceof Error ? error.message : "it does not say why";
     throw new SplashdownError("KEY_SOURCE_INVALID", `the system's keyring refuses the entry ${place}: ${why}`, {
