@@ -10,7 +10,8 @@ import { CommanderError } from "commander";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import { readEnvironment } from "../runtime/environment.js";
-import type { CliDeps, Streams } from "./deps.js";
+import type { CliDeps, GlobalOptions, Streams } from "./deps.js";
+import { repeatFlags } from "./next-command.js";
 import { cleanForTerminal } from "./output.js";
 import { createProgram } from "./program.js";
 import { createScreen, type ScreenSize } from "./screen.js";
@@ -44,7 +45,11 @@ async function main(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_STATUS.done;
     // Asked nothing, it has shown its help.
     if (error instanceof CommanderError && error.code === "commander.help") return EXIT_STATUS.usage;
-    return reportError(explain(error, findVerb(program, args)), streams, args);
+    return reportError(explain(error, findVerb(program, args)), streams, {
+      ...program.opts(),
+      json: args.includes("--json"),
+      debug: args.includes("--debug"),
+    });
   }
 }
 
@@ -96,21 +101,25 @@ function explain(error: unknown, verb: string): unknown {
   return error instanceof SplashdownError ? withVerb(error, verb) : error;
 }
 
-function reportError(error: unknown, streams: Streams, args: readonly string[]): number {
+function reportError(error: unknown, streams: Streams, options: GlobalOptions): number {
   const known = error instanceof SplashdownError ? error : undefined;
   const code = errorCodeOf(error) ?? "INTERNAL";
-  const text = args.includes("--json")
-    ? JSON.stringify({ error: known?.toJSON() ?? { code, message: messageOf(error) } })
-    : describeError(error, code);
+  const hint = known === undefined ? "" : repeatFlags(known.hint, options);
+  const text =
+    options.json === true
+      ? JSON.stringify({
+          error: known === undefined ? { code, message: messageOf(error) } : { ...known.toJSON(), hint },
+        })
+      : describeError(messageOf(error), code, hint);
   streams.error(`${cleanForTerminal(text)}\n`);
-  if (args.includes("--debug") || code === "INTERNAL") showStack(error, streams);
+  if (options.debug === true || code === "INTERNAL") showStack(error, streams);
   return known?.exitStatus ?? EXIT_STATUS.unexpected;
 }
 
 /** The code stands on the first line, whatever follows. */
-function describeError(error: unknown, code: string): string {
-  const [first = "", ...rest] = messageOf(error).split("\n");
-  const hints = error instanceof SplashdownError ? error.hint.split("\n").map((hint) => `  → ${hint}`) : [];
+function describeError(message: string, code: string, hint: string): string {
+  const [first = "", ...rest] = message.split("\n");
+  const hints = hint === "" ? [] : hint.split("\n").map((line) => `  → ${line}`);
   return [`splashdown: ${first} [${code}]`, ...rest, ...hints].join("\n");
 }
 

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { OpenOptions } from "../runtime/open.js";
 import type { Splashdown } from "../runtime/contract.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
+import { repeatFlagsIn } from "./next-command.js";
 import { cleanForTerminal, coloursOf, formatView } from "./output.js";
 
 export interface VerbContext {
@@ -64,7 +65,7 @@ export async function withSplashdown<T>(
   });
   try {
     const print: VerbContext["print"] = (view, format) =>
-      deps.streams.out(formatView(view, options.json === true ? "json" : format));
+      deps.streams.out(formatView(repeatFlagsIn(view, options), options.json === true ? "json" : format));
     return await act({ splashdown, options, deps, print });
   } finally {
     await splashdown.close();
