@@ -2,7 +2,8 @@
  * A server that answers installed agents in the wire forms of their vendors (aimock): first a call of the tool that reads
  * a file, then the answer; or a failure; or nothing, until the agent is gone.
  *
- * Agents also ask for titles, routes and the like beside their work: a request without tools is such a one.
+ * Agents also ask for titles, routes and the like beside their work: a request without tools is such a one, but for those
+ * that ask for a report.
  */
 import { LLMock } from "@copilotkit/aimock";
 
@@ -25,6 +26,8 @@ const READERS = {
   shell: (file) => ({ command: ["cat", file] }),
 };
 
+/** By which an agent is asked for a report. */
+const REPORT_WORDS = "# How to answer";
 const part = 0.9;
 const report = (output) =>
   JSON.stringify({
@@ -61,8 +64,8 @@ export async function openAnswerServer({ file, output }) {
 }
 
 function answerTo({ messages, tools = [] }, room) {
-  if (tools.length === 0) return { content: "Reading a file", usage: USAGE };
   const text = messages.map(({ content }) => textOf(content)).join("\n");
+  if (tools.length === 0 && !text.includes(REPORT_WORDS)) return { content: "Reading a file", usage: USAGE };
   room.works.push(text);
   const { mode, file } = room;
   if (mode.status !== undefined) return failure(mode);
@@ -81,7 +84,7 @@ function finalText(text, room) {
     room.mode = "answer";
     return "I would rather say it in words.";
   }
-  return text.includes("# How to answer") ? report(room.output) : JSON.stringify(room.output);
+  return text.includes(REPORT_WORDS) ? report(room.output) : JSON.stringify(room.output);
 }
 
 const textOf = (content) => (typeof content === "string" ? content : JSON.stringify(content ?? ""));

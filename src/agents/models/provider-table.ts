@@ -76,6 +76,16 @@ export const PROVIDERS: Readonly<Record<string, ProviderFacts>> = {
   azure: installed("azure", "3", ["AZURE_API_KEY"]),
   "amazon-bedrock": installed("amazon-bedrock", "4", []),
   cohere: installed("cohere", "3", ["COHERE_API_KEY"]),
+  /** Ollama's own interface; `ollama` is the one in OpenAI's form. A later version of the package wants a newer SDK. */
+  "ollama-native": {
+    api: "package",
+    package: "ollama-ai-provider-v2",
+    packageVersion: "3",
+    baseUrl: "http://127.0.0.1:11434/api",
+    urlVariables: ["OLLAMA_HOST"],
+    urlPath: "/api",
+    keyVariables: [],
+  },
   perplexity: installed("perplexity", "3", ["PERPLEXITY_API_KEY"]),
 };
 

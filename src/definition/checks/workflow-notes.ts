@@ -238,8 +238,9 @@ interface StepRule {
 const SPECIAL_RULES: readonly StepRule[] = [
   {
     path: ["working_dir"],
-    text: "a model step has no folder in this version; command and script steps take working_dir",
-    matches: ({ step }) => step["working_dir"] !== undefined && step["command"] === undefined,
+    text: "a model step has no folder in this version; command, script and cli steps take working_dir",
+    matches: ({ step }) =>
+      step["working_dir"] !== undefined && ["command", "cli"].every((key) => step[key] === undefined),
   },
   {
     path: ["evaluate", "criteria"],

@@ -35,6 +35,7 @@ phases:
     specialists:
       - {name: a, command: [x], working_dir: /tmp, criticality: high, retry: {max_attempts: 2}}
       - {name: b, prompt: x, tools: [], plugins: [], output_mode: raw}
+      - {name: d, cli: claude, prompt: x, working_dir: /tmp}
     spawn: {name: c, command: [x], criticality: low}
 `;
     expect(await notesOf(text)).toEqual([]);

@@ -1,8 +1,9 @@
 /** The wire forms of the providers, over real HTTP to a mock that checks them. */
 import { LLMock } from "@copilotkit/aimock";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { ModelMessage } from "../../../../src/agents/contract.js";
 import { keepEnds, openModels, requestOf } from "../../../support/model-room.js";
+import { answer as sendAnswer, openRawServer } from "../../../support/raw-server.js";
 
 const mock = new LLMock({ port: 0, logLevel: "silent" });
 let url = "";
@@ -45,6 +46,11 @@ const WIRES = [
     path: "/v1/chat/completions",
     environment: () => ({ OLLAMA_HOST: url.replace("http://", "") }),
   },
+  {
+    provider: "ollama-native",
+    path: "/api/chat",
+    environment: () => ({ OLLAMA_HOST: url.replace("http://", "") }),
+  },
 ] as const;
 
 describe.each(WIRES)("$provider", ({ provider, path, environment }) => {
@@ -59,7 +65,12 @@ describe.each(WIRES)("$provider", ({ provider, path, environment }) => {
     expect(answer.calls).toBeUndefined();
     expect(ends.texts.length).toBeGreaterThan(1);
     expect(ends.texts.at(-1)).toBe(answer.say);
-    expect(answer.usage).toEqual({ calls: 1, tokensIn: 12, tokensOut: 8, costMicroUsd: 104 });
+    // The mock tells no tokens in Ollama's own form.
+    const told =
+      provider === "ollama-native"
+        ? { tokensIn: 0, tokensOut: 0, costMicroUsd: 0 }
+        : { tokensIn: 12, tokensOut: 8, costMicroUsd: 104 };
+    expect(answer.usage).toEqual({ calls: 1, ...told });
     expect(mock.getRequests().map((entry) => entry.path)).toEqual([path]);
   });
 
@@ -111,8 +122,8 @@ describe.each(WIRES)("$provider", ({ provider, path, environment }) => {
     const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
     const answer = await open().call(requestOf({ outputSchema: schema }), keepEnds());
     expect(JSON.parse(answer.say as string)).toEqual({ a: 1 });
-    // The mock keeps requests of the responses interface without their form.
-    if (provider !== "openai-responses")
+    // The mock keeps requests of these interfaces without their form.
+    if (provider !== "openai-responses" && provider !== "ollama-native")
       expect(JSON.stringify(mock.getRequests()[0]?.body)).toMatch(/json_schema|JSON Schema|"name":"json"/);
   });
 
@@ -137,5 +148,41 @@ describe.each(WIRES)("$provider", ({ provider, path, environment }) => {
       details: { status: 401, retryable: false },
     });
     expect(mock.getRequests()).toHaveLength(2);
+  });
+});
+
+describe("Ollama's own interface", () => {
+  it("is told the form of the answer, and the tokens that it tells are counted", async () => {
+    const lines = [
+      {
+        model: "m",
+        created_at: "2026-01-01T00:00:00Z",
+        message: { role: "assistant", content: '{"a": 1}' },
+        done: false,
+      },
+      {
+        model: "m",
+        created_at: "2026-01-01T00:00:00Z",
+        message: { role: "assistant", content: "" },
+        done: true,
+        done_reason: "stop",
+        prompt_eval_count: 12,
+        eval_count: 8,
+      },
+    ];
+    const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const server = await openRawServer((socket) =>
+      sendAnswer(socket, 200, { "content-type": "application/x-ndjson" }, body),
+    );
+    onTestFinished(() => server.close());
+    const environment = { OLLAMA_HOST: new URL(server.url).host };
+    const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
+    const model = openModels({ environment, prices: PRICE })("ollama-native");
+    const { say, usage } = await model.call(requestOf({ outputSchema: schema }), keepEnds());
+    expect(say).toBe('{"a": 1}');
+    expect(usage).toEqual({ calls: 1, tokensIn: 12, tokensOut: 8, costMicroUsd: 104 });
+    const [request = ""] = server.requests;
+    expect(request).toMatch(/^POST \/api\/chat /);
+    expect(JSON.parse(request.slice(request.indexOf("\r\n\r\n")))).toHaveProperty("format.required", ["a"]);
   });
 });
