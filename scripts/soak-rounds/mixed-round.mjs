@@ -1,5 +1,5 @@
 // One mixed round: a task whose processes are killed, frozen or met by a failing disk, while others list, prune, rotate,
-// export, pause, ask and answer; then the ten points (ten-points.mjs). Prints { tried, violations }; tried counts strikes
+// export, pause, guide, ask and answer; then the ten points (ten-points.mjs). Prints { tried, violations }; tried counts strikes
 // and commands.
 //   node scripts/soak-rounds/mixed-round.mjs SEED [--short] [--store file|sqlite|pglite|postgres|postgres://…]
 // --short: one strike, and nobody is frozen. Without --store files or SQLite, by lot.
@@ -30,6 +30,7 @@ const COMMANDS_BESIDE = [
   ["keys", "rotate", TASK, "--task-key"],
   ["checkpoints", "export", TASK, "--to"],
   ["pause", TASK],
+  ["guide", TASK, "in euros"],
   ["answer", TASK, "yes"],
   ["audit", "verify", TASK],
 ];
