@@ -3,7 +3,8 @@ import { quoteArgument } from "../base/shell-text.js";
 import { hidePassword } from "../base/store-address.js";
 import type { GlobalOptions } from "./deps.js";
 
-const COMMAND = /^splashdown (?!--store |.* --store |.* --help$)/gm;
+/** But for what names a store itself, a help, and the import of a bundle, which is done elsewhere. */
+const COMMAND = /^splashdown (?!--store |checkpoints import |.* --store |.* --help$)/gm;
 
 /** Shape: one command a line, any other text as it is. An address with a password is shown nowhere, so not here either. */
 export function repeatFlags(text: string, { store, config }: GlobalOptions): string {

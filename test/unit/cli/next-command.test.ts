@@ -11,9 +11,10 @@ describe("the command to type next", () => {
     expect(repeatFlags("splashdown show t", {})).toBe("splashdown show t");
   });
 
-  it("leaves help, other stores and other texts as they are, and shows no password", () => {
+  it("leaves help, other stores, what is done elsewhere and other texts as they are, and shows no password", () => {
     for (const text of [
       "splashdown fork --help",
+      "splashdown checkpoints import t.zip",
       "splashdown --store sqlite:a.db show t",
       "then: splashdown show t",
       "import it again",
