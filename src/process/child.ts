@@ -9,6 +9,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { SplashdownError, assert, messageOf } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
 import { CappedHead, LineSplitter, Tail } from "./capture.js";
@@ -19,6 +20,8 @@ import { GATE_DESCRIPTOR, GATE_LINE, isFailedLaunch, notFound } from "./launcher
 const CONTROL_DESCRIPTOR = 3;
 /** Patience with streams that somebody outside the group still holds open. */
 const DRAIN_MS = 250;
+/** Then so many turns of the event loop at most, as long as each brings something. */
+const DRAIN_TURNS_MAX = 256;
 
 export interface GroupChildOptions {
   readonly spec: ChildSpec;
@@ -42,6 +45,8 @@ export class GroupChild implements Child {
   readonly #stdout: CappedHead;
   readonly #stderr: Tail;
   #releasedAtMs: number;
+  /** How often a stream gave something. */
+  #chunkCount = 0;
   /** Settles the result with an error although the program may still run: it cannot be ended. */
   #abandon: (error: unknown) => void = () => undefined;
 
@@ -94,14 +99,18 @@ export class GroupChild implements Child {
     // A child may end without reading: what it does not want is no failure.
     child.stdin?.on("error", () => undefined);
     this.#gate.on("error", () => undefined).resume();
-    child.stdout?.on("data", (chunk: Buffer) => {
+    const note = () => {
+      this.#chunkCount += 1;
       spec.onActivity?.();
+    };
+    child.stdout?.on("data", (chunk: Buffer) => {
+      note();
       if (spec.onStdout !== undefined) spec.onStdout(chunk);
       else if (this.#stdout.take(chunk)) void this.end(LIMITS.killGraceMs);
     });
     const decoder = new StringDecoder("utf8");
     child.stderr?.on("data", (chunk: Buffer) => {
-      spec.onActivity?.();
+      note();
       this.#stderr.take(chunk);
       spec.onStderr?.(decoder.write(chunk));
     });
@@ -109,7 +118,7 @@ export class GroupChild implements Child {
     const lines = new LineSplitter(spec.onControlLine);
     const control = this.#stream(CONTROL_DESCRIPTOR) as Duplex;
     control.on("data", (chunk: Buffer) => {
-      spec.onActivity?.();
+      note();
       lines.take(chunk);
     });
     control.on("end", () => lines.end());
@@ -149,11 +158,22 @@ export class GroupChild implements Child {
 
   /** Waits for the end of the streams; a process that left the group may hold them open for ever. */
   async #drain(drained: Promise<void>): Promise<void> {
-    const { process: child, ending } = this.#options;
-    const cancel = ending.clock.schedule(DRAIN_MS, () => {
-      for (const stream of child.stdio) stream?.destroy();
-    });
+    const cancel = this.#options.ending.clock.schedule(DRAIN_MS, () => void this.#cut());
     await drained;
     cancel();
+  }
+
+  /**
+   * Ends the streams when they have given what is in them. All that the program wrote is: it has ended. But where this process
+   * was held up for longer than its patience, the timer comes before the first look at them.
+   */
+  async #cut(): Promise<void> {
+    let before = -1;
+    for (let turn = 0; turn < DRAIN_TURNS_MAX && before !== this.#chunkCount; turn += 1) {
+      before = this.#chunkCount;
+      // A turn looks at what can be read, and only then goes on here.
+      await nextTurn();
+    }
+    for (const stream of this.#options.process.stdio) stream?.destroy();
   }
 }
