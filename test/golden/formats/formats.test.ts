@@ -1,7 +1,7 @@
 /** Every format of a file, byte for byte as it was when it was made, and read for ever. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { FORMATS, makeBundle } from "./golden-formats.js";
+import { FORMATS } from "./golden-formats.js";
 
 const FILES = new URL("files/", import.meta.url);
 
@@ -32,11 +32,6 @@ describe("the formats on disk", () => {
     expect(told === "refused" || JSON.stringify(told) !== JSON.stringify(tells) || name.startsWith("shredded")).toBe(
       true,
     );
-  });
-
-  it("packs a bundle as then, but for the local times in it", async () => {
-    const reader = FORMATS.find(({ name }) => name.startsWith("bundle"));
-    expect(await reader?.read(await makeBundle())).toEqual(reader?.tells);
   });
 
   it("has a file for every format, and no other", () => {

@@ -18,7 +18,9 @@ import { loadAge } from "../../../src/runtime/keys/key-packages.js";
 import { readShredMark, writeShredMark } from "../../../src/runtime/keys/shred-mark.js";
 import type { TaskStore } from "../../../src/store/contract.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import { CarriedPack, openCarried, withoutCarried } from "../../../src/runtime/transfer/carried-files.js";
 import { packBundle, unpackBundle } from "../../../src/transfer/bundle.js";
+import type { TaskFile } from "../../../src/transfer/copy-task.js";
 import { computeAnchorPath, loadAnchor, raiseAnchor } from "../../../src/vault/anchor.js";
 import { formatKeyFile, parseKeyFile } from "../../../src/vault/key-file.js";
 import { decodeKeyring } from "../../../src/vault/keyring-format.js";
@@ -247,14 +249,17 @@ const place = (fileSystem: MemoryFileSystem) => ({
 
 const BUNDLE = { task: "t", workflowId: JOURNAL_TASK_ID, created: AT, app: "0.0.0", encrypted: true };
 
-/** Also for a bundle that is made today. */
-export async function makeBundle(): Promise<Uint8Array> {
-  const files = [
-    { segment: { epoch: 1, index: 0 }, bytes: await makeSegment(false) },
-    { key: "keyring-1.json", bytes: await makeKeyring() },
-  ];
+async function* bundled(): AsyncGenerator<TaskFile> {
+  yield { segment: { epoch: 1, index: 0 }, bytes: await makeSegment(false) };
+  yield { key: "keyring-1.json", bytes: await makeKeyring() };
+}
+
+async function makeBundle(): Promise<Uint8Array> {
+  const fileSystem = new MemoryFileSystem("/t");
+  fileSystem.addFile("/t/own.txt", "of a program");
+  const packing = { fileSystem, folder: "/t", vault: vault(), deliverables: new Map(), withFiles: true };
   const pieces: Uint8Array[] = [];
-  for await (const piece of packBundle(BUNDLE, files as Parameters<typeof packBundle>[1])) pieces.push(piece);
+  for await (const piece of packBundle(BUNDLE, new CarriedPack(packing).files(bundled()))) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
@@ -370,10 +375,12 @@ export const FORMATS: readonly GoldenFormat[] = [
   },
   {
     name: "bundle-1.0.zip.b64",
-    read: (bytes) => {
+    make: makeBundle,
+    read: async (bytes) => {
       const { facts, files } = unpackBundle(bytes);
-      return Promise.resolve({ facts, files: files.map(({ key, segment }) => key ?? segment) });
+      const carried = [...openCarried(files, vault("reading"))].map(([path, text]) => [path, String(text)]);
+      return { facts, files: withoutCarried(files).map(({ key, segment }) => key ?? segment), carried };
     },
-    tells: { facts: BUNDLE, files: [{ epoch: 1, index: 0 }, "keyring-1.json"] },
+    tells: { facts: BUNDLE, files: [{ epoch: 1, index: 0 }, "keyring-1.json"], carried: [["own.txt", "of a program"]] },
   },
 ];
