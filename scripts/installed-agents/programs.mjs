@@ -94,7 +94,15 @@ const placeOf = (name) => join(FOLDER, "node_modules", PROGRAMS[name].package);
 /** Why it cannot be had; `undefined` when it is there and starts. No script of a package runs but the one named above. */
 export function installProgram(name) {
   const { package: id, finish } = PROGRAMS[name];
-  const flags = ["--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"];
+  // Claude asks for a newer Node to be installed by, and does not run on it. Silence would leave a failure without a reason.
+  const flags = [
+    "--engine-strict=false",
+    "--loglevel=error",
+    "--no-package-lock",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+  ];
   try {
     if (!isInstalled(name))
       execFileSync("npm", ["install", "--no-save", ...flags], { cwd: FOLDER, stdio: QUIET, timeout: INSTALL_MS_MAX });
@@ -102,9 +110,8 @@ export function installProgram(name) {
     const said = execFileSync(join(BIN_FOLDER, name), ["--version"], { encoding: "utf8", timeout: START_MS_MAX });
     return said.includes(VERSIONS[id]) ? undefined : `it says that it is ${said.trim()}, not ${VERSIONS[id]}`;
   } catch (error) {
-    return String(error.stderr || error.message)
-      .trim()
-      .split("\n")[0];
+    const said = String(error.stderr ?? "").trim();
+    return (said === "" ? error.message : said).split("\n")[0];
   }
 }
 
