@@ -76,7 +76,10 @@ export function createIntent(choice: Choice, request: IntentRequest): Intent {
   const task = requireTask(state);
   const before = findUnfinished(state, path);
   const identity = identifyNext(state, path, before);
-  const { work, inputHash, error } = keepOrRender(choice, request, before);
+  const isKept = before !== undefined && keepsWork(before, node);
+  const kept = isKept ? { work: before.work, inputHash: before.inputHash } : undefined;
+  const { work, inputHash, error }: Rendered = kept ?? renderWork(choice, request);
+  const guided = countGuidance(state, request, isKept);
   const event: EventOf<"step_intended"> = {
     type: "step_intended",
     atMs: nowMs,
@@ -90,7 +93,7 @@ export function createIntent(choice: Choice, request: IntentRequest): Intent {
     effects: error === undefined ? node.effects : "none",
     onUnknown: chooseOnUnknown(state, node),
     fingerprint: node.fingerprint,
-    ...countGuidance(state, request, before),
+    ...(guided === 0 ? {} : { guided }),
     ...(node.kind === "wait" ? { dueAtMs: before?.dueAtMs ?? nowMs + durationOf(work) } : {}),
     ...(isAdded(state, path) ? { spawnedDefinition: definitionToJson(node) } : {}),
     ...(permittedBy === undefined ? {} : { permittedBy }),
@@ -98,11 +101,10 @@ export function createIntent(choice: Choice, request: IntentRequest): Intent {
   return { event, ...(error === undefined ? {} : { error }) };
 }
 
-/** A conversation goes on as it stands, and is told before its next turn; every other attempt begins with all there is. */
-function countGuidance(state: TaskState, { path, node }: IntentRequest, before: StepEntry | undefined) {
-  const isGoingOn = before !== undefined && node.kind === "model";
-  const guided = isGoingOn || !isToldGuidance(node) ? 0 : listGuidance(state, path).length;
-  return guided === 0 ? {} : { guided };
+/** A conversation that goes on is told before its next turn; everything else begins with all there is. */
+function countGuidance(state: TaskState, { path, node }: IntentRequest, isKept: boolean): number {
+  const isLater = isKept && node.kind === "model";
+  return isLater || !isToldGuidance(node) ? 0 : listGuidance(state, path).length;
 }
 
 /** The same step with the next attempt, or the next visit of its place. */
@@ -114,14 +116,9 @@ function identifyNext(state: TaskState, path: string, before: StepEntry | undefi
   return { step: stepIdOf({ path, round: state.round, visit }), round: state.round, visit, attempt: 1 };
 }
 
-function keepOrRender(choice: Choice, request: IntentRequest, before: StepEntry | undefined): Rendered {
-  const { node } = request;
-  // What was held may have failed to render.
-  const isKept =
-    before !== undefined &&
-    before.held !== true &&
-    (before.fingerprint === undefined || before.fingerprint === node.fingerprint);
-  return isKept ? { work: before.work, inputHash: before.inputHash } : renderWork(choice, request);
+/** What was held may have failed to render. */
+function keepsWork({ held, fingerprint }: StepEntry, node: StepDefinition): boolean {
+  return held !== true && (fingerprint === undefined || fingerprint === node.fingerprint);
 }
 
 /** A specialist that the orchestrator added is in no file. */

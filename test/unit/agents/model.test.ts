@@ -99,7 +99,9 @@ describe("a scripted model step", () => {
     });
   });
 
-  it("says which steps have answers when this one has none", async () => {
+  it("says which steps have answers when this one has none, or where answers are written when there are none at all", async () => {
+    const none = await ask({});
+    expect(none).toMatchObject({ error: { message: expect.stringContaining("scripted_answers: FILE") as string } });
     expect(await ask({ other: [{ say: "x" }] })).toMatchObject({
       error: {
         code: "MODEL_FAILED",

@@ -35,6 +35,8 @@ describe("toUsageError", () => {
   it.each([
     ["command", "templates", "splashdown init writes a sample workflow"],
     ["command", "replay", "write splashdown debug replay"],
+    ["command", "models", "splashdown doctor --models asks every provider"],
+    ["command", "interrupt", "write splashdown pause TASK, or splashdown guide TASK TEXT"],
     ["option", "-V", "progress is shown unless --quiet is given"],
     ["option", "--web-bg", "there is no dashboard"],
     ["option", "--input.topic=x", "write --input topic=VALUE"],

@@ -136,7 +136,7 @@ describe.each(WIRES)("$provider", ({ provider, path, environment }) => {
     expect(error.details.retry_at_ms).toBeGreaterThan(before);
   });
 
-  it("500 may go well later, and 401 will not", async () => {
+  it("500 may go well later, 401 will not, and 404 says where to look", async () => {
     mock.nextRequestError(500, { message: "oops" });
     await expect(open().call(requestOf(), keepEnds())).rejects.toMatchObject({
       code: "MODEL_FAILED",
@@ -147,7 +147,12 @@ describe.each(WIRES)("$provider", ({ provider, path, environment }) => {
       code: "MODEL_FAILED",
       details: { status: 401, retryable: false },
     });
-    expect(mock.getRequests()).toHaveLength(2);
+    mock.nextRequestError(404, { message: "no such model" });
+    await expect(open().call(requestOf(), keepEnds())).rejects.toMatchObject({
+      message: expect.stringMatching(/no such model; look at the name of the model, and at the address with/) as string,
+      details: { status: 404, retryable: false },
+    });
+    expect(mock.getRequests()).toHaveLength(3);
   });
 });
 
