@@ -152,8 +152,8 @@ output: {errors: "{{ all.errors | length }}"}
   });
 
   it("is no model that asks to wait for longer", async () => {
-    const flow = ONE_STEP.replace('prompt: "hello"', 'prompt: "hello", idle_timeout: 3s, retry: {max_attempts: 1}');
-    const { place, server } = await open({ replies: [limited({ "retry-after": "4" }), goodAnswer("ok")], flow });
+    const flow = ONE_STEP.replace('prompt: "hello"', 'prompt: "hello", idle_timeout: 6s, retry: {max_attempts: 1}');
+    const { place, server } = await open({ replies: [limited({ "retry-after": "7" }), goodAnswer("ok")], flow });
     expect((await place.run(RUN)).code).toBe(0);
     expect(server.requests).toHaveLength(2);
   });

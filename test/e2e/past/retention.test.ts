@@ -107,7 +107,7 @@ describe("checkpoints prune", () => {
 
   it("leaves a living task to its owner", async () => {
     const place = openPlace();
-    place.write("slow.yaml", WORKFLOW.replace("test -f go || exit 1; echo c >> ledger", "echo c >> ledger; sleep 30"));
+    place.write("slow.yaml", WORKFLOW.replace("test -f go || exit 1; echo c >> ledger", "echo c >> ledger; sleep 600"));
     const running = place.start(["run", "slow.yaml", "--task", "t"]);
     await until("the last step runs", () => place.ledger().includes("c"));
     const named = await place.run(["checkpoints", "clear", "t", "--yes"]);
