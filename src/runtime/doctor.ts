@@ -5,7 +5,6 @@ import { LIMITS } from "../base/limits.js";
 import { quoteArgument } from "../base/shell-text.js";
 import { hidePassword } from "../base/store-address.js";
 import { probeCache } from "../store/cache-probe.js";
-import { readSources } from "../vault/key-source.js";
 import type { CheckView, DoctorOptions } from "./contract.js";
 import { listUnacknowledgedKeys, listUnfinishedChanges } from "./keys/keys-verbs.js";
 import { openReadable } from "./readable-tasks.js";
@@ -84,7 +83,7 @@ async function checkKeys(services: Services): Promise<Omit<CheckView, "name">> {
       text: "encryption is off; what is written can be read by anybody",
       hint: "remove encryption: false from the settings",
     };
-  const states = await readSources(keys.sources(), keys.ports);
+  const states = await keys.probe();
   const problem = states.find((state) => state.problem !== undefined)?.problem;
   if (problem !== undefined) return { ok: false, text: messageOf(problem), hint: problem.hint };
   const ready = states.filter((state) => state.secret !== undefined);

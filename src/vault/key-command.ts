@@ -17,7 +17,7 @@ import { decodeBase64 } from "../base/digest.js";
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import { KEY_BYTES } from "./derivation.js";
+import { isSameBytes, KEY_BYTES } from "./derivation.js";
 
 const WRAPPED_CHARS_MAX = 16_384;
 
@@ -74,6 +74,17 @@ export async function unwrapByCommand(command: KeyCommand, wrapped: string, cont
   const key = typeof text === "string" ? decodeBase64(text) : undefined;
   if (key?.length === KEY_BYTES) return key;
   throw failed(command, `answered without "key", base64 of ${KEY_BYTES} bytes`);
+}
+
+/**
+ * Has the command wrap a key and give it back, for nothing but to see whether it does.
+ *
+ * Errors: KEY_SOURCE_INVALID when it does not.
+ */
+export async function proveCommand(command: KeyCommand, key: Uint8Array): Promise<void> {
+  const context: WrapContext = { task: "00000000-0000-0000-0000-000000000000", slot: "0".repeat(16) };
+  const given = await unwrapByCommand(command, await wrapByCommand(command, key, context), context);
+  if (!isSameBytes(given, key)) throw failed(command, "does not give back what it wrapped");
 }
 
 async function ask(command: KeyCommand, request: JsonObject): Promise<JsonObject> {

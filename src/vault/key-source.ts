@@ -83,7 +83,7 @@ export function formatSource(setting: KeySourceSetting): string {
     case "env":
       return `key in $${setting.name}`;
     case "command":
-      return `command ${programOf(setting.argv)}`;
+      return `command ${nameCommand(setting.argv)}`;
     case "age":
       return `age ${setting.identity === undefined ? `recipients ${setting.recipients.join(", ")}` : `identity ${setting.identity}`}`;
     case "system":
@@ -101,12 +101,23 @@ export function computeSlotLabel(setting: KeySourceSetting): string {
     case "env":
       return shorten(setting.name);
     case "command":
-      return lastPart(programOf(setting.argv));
+      return shorten(nameCommand(setting.argv.map((part) => part.replace(/^.*[\\/]/, ""))));
     case "age":
       return shorten(setting.recipients[0] ?? lastPart(setting.identity ?? ""));
     case "system":
       return shorten(`${setting.service}/${setting.account}`);
   }
+}
+
+/** Programs that run another one: what they run is the name. */
+const INTERPRETERS = /^(node|deno|bun|python3?|ruby|perl|sh|bash)(\.exe)?$/;
+
+/** The program; of an interpreter with its script. No other argument: it may hold a secret. */
+function nameCommand(argv: readonly string[]): string {
+  const program = programOf(argv);
+  const script = argv[1];
+  const isRun = INTERPRETERS.test(lastPart(program)) && script !== undefined && !script.startsWith("-");
+  return isRun ? `${program} ${script}` : program;
 }
 
 function programOf(argv: readonly string[]): string {

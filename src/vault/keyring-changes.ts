@@ -318,7 +318,10 @@ async function refuseDropping(keys: readonly KeyringKey[], { header, ready }: Op
     }
   }
   if (lost.size === 0) return;
-  throw lockedOut(`${[...lost].join(", ")} cannot be wrapped again here and would be dropped`, [...lost]);
+  throw lockedOut(
+    `${[...lost].join(", ")} cannot be wrapped again here and would be dropped; with --drop-absent it is`,
+    [...lost],
+  );
 }
 
 function compareSlots(

@@ -19,7 +19,9 @@ import type { TaskVault } from "../../vault/contract.js";
 import { computeDefaultKeyPath, ensureDefaultKeyFile } from "../../vault/default-key.js";
 import type { KeyringChangeOptions } from "../../vault/keyring-opening.js";
 import { finishRevocation } from "../../vault/keyring-revocation.js";
-import { readSources, type KeyPorts, type KeySourceSetting } from "../../vault/key-source.js";
+import { proveCommand } from "../../vault/key-command.js";
+import { KEY_BYTES } from "../../vault/derivation.js";
+import { readSources, type KeyPorts, type KeySourceSetting, type SourceState } from "../../vault/key-source.js";
 import { createTaskVault, openTaskVault, requireReady } from "../../vault/task-vault.js";
 import { createPlainVault } from "../../vault/sealing.js";
 import { inspectKeyring } from "../../vault/keyring-view.js";
@@ -84,6 +86,24 @@ export class KeyAccess {
     if (this.#deps.configured.length > 0) return this.#deps.configured.map((source) => this.resolveSource(source));
     const named = this.#fromEnvironment();
     return named.length > 0 ? named : [{ kind: "keyfile", path: this.defaultKeyPath }];
+  }
+
+  /** What the sources give at this moment; a command is tried. Errors: none; a source that is of no use has its problem. */
+  async probe(): Promise<SourceState[]> {
+    const states = await readSources(this.sources(), this.ports);
+    return Promise.all(states.map((state) => this.#prove(state)));
+  }
+
+  async #prove(state: SourceState): Promise<SourceState> {
+    const { setting, label, secret } = state;
+    if (secret?.nature !== "command") return state;
+    try {
+      await proveCommand(secret, this.#deps.random.bytes(KEY_BYTES));
+      return state;
+    } catch (error) {
+      if (!(error instanceof SplashdownError) || !isErrorCode(error, "KEY_SOURCE_INVALID")) throw error;
+      return { setting, label, problem: error };
+    }
   }
 
   /** Errors: TASK_NOT_STARTED; those of `openTaskVault`, naming the task as people do. Writes nothing. */

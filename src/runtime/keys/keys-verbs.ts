@@ -69,7 +69,7 @@ async function isEverySourceMissing(deps: KeysDeps): Promise<boolean> {
 
 export async function showKeys(deps: KeysDeps, name: string | undefined): Promise<JsonObject> {
   if (name !== undefined) return showTaskKeys(deps, name);
-  const states = await readSources(deps.access.sources(), deps.access.ports);
+  const states = await deps.access.probe();
   const sources: JsonObject[] = [];
   for (const state of states) {
     const problem = state.problem === undefined ? null : messageOf(state.problem);

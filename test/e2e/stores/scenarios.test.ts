@@ -7,6 +7,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { DISK_STORIES } from "./disk-stories.js";
 import { FAULT_STORIES } from "./fault-stories.js";
+import { ROTATION_STORIES } from "./rotation-stories.js";
 import {
   CACHED_KINDS,
   closeStores,
@@ -32,7 +33,7 @@ const isWanted = ({ kind }: StoreKind): boolean => WANTED === "all" || WANTED?.s
 const kinds = IS_LONG
   ? [...STORE_KINDS, ...CACHED_KINDS].filter(isWanted)
   : STORE_KINDS.filter(({ kind }) => kind !== "file");
-const stories = IS_LONG ? [...TASK_STORIES, ...FAULT_STORIES, ...DISK_STORIES] : TASK_STORIES;
+const stories = IS_LONG ? [...TASK_STORIES, ...FAULT_STORIES, ...ROTATION_STORIES, ...DISK_STORIES] : TASK_STORIES;
 
 describe.each(kinds)("on $kind", (store) => {
   it.for(stories.filter((story) => isTold(story, store)).map((story) => [story.title, story] as const))(

@@ -8,6 +8,13 @@ import { errorOf, letGo, Place, removePlaces, SAMPLE_OUTPUT, writeSample } from 
 
 const TASK = "kept";
 
+/** Wraps a key by turning its bits. */
+const WRAPPING = `import { readFileSync } from "node:fs";
+const { operation, key, wrapped } = JSON.parse(readFileSync(0, "utf8"));
+const turn = (text) => Buffer.from(text, "base64").map((byte) => byte ^ 90).toString("base64");
+console.log(JSON.stringify(operation === "wrap" ? { wrapped: turn(key) } : { key: turn(wrapped) }));
+`;
+
 afterAll(removePlaces);
 
 async function startFailing(): Promise<Place> {
@@ -115,6 +122,27 @@ describe("a key's life", () => {
     expect(errorOf(await place.run(["show", TASK, "--json"])).code).toBe("KEY_MISSING");
     const resumed = await place.run(["resume", TASK, "--json"], theirs);
     expect([resumed.code, resumed.json<{ output: unknown }>().output]).toEqual([0, SAMPLE_OUTPUT]);
+  });
+
+  it("is kept by a command of somebody's: tried when keys are shown, named by its script, taken away by that name", async () => {
+    const place = new Place();
+    const script = place.write("wrap.mjs", WRAPPING);
+    const use = (...argv: string[]) =>
+      place.write("splashdown.config.yaml", `keys: [{type: command, command: ${JSON.stringify(argv)}}]\n`);
+    use("no-such-wrap");
+    const shown = await place.run(["keys", "show"]);
+    expect(shown.stdout).toContain('no folder of PATH has a program "no-such-wrap"');
+    use(process.execPath, script);
+    expect((await place.run(["run", writeSample(place, "fail"), "--task", TASK])).code).toBe(4);
+    const own = join(place.folder, "own.key");
+    expect((await place.run(["keys", "init", "--key-file", own])).code).toBe(0);
+    await change(place, "add", TASK, "--key-file", own);
+    place.write("splashdown.config.yaml", `keys: [{type: keyfile, path: ${own}}]\n`);
+    const removed = await place.run(["keys", "remove", "node wrap.mjs", TASK]);
+    expect([removed.code, removed.stdout]).toEqual([
+      0,
+      expect.stringMatching(/- command [0-9a-f]{16} \(node wrap\.mjs\)/),
+    ]);
   });
 
   it("says which package the system's keyring needs", async () => {

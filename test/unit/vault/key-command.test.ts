@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
 import {
+  proveCommand,
   unwrapByCommand,
   wrapByCommand,
   type KeyCommandResult,
   type KeyCommandRunner,
 } from "../../../src/vault/key-command.js";
-import type { KeySourceSetting } from "../../../src/vault/key-source.js";
+import { computeSlotLabel, type KeySourceSetting } from "../../../src/vault/key-source.js";
 import { codeOfAsync, refusalOf } from "../../support/error-code.js";
 import { createVaultRoom, KEY_SOURCE } from "../../support/vault-room.js";
 import { createWrappingCommand } from "../../support/wrapping-command.js";
@@ -79,6 +80,27 @@ describe("key command", () => {
     ]);
     const cancelled = failing(new SplashdownError("CANCELLED", "stopped"));
     expect(await codeOfAsync(() => wrapByCommand(cancelled, key, context))).toBe("CANCELLED");
+  });
+});
+
+describe("a key command that is only tried", () => {
+  it("is sound when it gives back what it wrapped", async () => {
+    await proveCommand({ argv, run: createWrappingCommand() }, key);
+    const other = { argv, run: createWrappingCommand({ unwrapsTo: () => Buffer.alloc(32, 5) }) };
+    const refusal = await refusalOf(() => proveCommand(other, key));
+    expect([refusal.code, refusal.message]).toEqual([
+      "KEY_SOURCE_INVALID",
+      "the key command /usr/bin/wrap-key does not give back what it wrapped",
+    ]);
+  });
+
+  it.each([
+    [["/usr/bin/wrap-key", "--safe"], "wrap-key"],
+    [["/usr/bin/node", "/home/ada/wrap.mjs", "--token", "x"], "node wrap.mjs"],
+    [["python3", "-c", "secret code"], "python3"],
+    [["sh"], "sh"],
+  ])("%j is named by what runs, and by nothing that may be secret", (given, label) => {
+    expect(computeSlotLabel({ kind: "command", argv: given })).toBe(label);
   });
 });
 
