@@ -247,7 +247,9 @@ export async function validateWorkflow(services: Services, file: string): Promis
 }
 
 function viewValid(file: string, definition: WorkflowDefinition, notes: readonly string[]): ValidateView {
-  const steps = countSteps(definition.root);
+  const { root } = definition;
+  const steps = countSteps(root);
+  const isPlanned = root.scope === "phases" && root.plan !== undefined;
   const inputs = Object.entries(definition.inputs).map(([name, input]): JsonObject => ({ name, ...input }));
   const lines = Object.entries(definition.inputs).map(([name, { type, required, default: value, description }]) => {
     const need = value !== undefined ? `default ${JSON.stringify(value)}` : required ? "required" : "optional";
@@ -264,7 +266,7 @@ function viewValid(file: string, definition: WorkflowDefinition, notes: readonly
     faults: [],
     notes,
     text: [
-      `${file}: valid; workflow ${definition.name}, ${steps} steps`,
+      `${file}: valid; workflow ${definition.name}, ${isPlanned ? "a goal: its steps are planned when it runs" : `${steps} steps`}`,
       ...lines,
       ...notes.map((note) => `note: ${note}`),
     ].join("\n"),

@@ -70,7 +70,8 @@ describe("a model over the wire", () => {
     const { place } = await open({ replies: [] });
     const notesOf = async (file: string, text: string): Promise<readonly string[]> => {
       place.write(file, text);
-      const { notes = [] } = (await place.run(["validate", file, "--json"])).json<ValidateView>();
+      const { notes = [], text: shown } = (await place.run(["validate", file, "--json"])).json<ValidateView>();
+      expect(shown.includes("a goal: its steps are planned when it runs")).toBe(file === "goal.yaml");
       return notes.flatMap((note) => /^provider (\w+) is not known here/.exec(note)?.[1] ?? []);
     };
     const judged = `workflow: {name: judged, runtime: {provider: local, default_model: m}}
