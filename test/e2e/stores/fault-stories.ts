@@ -83,7 +83,10 @@ export const FAULT_STORIES: readonly Story[] = [
       const plan = (await place.run(["checkpoints", "prune", "--dry-run", "--json"])).json<PruneView>();
       expect(plan.tasks.map(({ task, action }) => [task, action])).toContainEqual(["t", "trash"]);
       expect(await place.digests("t")).toEqual(digests);
-      expect((await place.run(["checkpoints", "prune", "--yes"])).code).toBe(0);
+      const pruned = (await place.run(["checkpoints", "prune", "--yes", "--json"])).json<PruneView>();
+      expect(pruned.tasks.map(({ task, action, why }) => [task, action, why])).toEqual(
+        plan.tasks.map(({ task, action, why }) => [task, action, why]),
+      );
       expect((await list(place)).map(({ task, problem }) => [task, problem])).toEqual([["u", undefined]]);
       const trash = (await place.run(["store", "trash", "--json"])).json<TrashView>();
       expect(trash.tasks.map(({ task, size }) => [task, size > 1000])).toEqual([["t", true]]);
