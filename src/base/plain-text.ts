@@ -1,4 +1,9 @@
-/** Text from agents, files and people, shown as text. */
+/** Text from agents, files and people, shown as text; and counts in words. */
+
+/** `1 file`, `2 files`; what has another plural says it. */
+export function formatCount(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
 
 /** Makes control characters visible (U+001B as `\u001b`), those that turn the reading order too; newlines and tabs stay. */
 export function showControls(text: string): string {

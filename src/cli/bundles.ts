@@ -4,7 +4,8 @@ import { SplashdownError } from "../base/errors.js";
 import type { ExportView, ImportView } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
 import { addSourceFlags, readSourceFlags, type SourceFlags } from "./key-sources.js";
-import { cleanForTerminal, formatCount, formatSize } from "./output.js";
+import { formatCount } from "../base/plain-text.js";
+import { cleanForTerminal, formatSize } from "./output.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
 
 const STATUSES: readonly (readonly [number, string])[] = [
@@ -68,7 +69,7 @@ function formatExport(view: ExportView): string {
   const openers = openedBy.length === 0 ? ["nobody needs a key: the task is not encrypted"] : openedBy;
   return cleanForTerminal(
     [
-      `exported ${task}: ${records} records, ${formatSize(size)}, to ${file}`,
+      `exported ${task}: ${formatCount(records, "record")}, ${formatSize(size)}, to ${file}`,
       ...files,
       ...openers.map((slot) => `  opened by ${slot}`),
       `next: ${next}`,
@@ -80,7 +81,7 @@ function formatImport(view: ImportView): string {
   const { task, records, checkpoints, exported_at: exportedAt, deliverables, folder, next } = view;
   return cleanForTerminal(
     [
-      `imported ${task}: ${records} records, ${checkpoints} checkpoints, as of ${exportedAt}`,
+      `imported ${task}: ${formatCount(records, "record")}, ${formatCount(checkpoints, "checkpoint")}, as of ${exportedAt}`,
       `  ${formatCount(deliverables, "file")} in ${folder}, written in the clear`,
       `next: ${next}`,
     ].join("\n"),

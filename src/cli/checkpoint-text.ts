@@ -1,4 +1,5 @@
 /** One checkpoint as text that a person likes to read: `checkpoints show`. `--json` has everything. Pure. */
+import { formatCount } from "../base/plain-text.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { quoteArgument } from "../base/shell-text.js";
 import {
@@ -95,7 +96,7 @@ function formatFigures({ steps, metrics }: JsonObject): string[] {
   const unpriced = number("unpriced_calls");
   return [
     `steps ${textOf(done)} done, ${textOf(failed)} failed, ${textOf(skipped)} skipped, ${textOf(open)} open`,
-    `${formatDuration(number("elapsed_time"))} of work, ${number("api_calls")} calls, ${number("tokens_used")} tokens, $${number("cost_usd").toFixed(4)}${unpriced === 0 ? "" : ` and ${unpriced} calls of unknown price`}, memory up to ${number("memory_peak")} MiB`,
+    `${formatDuration(number("elapsed_time"))} of work, ${formatCount(number("api_calls"), "call")}, ${formatCount(number("tokens_used"), "token")}, $${number("cost_usd").toFixed(4)}${unpriced === 0 ? "" : ` and ${formatCount(unpriced, "call")} of unknown price`}, memory up to ${number("memory_peak")} MiB`,
   ];
 }
 

@@ -1,4 +1,5 @@
 /** How `debug diff-checkpoints` tells differences: where the first one is, then each with its lines. Pure. */
+import { formatCount } from "../base/plain-text.js";
 import type { JsonObject } from "../base/json.js";
 import { cleanForTerminal, textOf, type Colours } from "./output.js";
 
@@ -17,7 +18,7 @@ export function formatDifferences(view: JsonObject, colours: Colours): string {
 }
 
 function countOf(count: number): string {
-  return count === 1 ? "1 difference" : `${count} differences`;
+  return formatCount(count, "difference");
 }
 
 function describePlace({ subject, number, name, field }: JsonObject): string {

@@ -1,4 +1,5 @@
 /** `splashdown keys add|remove|rotate`: who can open a task, or all tasks. */
+import { formatCount } from "../base/plain-text.js";
 import type { Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { KeyChangeView, KeyTarget, ReencryptedTask, Splashdown, TaskKeyChange } from "../runtime/contract.js";
@@ -103,9 +104,9 @@ function formatTask(change: TaskKeyChange): string {
 
 function formatReencrypted({ records, snapshots, blobs, removed, left }: ReencryptedTask): string[] {
   return [
-    `     sealed again: ${records} records, ${snapshots} snapshot files, ${blobs} large values`,
-    `     removed: ${removed.segments} journal segments, ${removed.snapshots} snapshot files, ${removed.blobs} large values` +
-      (removed.quarantined > 0 ? `, ${removed.quarantined} files in quarantine` : ""),
+    `     sealed again: ${formatCount(records, "record")}, ${formatCount(snapshots, "snapshot file")}, ${formatCount(blobs, "large value")}`,
+    `     removed: ${formatCount(removed.segments, "journal segment")}, ${formatCount(removed.snapshots, "snapshot file")}, ${formatCount(removed.blobs, "large value")}` +
+      (removed.quarantined > 0 ? `, ${formatCount(removed.quarantined, "file")} in quarantine` : ""),
     ...left.map((file) => `     not taken along, its checkpoint is in the journal: ${file}`),
   ];
 }

@@ -3,6 +3,7 @@
  *
  * `renderLiveView` is pure; `startLiveView` asks the library how its tasks stand and redraws. Showing never fails a run.
  */
+import { formatCount } from "../base/plain-text.js";
 import type { RunningPhaseView, RunningStepView, RunningView, Splashdown } from "../runtime/contract.js";
 import { systemClock } from "../runtime/system-clock.js";
 import { cleanForTerminal, formatDuration, formatPercent, type Colours } from "./output.js";
@@ -121,11 +122,11 @@ function describeFigures(task: RunningView, nowMs: number): string[] {
   const money = `$${cost.toFixed(4)}${unpriced === 0 ? "" : ` and ${unpriced} of unknown price`}`;
   return [
     `${done} done${blocked === 0 ? "" : `, ${blocked} held up`}`,
-    ...(calls === 0 ? [] : [`${calls} calls`, `${tokens} tokens`, money]),
+    ...(calls === 0 ? [] : [formatCount(calls, "call"), formatCount(tokens, "token"), money]),
     ...(checkpoint === undefined
       ? []
       : [`checkpoint ${checkpoint.seq} ${formatSeconds((nowMs - Date.parse(checkpoint.at)) / 1000)} ago`]),
-    ...(questions === 0 ? [] : [`${questions} open questions`]),
+    ...(questions === 0 ? [] : [formatCount(questions, "open question")]),
   ];
 }
 

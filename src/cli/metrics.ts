@@ -1,4 +1,5 @@
 /** `splashdown metrics`: how checkpoints and recoveries did. */
+import { formatCount } from "../base/plain-text.js";
 import type { Command } from "commander";
 import type { CheckpointMetrics, Distribution, MetricsReport } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
@@ -20,7 +21,7 @@ export function registerMetrics(program: Command, deps: CliDeps): void {
 
 export function formatMetrics(view: MetricsReport): string {
   const { storage_usage: storage } = view;
-  const count = view.tasks.length === 1 ? (view.tasks[0]?.task ?? "") : `${view.tasks.length} tasks`;
+  const count = view.tasks.length === 1 ? (view.tasks[0]?.task ?? "") : formatCount(view.tasks.length, "task");
   const rows = [
     ["checkpoint_write_duration", describe(view.checkpoint_write_duration, formatMs)],
     ["checkpoint_size", describe(view.checkpoint_size, formatSize)],
@@ -38,7 +39,7 @@ export function formatMetrics(view: MetricsReport): string {
 function describe(values: Distribution, format: (value: number) => string): string {
   if (values.count === 0) return "no files were written";
   const { count, mean, p50, p95, max } = values;
-  return `mean ${format(mean)}, p50 ${format(p50)}, p95 ${format(p95)}, largest ${format(max)}, of ${count} files`;
+  return `mean ${format(mean)}, p50 ${format(p50)}, p95 ${format(p95)}, largest ${format(max)}, of ${formatCount(count, "file")}`;
 }
 
 function formatMs(value: number): string {
@@ -51,7 +52,7 @@ function describeRecoveries({ recovery_success_rate: { attempts, succeeded, rate
 
 function describeFrequency({ checkpoint_frequency: frequency }: CheckpointMetrics): string {
   const failed = frequency.failed === 0 ? "" : `, ${frequency.failed} could not be saved`;
-  const counts = `${frequency.checkpoints} checkpoints, ${frequency.files} of them files${failed}`;
+  const counts = `${formatCount(frequency.checkpoints, "checkpoint")}, ${frequency.files} of them files${failed}`;
   if (frequency.mean_interval_seconds === null) return counts;
   return `one every ${formatDuration(frequency.mean_interval_seconds)} of work; ${counts}`;
 }

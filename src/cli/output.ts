@@ -88,11 +88,6 @@ export function formatChecks(checks: readonly CheckView[], streams: Streams): st
   });
 }
 
-/** `1 file`, `2 files`. */
-export function formatCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
 /** Bytes with a binary unit, three significant digits at most. */
 export function formatSize(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];

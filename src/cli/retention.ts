@@ -3,6 +3,7 @@
  *
  * What removes shows its plan first; a person is asked in the terminal, and without one `--yes` is needed.
  */
+import { formatCount } from "../base/plain-text.js";
 import type { Command } from "commander";
 import type { PinView, PruneView } from "../runtime/contract.js";
 import { addRemovalFlags, confirmIn, dryRunOf, type RemovalFlags } from "./confirmation.js";
@@ -102,7 +103,7 @@ export function formatPrune(view: PruneView): string {
     if (task.action === "trash")
       return [`${head}: ${view.dry_run ? "would move" : "moved"} the whole task to the trash${why}`];
     return [
-      `${head}: ${verb} ${task.files.length} files${why}`,
+      `${head}: ${verb} ${formatCount(task.files.length, "file")}${why}`,
       ...task.files.map(({ file, size, reason }) => `  ${file}  ${formatSize(size)}  ${reason}`),
       ...formatHistory(task.history, verb),
     ];

@@ -1,4 +1,5 @@
 /** `splashdown store copy|trash|remove|restore|purge`: whole tasks, to another store, to the trash and back. */
+import { formatCount } from "../base/plain-text.js";
 import type { Command } from "commander";
 import type { StoreCopyView } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
@@ -36,8 +37,8 @@ function formatCopies({ tasks, from, to }: StoreCopyView): string {
   if (tasks.length === 0) return cleanForTerminal(`no tasks in ${from}`);
   const lines = tasks.map(
     ({ task, files, size, deliverables, deliverables_copied: copied, next }) =>
-      `${task}: ${files} files, ${formatSize(size)}, the same in both stores\n` +
-      `  its deliverables ${copied === 0 ? "are" : `(${copied} files) were copied, they are`} in ${deliverables}\n  ${next}`,
+      `${task}: ${formatCount(files, "file")}, ${formatSize(size)}, the same in both stores\n` +
+      `  its deliverables ${copied === 0 ? "are" : `(${formatCount(copied, "file")}) were copied, they are`} in ${deliverables}\n  ${next}`,
   );
   const last = `Go on with each task in one of the stores only; the other place would do its steps once more.`;
   return cleanForTerminal([`copied to ${to}`, ...lines, last].join("\n"));

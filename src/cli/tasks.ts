@@ -1,4 +1,5 @@
 /** `splashdown list`, `show` and `events`: the truth about tasks. They change nothing. */
+import { formatCount } from "../base/plain-text.js";
 import type { Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { EventView, StepView, TaskSummaryView, TaskView } from "../runtime/contract.js";
@@ -128,7 +129,7 @@ function describeNeed(task: TaskSummaryView): string {
 const ASKED_CHARS = 60;
 
 function describeOpen(count: number, oldest: TaskSummaryView["waits_for"]): string {
-  const many = count === 1 ? "1 open question" : `${count} open questions`;
+  const many = formatCount(count, "open question");
   if (oldest === undefined) return many;
   const text = cleanForTerminal(oldest.text).replaceAll(/\s+/g, " ").trim();
   return `${many}: ${oldest.question}: ${text.length > ASKED_CHARS ? `${text.slice(0, ASKED_CHARS)}…` : text}`;
@@ -198,7 +199,7 @@ function formatTask(view: TaskView, streams: Streams): string {
     ),
     ...section("damage", view.damage.map(indent)),
     "",
-    indent(`${view.checkpoints} checkpoints: splashdown checkpoints list ${view.task}`),
+    indent(`${formatCount(view.checkpoints, "checkpoint")}: splashdown checkpoints list ${view.task}`),
     ...(view.next === undefined ? [] : [indent(`go on with: ${view.next}`)]),
   ].join("\n");
 }

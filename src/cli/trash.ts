@@ -3,7 +3,8 @@ import type { Command } from "commander";
 import type { TrashView } from "../runtime/contract.js";
 import { addRemovalFlags, confirmIn, dryRunOf, type RemovalFlags } from "./confirmation.js";
 import type { CliDeps } from "./deps.js";
-import { cleanForTerminal, formatCount, formatSize } from "./output.js";
+import { formatCount } from "../base/plain-text.js";
+import { cleanForTerminal, formatSize } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
 const TRASH_STATUSES: readonly (readonly [number, string])[] = [

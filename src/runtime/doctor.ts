@@ -1,4 +1,5 @@
 /** Checks this place: Node, store, keys, anchor folder, children, disk. Each finding says how to mend it. */
+import { formatCount } from "../base/plain-text.js";
 import { statfs } from "node:fs/promises";
 import { messageOf, SplashdownError } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
@@ -130,7 +131,7 @@ async function checkTasks(services: Services): Promise<Omit<CheckView, "name">> 
       hint: bad[0]?.problem?.hint ?? "splashdown list",
     };
   }
-  const text = `${tasks.length} tasks, all readable`;
+  const text = `${formatCount(tasks.length, "task")}, all readable`;
   return crashed.length === 0
     ? { ok: true, text }
     : { ok: true, text: `${text}; ${crashed.length} crashed`, hint: "splashdown recover" };

@@ -4,6 +4,7 @@
  * One task at a time, and of it one file at a time beside its journal. Nothing is changed and nothing set aside; what to do
  * about damage is recovery's when the task goes on. Without the key nothing is said but that it is missing.
  */
+import { formatCount } from "../base/plain-text.js";
 import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import type { ErrorCode } from "../base/error-table.js";
 import type { JsonValue } from "../base/json.js";
@@ -99,9 +100,9 @@ class TaskProof {
     const entries = await this.#proveTrail();
     const told = this.#faults.slice(0, LIMITS.damagedFilesTold).map((fault) => viewFault(name, fault));
     const untold = this.#faults.length - told.length;
-    if (untold > 0) told.push({ name, ok: false, text: `${untold} more damaged places` });
+    if (untold > 0) told.push({ name, ok: false, text: formatCount(untold, "more damaged place") });
     if (told.length > 0) return told;
-    const text = `whole: ${records} records, ${snapshots} snapshot files, ${blobs} large values, ${entries} audit entries`;
+    const text = `whole: ${formatCount(records, "record")}, ${formatCount(snapshots, "snapshot file")}, ${formatCount(blobs, "large value")}, ${formatCount(entries, "audit entry", "audit entries")}`;
     return [{ name, ok: true, text }];
   }
 

@@ -1,4 +1,5 @@
 /** Workflows as verbs need them: loaded with inputs and settings for a start, loaded again and compared for a resume. */
+import { formatCount } from "../base/plain-text.js";
 import { relative, resolve } from "node:path";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
@@ -266,7 +267,7 @@ function viewValid(file: string, definition: WorkflowDefinition, notes: readonly
     faults: [],
     notes,
     text: [
-      `${file}: valid; workflow ${definition.name}, ${isPlanned ? "a goal: its steps are planned when it runs" : `${steps} steps`}`,
+      `${file}: valid; workflow ${definition.name}, ${isPlanned ? "a goal: its steps are planned when it runs" : formatCount(steps, "step")}`,
       ...lines,
       ...notes.map((note) => `note: ${note}`),
     ].join("\n"),

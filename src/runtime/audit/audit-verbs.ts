@@ -1,4 +1,5 @@
 /** `audit show` and `audit verify`: who did what to a task, and whether the trail is whole. They write nothing. */
+import { formatCount } from "../../base/plain-text.js";
 import { EXIT_STATUS } from "../../base/error-table.js";
 import { SplashdownError } from "../../base/errors.js";
 import { isUuid } from "../../base/ids.js";
@@ -88,7 +89,13 @@ export async function verifyAudit(services: Services, reference: string | undefi
 function describeTrail(task: TaskStore, vault: TaskVault | undefined, trail: TrailVerdict): CheckView[] {
   if (trail.faults.length > 0) return trail.faults.map((text) => ({ name: task.name, ok: false, text }));
   const how = vault === undefined ? "chain and checksums fit; seals not checked, the key is not at hand" : "whole";
-  return [{ name: task.name, ok: true, text: `${trail.entries} entries in ${trail.files} files: ${how}` }];
+  return [
+    {
+      name: task.name,
+      ok: true,
+      text: `${formatCount(trail.entries, "entry", "entries")} in ${formatCount(trail.files, "file")}: ${how}`,
+    },
+  ];
 }
 
 /** A key that is not at hand hides the details and no more. */

@@ -152,7 +152,7 @@ describe("validate", () => {
     const { code, stdout } = await place.run(["validate", file]);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: "steps.yaml: valid; workflow steps, 1 steps\n  --input n=… (number, default 0)\n",
+      stdout: "steps.yaml: valid; workflow steps, 1 step\n  --input n=… (number, default 0)\n",
     });
   });
 

@@ -51,7 +51,7 @@ describe("renderLiveView", () => {
     const lines = render({ ...TASK, phases: [], blocked: 2, open_questions: 1, steps: [step("a", { phase: 0 })] });
     expect(lines.slice(1)).toEqual([
       "    ● a  6 s",
-      "  1 done, 2 held up · 3 calls · 17 tokens · $0.0015 and 2 of unknown price · checkpoint 4 7 s ago · 1 open questions",
+      "  1 done, 2 held up · 3 calls · 17 tokens · $0.0015 and 2 of unknown price · checkpoint 4 7 s ago · 1 open question",
     ]);
   });
 

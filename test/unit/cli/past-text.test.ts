@@ -118,7 +118,7 @@ describe("formatCheckpoint", () => {
         "",
         "figures",
         "  steps 1 done, 0 failed, 0 skipped, 1 open",
-        "  3 min 5 s of work, 42 calls, 18500 tokens, $0.0810 and 1 calls of unknown price, memory up to 512.3 MiB",
+        "  3 min 5 s of work, 42 calls, 18500 tokens, $0.0810 and 1 call of unknown price, memory up to 512.3 MiB",
         "",
         "  go on from here: splashdown fork t --from 3",
         "  everything: splashdown checkpoints show t:3 --json",
