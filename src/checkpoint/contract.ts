@@ -19,13 +19,11 @@ import type { TaskState } from "../engine/state/state.js";
 import type { JournalPosition } from "../journal/position.js";
 import type { CheckpointHeader } from "../schema/generated/checkpoint-header.js";
 
-/** A snapshot file as its name and its clear header tell, nothing opened. */
+/** A snapshot file as its name tells, nothing opened. */
 export interface SnapshotEntry {
   /** Object key: the file's name directly below the task's checkpoints. */
   readonly file: string;
   readonly seq: number;
-  /** `undefined` when the header cannot be read; `load` then says why. */
-  readonly epoch: number | undefined;
   readonly phase: number;
   readonly atMs: number;
   readonly sizeBytes: number;
@@ -47,7 +45,10 @@ export interface LoadedSnapshot {
 
 /** The snapshot files of one task, for recovery and for reading verbs. Reading changes no byte. */
 export interface SnapshotSource {
-  /** Newest first, by sequence, then epoch; the clock never orders. Files with other names are left out. */
+  /**
+   * Newest first, by sequence; the clock never orders. Of several with one sequence the epoch decides, and their heads
+   * alone are read for it. Files with other names are left out.
+   */
   list(): Promise<SnapshotEntry[]>;
   /**
    * Opens, verifies and decodes one file.

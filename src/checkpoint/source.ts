@@ -1,7 +1,7 @@
 /**
  * The snapshot files of a task as recovery and reading verbs see them. Reading changes no byte; only `quarantine` does.
  *
- * Owns: listing by name and head, opening and verifying one file, setting a bad one aside. Who picks a file is recovery/.
+ * Owns: listing by name, opening and verifying one file, setting a bad one aside. Who picks a file is recovery/.
  */
 import { SplashdownError } from "../base/errors.js";
 import type { CheckpointId } from "../base/ids.js";
@@ -21,9 +21,6 @@ export interface SnapshotSourceOptions {
   /** `checkpoint_size_limit_mb` in bytes: of the state's text. */
   readonly rawBytesMax: number;
 }
-
-/** Heads read at the same time. */
-const HEADS_AT_ONCE = 16;
 
 /** A snapshot source that can also give the picture alone, for `checkpoints show`. */
 export interface PictureSource extends SnapshotSource {
@@ -50,13 +47,21 @@ class StoredSnapshots implements PictureSource {
   }
 
   async list(): Promise<SnapshotEntry[]> {
-    const named = await listSnapshotFiles(this.#store);
-    const entries: SnapshotEntry[] = [];
-    for (let start = 0; start < named.length; start += HEADS_AT_ONCE) {
-      const some = named.slice(start, start + HEADS_AT_ONCE);
-      entries.push(...(await Promise.all(some.map((file) => this.#describe(file)))));
+    const entries = (await listSnapshotFiles(this.#store)).map(({ entry, name }) => ({
+      file: entry.key,
+      ...name,
+      sizeBytes: entry.sizeBytes,
+    }));
+    entries.sort((one, other) => other.seq - one.seq || (one.file < other.file ? 1 : -1));
+    const ordered: SnapshotEntry[] = [];
+    for (let start = 0; start < entries.length;) {
+      let end = start + 1;
+      while (entries[end]?.seq === entries[start]?.seq) end += 1;
+      const equals = entries.slice(start, end);
+      ordered.push(...(equals.length === 1 ? equals : await this.#byEpoch(equals)));
+      start = end;
     }
-    return entries.sort(newestFirst);
+    return ordered;
   }
 
   async load(file: string): Promise<LoadedSnapshot> {
@@ -108,9 +113,11 @@ class StoredSnapshots implements PictureSource {
     }
   }
 
-  async #describe(file: NamedFile): Promise<SnapshotEntry> {
-    const { entry, name } = file;
-    return { file: entry.key, ...name, epoch: await this.#readEpoch(entry.key), sizeBytes: entry.sizeBytes };
+  /** Files of one sequence, of owners one after the other: what their heads say decides; one that cannot be read is last. */
+  async #byEpoch(files: readonly SnapshotEntry[]): Promise<SnapshotEntry[]> {
+    const told: { readonly file: SnapshotEntry; readonly epoch: number }[] = [];
+    for (const file of files) told.push({ file, epoch: (await this.#readEpoch(file.file)) ?? -1 });
+    return told.sort((one, other) => other.epoch - one.epoch).map(({ file }) => file);
   }
 
   async #readEpoch(file: string): Promise<number | undefined> {
@@ -154,12 +161,6 @@ class StoredSnapshots implements PictureSource {
       });
     }
   }
-}
-
-/** By sequence, then epoch; a head that cannot be read comes last among equals. */
-function newestFirst(one: SnapshotEntry, other: SnapshotEntry): number {
-  const [oneEpoch, otherEpoch] = [one.epoch ?? -1, other.epoch ?? -1];
-  return other.seq - one.seq || otherEpoch - oneEpoch || (one.file < other.file ? 1 : -1);
 }
 
 interface NamedFile {

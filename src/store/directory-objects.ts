@@ -21,6 +21,8 @@ export const OBJECT_BYTES_MAX = 1024 ** 3;
 /** A temporary file may be swept from under us by a new owner of the epoch; then it is written again. */
 const PUT_TRIES_MAX = 4;
 const COMPARE_BYTES = 1024 * 1024;
+/** Files of a listing that are asked for their size at the same time. */
+const STATS_AT_ONCE = 64;
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 export interface DirectoryObjectsParts {
@@ -182,13 +184,18 @@ export class DirectoryObjects {
   }
 
   async #collect(folder: string, prefix: string, entries: ObjectEntry[]): Promise<void> {
-    for (const name of await this.#readdirIfPresent(join(this.#parts.folder, folder))) {
-      const key = folder === "" ? name : `${folder}/${name}`;
-      const isWithin = key.startsWith(prefix) || prefix.startsWith(`${key}/`);
-      if (!isWithin || !isObjectKey(key)) continue;
-      const stat = await this.#lstatIfPresent(this.#pathOf(key));
-      if (stat?.kind === "folder") await this.#collect(key, prefix, entries);
-      else if (stat?.kind === "file" && key.startsWith(prefix)) entries.push({ key, sizeBytes: stat.sizeBytes });
+    const names = await this.#readdirIfPresent(join(this.#parts.folder, folder));
+    const keys = names
+      .map((name) => (folder === "" ? name : `${folder}/${name}`))
+      .filter((key) => (key.startsWith(prefix) || prefix.startsWith(`${key}/`)) && isObjectKey(key));
+    for (let at = 0; at < keys.length; at += STATS_AT_ONCE) {
+      const some = keys.slice(at, at + STATS_AT_ONCE);
+      const stats = await Promise.all(some.map((key) => this.#lstatIfPresent(this.#pathOf(key))));
+      for (const [index, key] of some.entries()) {
+        const stat = stats[index];
+        if (stat?.kind === "folder") await this.#collect(key, prefix, entries);
+        else if (stat?.kind === "file" && key.startsWith(prefix)) entries.push({ key, sizeBytes: stat.sizeBytes });
+      }
     }
   }
 
