@@ -27,7 +27,7 @@ function print(row) {
   if (row.many === undefined) return;
   const { checkpoints, removed, copyMs, listMs, planMs, pruneMs } = row.many;
   const took = `copied in ${s(copyMs)}, listed in ${s(listMs)}, planned in ${s(planMs)}, ${removed} pruned in ${s(pruneMs)}`;
-  console.log(`${" ".repeat(21)} ${checkpoints} checkpoints with a file each, by command: ${took}`);
+  console.log(`${" ".repeat(21)} ${checkpoints} checkpoints, by command: ${took}`);
 }
 
 const found = [];
