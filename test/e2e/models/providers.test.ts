@@ -162,9 +162,9 @@ steps:
 });
 
 /** Beside the place: a package that says what it was asked for. */
-const KEYRING = `export class Entry {
+const KEYRING = `export class AsyncEntry {
   constructor(service, account) { Object.assign(this, { service, account }); }
-  getPassword() { return this.account === "ada" ? "key-of-" + this.service : null; }
+  async getPassword() { return this.account === "ada" ? "key-of-" + this.service : null; }
 }
 `;
 
