@@ -101,7 +101,7 @@ export const LIMITS = {
   folderNameBytesMax: 255,
   folderPieceBytes: 1024 * 1024,
   /** Damaged places that doctor names of one task; the rest are counted. */
-  damagedFilesTold: 100,
+  damagedFilesToldMax: 100,
   segmentBytesMax: 64 * 1024 * 1024,
   segmentRecordsMax: 2 ** 20,
   recordBytesMax: 128 * 1024 * 1024,

@@ -98,7 +98,7 @@ class TaskProof {
     const blobs = await this.#proveBlobs();
     await this.#proveControl();
     const entries = await this.#proveTrail();
-    const told = this.#faults.slice(0, LIMITS.damagedFilesTold).map((fault) => viewFault(name, fault));
+    const told = this.#faults.slice(0, LIMITS.damagedFilesToldMax).map((fault) => viewFault(name, fault));
     const untold = this.#faults.length - told.length;
     if (untold > 0) told.push({ name, ok: false, text: formatCount(untold, "more damaged place") });
     if (told.length > 0) return told;
