@@ -1,4 +1,5 @@
 /** The text of a run's end and of a resume plan. */
+import { formatCount } from "../base/plain-text.js";
 import type { PlanView, QuestionView, RunView } from "../runtime/contract.js";
 import type { Streams } from "./deps.js";
 import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize, textOf } from "./output.js";
@@ -37,9 +38,10 @@ function countOf(count: number, what: string): string {
 
 function formatCost({ metrics }: RunView): string[] {
   if (metrics.api_calls === 0) return [];
-  const unpriced = metrics.unpriced_calls === 0 ? "" : `, ${metrics.unpriced_calls} calls of unknown price`;
+  const unpriced =
+    metrics.unpriced_calls === 0 ? "" : `, ${formatCount(metrics.unpriced_calls, "call")} of unknown price`;
   return [
-    `  ${metrics.api_calls} model calls, ${metrics.tokens_used} tokens, $${metrics.cost_usd.toFixed(4)}${unpriced}`,
+    `  ${formatCount(metrics.api_calls, "model call")}, ${formatCount(metrics.tokens_used, "token")}, $${metrics.cost_usd.toFixed(4)}${unpriced}`,
   ];
 }
 

@@ -8,6 +8,7 @@
  * way will take if they are as dear as those before them. Before the first call nothing is known of that, so what may
  * start at once starts. A call of unknown price counts as unknown: it is told, and never taken for nothing.
  */
+import { formatCount } from "../../base/plain-text.js";
 import type { JsonObject } from "../../base/json.js";
 import type { StepDefinition } from "../../definition/workflow.js";
 import { decideOnce, type Choice } from "../choice.js";
@@ -176,5 +177,7 @@ function describeReached({ name, max, used }: ReachedLimit): string {
 
 function describeUnpriced({ state }: Choice, { name }: ReachedLimit): string {
   const { unpricedCalls } = state.totals;
-  return name === "cost_micro_usd" && unpricedCalls > 0 ? `, and ${unpricedCalls} calls of unknown price` : "";
+  return name === "cost_micro_usd" && unpricedCalls > 0
+    ? `, and ${formatCount(unpricedCalls, "call")} of unknown price`
+    : "";
 }
