@@ -52,7 +52,8 @@ class StoredSnapshots implements PictureSource {
       ...name,
       sizeBytes: entry.sizeBytes,
     }));
-    entries.sort((one, other) => other.seq - one.seq || (one.file < other.file ? 1 : -1));
+    // Listed by key, so that of one sequence the later name comes first.
+    entries.reverse().sort((one, other) => other.seq - one.seq);
     const ordered: SnapshotEntry[] = [];
     for (let start = 0; start < entries.length;) {
       let end = start + 1;

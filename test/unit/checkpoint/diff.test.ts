@@ -99,6 +99,27 @@ describe("diffStates", () => {
     expect(await told(to, from)).toEqual([{ ...where, kind: "removed", from: "text" }]);
   });
 
+  it("tells which model answered in another one's place", async () => {
+    const fallback = { asked: "far/large", answered: "near/small", why: "it was limited" };
+    const diff = await diffStates(stateOf(createStep(1)), stateOf(createStep(1, { fallback })));
+    expect(formatDiff(diff)).toBe('step 1 research/step1@1.1: fallback\n+ "near/small instead of far/large"');
+  });
+
+  it("takes what a person said for the same whenever it was left, unless all is shown", async () => {
+    const said = (id: string, at: string) =>
+      decisionOf(1, {
+        agent: "ada",
+        type: "guidance_given",
+        facts: { request: "guidance", text: "in euros", id, given_at: at },
+      });
+    const [from, to] = [stateOf(), stateOf()];
+    from.decisions.push(said("a", "2026-01-01T00:00:00.000Z"));
+    to.decisions.push(said("b", "2026-02-02T00:00:00.000Z"));
+    expect((await diffStates(from, to)).equal).toBe(true);
+    const all = await diffStates(from, to, { showsAll: true });
+    expect(all.differences.map(({ field }) => field)).toEqual(["facts.id", "facts.given_at"]);
+  });
+
   it("shows ids, times and checkpoints when asked", async () => {
     const from = stateOf(createStep(1));
     const to = stateOf(createStep(1, { intendedAtMs: 5 }));

@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { CheckpointId } from "../../../src/base/ids.js";
 import { listCheckpoints, selectCheckpoint } from "../../../src/checkpoint/listing.js";
 import { formatSnapshotName } from "../../../src/checkpoint/names.js";
+import { listPinned, PIN_PREFIX } from "../../../src/checkpoint/pins.js";
 import type { CheckpointEntry } from "../../../src/engine/state/state.js";
 import { createCheckpointRoom, uuidOf } from "../../support/checkpoint-room.js";
-import { codeOf } from "../../support/error-code.js";
+import { codeOf, refusalOf } from "../../support/error-code.js";
 import { FAKE_START_MS } from "../../support/fake-clock.js";
 
 function entryOf(seq: number, phase: number, extra: Partial<CheckpointEntry> = {}): CheckpointEntry {
@@ -73,6 +74,12 @@ describe("selectCheckpoint", () => {
     expect(() => selectCheckpoint(LIST, "1234ab")).toThrow(/2 \(1234abcd.*3 \(1234abef/);
   });
 
+  it.each(["1234ab", "99"])("names the task in a refusal of %s, where it is known", async (text) => {
+    const told = async (task?: string) =>
+      (await refusalOf(async () => selectCheckpoint(LIST, text, task))).details["task"];
+    expect([await told("t"), await told()]).toEqual(["t", undefined]);
+  });
+
   it.each(["", "99", "phase7", "beef", "123", formatSnapshotName(entryOf(3, 2)), "checkpoint_phase1.json"])(
     "finds nothing by %j",
     (text) => {
@@ -80,4 +87,12 @@ describe("selectCheckpoint", () => {
       expect(codeOf(() => selectCheckpoint([], text))).toBe("CHECKPOINT_NOT_FOUND");
     },
   );
+});
+
+describe("listPinned", () => {
+  it("takes a checkpoint's id of any generation for a pin, and no other name", async () => {
+    const names = [`${uuidOf(1)}~1`, `${uuidOf(2)}~12`, uuidOf(3), "strange~1", `${uuidOf(4)}~x`];
+    const list = async () => names.map((name) => ({ key: `${PIN_PREFIX}${name}`, sizeBytes: 1 }));
+    expect([...(await listPinned({ list }))]).toEqual([uuidOf(1), uuidOf(2)]);
+  });
 });

@@ -133,6 +133,11 @@ describe("a damaged keyring", () => {
       "KEYRING_CORRUPT",
     ],
     [
+      "a minimum above its own revision",
+      (text: string) => text.replace(`"min_generation":1`, `"min_generation":1,"min_revision":2`),
+      "KEYRING_CORRUPT",
+    ],
+    [
       "a key twice",
       (text: string) =>
         text.replace(
