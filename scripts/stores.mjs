@@ -60,7 +60,7 @@ async function runKillLoop(kind) {
   const report = join(folder, `kill loop on ${kind}.txt`);
   if (!existsSync(report)) writeFileSync(report, (await run(process.execPath, args)).stdout);
   const stdout = readFileSync(report, "utf8");
-  const [said = "no report", struck = 0] = /^(\d+) kills,.*$/m.exec(stdout) ?? [];
+  const [said = "no report", struck = 0] = /^(\d+) kills,.* violations/m.exec(stdout) ?? [];
   const faults = stdout.split("\n").filter((line) => line.startsWith("FAULT"));
   broken.push(...faults.map((fault) => `kill loop on ${kind}: ${fault}`));
   if (Number(struck) < count) broken.push(`kill loop on ${kind}: ${said}`);
