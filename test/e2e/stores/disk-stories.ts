@@ -2,37 +2,13 @@
 import { expect } from "vitest";
 import type { RunView } from "../../../src/runtime/contract.js";
 import type { CommandResult } from "../../support/built-program.js";
-import type { CommandPlace } from "../../support/command-place.js";
+import { writeFilling } from "../../support/filling-workflow.js";
 import type { StorePlace } from "./store-places.js";
 import type { Story } from "./story.js";
 import { show } from "./task-stories.js";
 
 const NAMES = Array.from({ length: 24 }, (_each, index) => `step_${index + 1}`);
 const LEFT_KIB = 1_500;
-
-/** Steps in a row, each with an output of 120 KB that no compression makes small, each writing its name into the ledger. */
-function writeFilling(place: CommandPlace): string {
-  const program = place.write(
-    "fill.mjs",
-    `import { appendFileSync } from "node:fs";
-import { createHash } from "node:crypto";
-const [name, ledger] = process.argv.slice(2);
-appendFileSync(ledger, name + "\\n");
-let text = "";
-for (let n = 0; text.length < 120_000; n += 1) text += createHash("sha512").update(name + n).digest("base64");
-process.stdout.write(JSON.stringify({ output: { name, text } }));
-`,
-  );
-  const agents = NAMES.map((name, index) => ({
-    name,
-    command: [process.execPath, program, name, `${place.folder}/ledger`],
-    effects: "external",
-    routes: [{ to: NAMES[index + 1] ?? "$end" }],
-  }));
-  const workflow = { name: "filling", entry_point: NAMES[0], limits: { max_iterations: 100 } };
-  const output = { last: `{{ ${NAMES.at(-1)}.output.name }}`, first: "{{ step_1.output.text | length }}" };
-  return place.write("filling.json", JSON.stringify({ workflow, agents, output }));
-}
 
 /** What a run says of its end, in its view or, where not even the end could be recorded, as an error. */
 const saidBy = ({ stdout, stderr }: CommandResult): string => `${stdout}${stderr}`;
@@ -51,7 +27,7 @@ export const DISK_STORIES: readonly Story[] = [
       "FAULTS 10: a disk that fills up stops the run by name, nothing is lost, and the run goes on when there is room",
     needsDisk: true,
     tell: async (place) => {
-      const file = writeFilling(place);
+      const file = writeFilling(place, { count: NAMES.length, ledger: `${place.folder}/ledger` });
       expect((await place.run(["doctor"])).code).toBe(0);
       place.disk.leave(LEFT_KIB);
       const full = await place.run(["run", file, "--task", "t", "--json"]);

@@ -3,9 +3,11 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, it, type TestContext } from "vitest";
 import type { CommandResult } from "../../support/built-program.js";
 import { errorOf, Place, readLedger, removePlaces } from "./place.js";
+import { writeFilling } from "../../support/filling-workflow.js";
 
 const TASK = "filling";
 const STEPS = 14;
+const filling = (place: Place) => ({ count: STEPS, ledger: place.path("project", "ledger.txt") });
 
 const mounted: { readonly place: Place; readonly path: string }[] = [];
 
@@ -23,35 +25,6 @@ async function createSmallDisk(context: TestContext, sizeKib: number): Promise<P
   if (result.code !== 0) context.skip(`a small file system cannot be mounted here: ${result.stderr}`);
   mounted.push({ place, path });
   return place;
-}
-
-/** Steps in a row, each with an output of 120 KB that no compression makes small, each writing its name into the ledger. */
-function writeFilling(place: Place): string {
-  const program = place.write(
-    "fill.mjs",
-    `import { appendFileSync } from "node:fs";
-import { createHash } from "node:crypto";
-const [name, ledger] = process.argv.slice(2);
-appendFileSync(ledger, name + "\\n");
-let text = "";
-for (let n = 0; text.length < 120_000; n += 1) text += createHash("sha512").update(name + n).digest("base64");
-process.stdout.write(JSON.stringify({ output: { name, text } }));
-`,
-  );
-  const names = Array.from({ length: STEPS }, (_each, index) => `step_${index + 1}`);
-  return place.write(
-    "filling.json",
-    JSON.stringify({
-      workflow: { name: "filling", entry_point: names[0], limits: { max_iterations: 100 } },
-      agents: names.map((name, index) => ({
-        name,
-        command: [process.execPath, program, name, place.path("project", "ledger.txt")],
-        effects: "external",
-        routes: [{ to: names[index + 1] ?? "$end" }],
-      })),
-      output: { last: `{{ step_${STEPS}.output.name }}`, first: "{{ step_1.output.text | length }}" },
-    }),
-  );
 }
 
 const store = (place: Place): Record<string, string> => ({ SPLASHDOWN_STORE: `file:${place.path("disk", "outputs")}` });
@@ -74,7 +47,7 @@ describe("a full disk", () => {
       const own = place.path("own.key");
       expect((await place.run(["keys", "init", "--key-file", own])).code).toBe(0);
       const environment = { ...store(place), SPLASHDOWN_KEY_FILE: own };
-      const file = writeFilling(place);
+      const file = writeFilling(place, filling(place));
       const full = await place.run(["run", file, "--task", TASK, "--json"], environment);
       expect(full.code).toBe(4);
       expect(reasonOf(full)).toContain("STORE_FULL");
@@ -115,7 +88,7 @@ describe("a full disk", () => {
     const own = place.path("own.key");
     expect((await place.run(["keys", "init", "--key-file", own])).code).toBe(0);
     const environment = { SPLASHDOWN_STORE: `sqlite:${place.path("disk", "tasks.db")}`, SPLASHDOWN_KEY_FILE: own };
-    const full = await place.run(["run", writeFilling(place), "--task", TASK, "--json"], environment);
+    const full = await place.run(["run", writeFilling(place, filling(place)), "--task", TASK, "--json"], environment);
     expect([full.code, reasonOf(full)]).toEqual([4, expect.stringContaining("STORE_FULL")]);
     const begun = readLedger(place);
     expect(begun.length).toBeGreaterThan(2);
@@ -139,7 +112,7 @@ describe("a full disk", () => {
     const own = place.path("own.key");
     expect((await place.run(["keys", "init", "--key-file", own])).code).toBe(0);
     const environment = { ...store(place), SPLASHDOWN_KEY_FILE: own };
-    const file = writeFilling(place);
+    const file = writeFilling(place, filling(place));
     const full = await place.run(["run", file, "--task", TASK, "--json"], environment);
     expect(full.code).toBe(4);
     expect(reasonOf(full)).toContain("STORE_FULL");
