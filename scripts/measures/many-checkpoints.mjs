@@ -1,19 +1,16 @@
 // A task with a snapshot file for each of many checkpoints, and the commands that people type on it: list and prune. It is
 // made once, on files, and copied into each store. To the files that the task wrote come random bytes of the size of small ones
 // for every checkpoint before the newest of those: nothing opens them before they go.
-import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatSnapshotName, parseSnapshotName, SNAPSHOT_PREFIX } from "../../dist/checkpoint/names.js";
 import { systemRandom } from "../../dist/runtime/system-clock.js";
-import { openIn, timed } from "./place.mjs";
+import { openIn, runCommand, timed } from "./place.mjs";
 
 const TASK = "many";
 const FILE_BYTES = 4_000;
 /** Of the files that people let stay. */
 const KEPT = 2;
-const MAIN = join(import.meta.dirname, "../../dist/cli/main.js");
-const OUTPUT_BYTES_MAX = 64 * 2 ** 20;
 
 /** A step that is run over and over, with a checkpoint each time. */
 const workflowOf = (count) => ({
@@ -50,24 +47,13 @@ export async function makeManyCheckpoints({ folder, open }, count) {
   return address;
 }
 
-function command(folder, variables, args) {
-  const env = { PATH: process.env.PATH, ...variables };
-  const options = { cwd: folder, env, maxBuffer: OUTPUT_BYTES_MAX };
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, [MAIN, ...args], options, (error, stdout) => {
-      if (error === null) resolve(stdout);
-      else reject(new Error(`${args.join(" ")}: ${error.message.slice(0, 2000)}${stdout.slice(0, 500)}`));
-    });
-  });
-}
-
 /** Shape: how many checkpoints there were and files went, and milliseconds of each command with the start of its process. */
 export async function measureMany({ folder, home, from, variables }) {
   const working = join(folder, "many");
   mkdirSync(working, { recursive: true });
   // Of its own: each copy of the task goes its own way.
   const own = { HOME: home, SPLASHDOWN_STATE_DIR: join(working, "state") };
-  const run = (...args) => command(working, { ...variables, ...own }, args);
+  const run = (...args) => runCommand(working, { ...variables, ...own }, args);
   const [copyMs] = await timed(() => run("store", "copy", TASK, "--from", from, "--to", variables.SPLASHDOWN_STORE));
   const [listMs, listed] = await timed(() => run("checkpoints", "list", TASK, "--json"));
   const prune = ["checkpoints", "prune", TASK, "--keep", String(KEPT)];

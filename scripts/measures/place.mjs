@@ -1,4 +1,5 @@
 // A folder of its own for each measurement, and Splashdown opened in it with the built program.
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +8,9 @@ import { openSplashdown } from "../../dist/index.js";
 import { createEnvironment } from "../../dist/runtime/environment.js";
 import { systemClock, systemRandom } from "../../dist/runtime/system-clock.js";
 import { openStore } from "../../dist/store/open-store.js";
+
+const MAIN = join(import.meta.dirname, "../../dist/cli/main.js");
+const OUTPUT_BYTES_MAX = 64 * 2 ** 20;
 
 /** Calls `act` with a fresh place on the disk that the temporary folder lies on, and removes it afterwards. */
 export async function inPlace(act) {
@@ -29,6 +33,18 @@ export async function inPlace(act) {
 export function openIn(folder, address) {
   const parts = { fileSystem: createNodeFileSystem(), clock: systemClock, random: systemRandom, workingFolder: folder };
   return openStore(address, { ...parts, platform: process.platform, userId: process.getuid?.() });
+}
+
+/** What the built program prints; rejects where it ends otherwise than well. */
+export function runCommand(folder, variables, args) {
+  const env = { PATH: process.env.PATH, ...variables };
+  const options = { cwd: folder, env, maxBuffer: OUTPUT_BYTES_MAX };
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [MAIN, ...args], options, (error, stdout) => {
+      if (error === null) resolve(stdout);
+      else reject(new Error(`${args.join(" ")}: ${error.message.slice(0, 2000)}${stdout.slice(0, 500)}`));
+    });
+  });
 }
 
 /** Shape: milliseconds, and what the work gave. */

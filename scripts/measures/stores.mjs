@@ -7,6 +7,7 @@ import { systemClock } from "../../dist/runtime/system-clock.js";
 import { openCachedStore } from "../../dist/store/cached-store.js";
 import { listKinds, openServers } from "../stores/servers.mjs";
 import { makeManyCheckpoints, measureMany } from "./many-checkpoints.mjs";
+import { makeManyTasks, measureTasks } from "./many-tasks.mjs";
 import { inPlace, openIn, timed, waitingChainOf } from "./place.mjs";
 
 /** What a step of the chain writes to the journal, about. */
@@ -105,25 +106,35 @@ async function measureStore(kind, { folder, servers, steps }) {
   return { store: kind, stepMs, bareMs, resumeMs, listMs, ...read, pruneMs };
 }
 
-/** A row per store to `onRow`, in the order of `kinds`; what cannot be started here is left out. `files`: to be pruned. */
-export async function measureStores({ steps, kinds, files = 0, onRow }) {
+/**
+ * A row per store to `onRow`, in the order of `kinds`; what cannot be started here is left out. `files`: checkpoints of a task
+ * to be pruned; `tasks`: to be looked at. 0 for none.
+ */
+export async function measureStores({ steps, kinds, files = 0, tasks = 0, onRow }) {
   for (const kind of kinds) if (driverOf(kind) === undefined) throw new Error(`no such store: ${kind}`);
   const here = await listKinds();
   await inPlace(async (origin) => {
-    const from = files === 0 ? undefined : await makeManyCheckpoints(origin, files);
-    for (const kind of kinds.filter((each) => here.includes(each)))
-      onRow(await measureKind(kind, { origin, from, steps }));
+    const many = files === 0 ? undefined : await makeManyCheckpoints(origin, files);
+    await inPlace(async (other) => {
+      const more = tasks === 0 ? undefined : await makeManyTasks(other, tasks);
+      for (const kind of kinds.filter((each) => here.includes(each)))
+        onRow(await measureKind(kind, { steps, many: withHome(origin, many), more: withHome(other, more) }));
+    });
   });
 }
 
-async function measureKind(kind, { origin, from, steps }) {
+/** Where tasks were made, and whose key is theirs. */
+const withHome = ({ folder }, from) => from && { from, home: join(folder, "home") };
+
+async function measureKind(kind, { steps, many, more }) {
   const servers = await openServers(kind);
   try {
     return await inPlace(async ({ folder }) => {
       const row = await measureStore(kind, { folder, servers, steps });
-      if (from === undefined) return row;
-      const variables = variablesOf(servers, { kind, prefix: "many_" });
-      return { ...row, many: await measureMany({ folder, home: join(origin.folder, "home"), from, variables }) };
+      const place = (prefix) => ({ folder, variables: variablesOf(servers, { kind, prefix }) });
+      if (many !== undefined) row.many = await measureMany({ ...place("many_"), ...many });
+      if (more !== undefined) row.tasks = await measureTasks({ ...place("tasks_"), ...more });
+      return row;
     });
   } finally {
     await servers.close();
