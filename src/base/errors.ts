@@ -74,8 +74,10 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** The text of any thrown value. */
+/** The text of any thrown value; of an error that only gathers others, as where a host has several addresses, theirs. */
 export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "")
+    return [...new Set(error.errors.map(messageOf))].join("; ");
   return error instanceof Error ? error.message : String(error);
 }
 

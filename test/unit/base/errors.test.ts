@@ -126,6 +126,9 @@ describe("SplashdownError", () => {
       "text",
       "undefined",
     ]);
+    const refused = ["refused at ::1", "refused at 127.0.0.1", "refused at ::1"].map((text) => new Error(text));
+    expect(messageOf(new AggregateError(refused))).toBe("refused at ::1; refused at 127.0.0.1");
+    expect(messageOf(new AggregateError(refused, "all of them"))).toBe("all of them");
   });
 
   it("B1: a mistake of ours is INTERNAL", () => {
