@@ -3,7 +3,8 @@
  *
  * Durable on return: a server that acknowledges before it has synced (`synchronous_commit` or `fsync` off) is refused.
  * A statement whose connection ends is an unknown outcome: only what reads, and what was never sent, is tried again, and
- * so is a transaction until its commit is sent. Tries end after `LIMITS.storeRetryMs`.
+ * so is a transaction until its commit is sent; a server with too many connections is asked for one again. Tries end after
+ * `LIMITS.storeRetryMs`.
  */
 import type { Client, Pool, PoolClient } from "pg";
 import type { Clock } from "../base/clock.js";
@@ -160,8 +161,10 @@ export class PostgresDatabase implements SqlDatabase {
         return await run();
       } catch (error) {
         const coded = error instanceof NotSent ? error.reason : computePostgresError(error, place);
+        const isSent = !(error instanceof NotSent);
+        const isCrowded = !isSent && isErrorCode(coded, "STORE_BUSY");
         const isLost = isErrorCode(coded, "STORE_UNREACHABLE") && this.#isKnown;
-        const isWorthIt = isToTryAgain(error) || (isLost && (error instanceof NotSent || isHarmless()));
+        const isWorthIt = isToTryAgain(error) || isCrowded || (isLost && (!isSent || isHarmless()));
         if (!isWorthIt || clock.monotonicMs() >= end) throw coded;
       }
       await clock.sleep(RETRY_PAUSE_MS);

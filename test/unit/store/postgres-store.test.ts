@@ -3,8 +3,9 @@ import { createServer, connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { CachedStore } from "../../../src/store/cached-store.js";
 import { openStore } from "../../../src/store/open-store.js";
+import { errorCodeOf, messageOf } from "../../../src/base/errors.js";
+import { LIMITS } from "../../../src/base/limits.js";
 import { openPostgres } from "../../../src/store/postgres-database.js";
-import { openPglite } from "../../../src/store/pglite-database.js";
 import type { Store, TaskStore } from "../../../src/store/contract.js";
 import { FACTS } from "../../conformance/store-case.js";
 import { HandCache } from "../../support/hand-cache.js";
@@ -269,6 +270,83 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
     }
   });
 
+  /** What opening it as that role says, and how long was waited for it; each wait lasts until it may last no longer. */
+  async function refuse(role: string, more = "") {
+    const url = new URL(server.url + more);
+    url.username = role;
+    let waitedMs = 0;
+    const clock = {
+      ...realClock,
+      monotonicMs: () => waitedMs,
+      sleep: async () => void (waitedMs += LIMITS.storeRetryMs),
+    };
+    const error: unknown = await openPostgres({ url: url.href, place: "postgres://here", clock, channel: "c" }).then(
+      (database) => database.close(),
+      (reason: unknown) => reason,
+    );
+    return { error, waitedMs };
+  }
+
+  it("says by name that a password is wrong, that there is no TLS, and that the server lies nowhere", async () => {
+    server.requirePassword("locked", "right");
+    const cases = [
+      { role: "locked", says: "password authentication failed" },
+      { role: "postgres", more: "?sslmode=verify-full", says: "does not support SSL" },
+      { role: "nobody", says: 'role "nobody" does not exist' },
+    ];
+    for (const { role, more, says } of cases)
+      await until(`${says} is said`, async () => {
+        const { error, waitedMs } = await refuse(role, more);
+        expect(JSON.stringify(error)).not.toContain("a-password");
+        // The server may take a moment to read its rules again.
+        return messageOf(error).includes(says) && errorCodeOf(error) === "STORE_UNREACHABLE" && waitedMs === 0;
+      });
+    // By name it has two addresses, and neither may go unsaid.
+    const { store } = open("postgres://me@localhost:1/db");
+    await expect(store.tasks()).rejects.toMatchObject({ message: expect.stringContaining("127.0.0.1:1") as string });
+  });
+
+  it("waits for a server that has no connection left, and takes the one that comes free", async () => {
+    server.query("CREATE ROLE crowded LOGIN CONNECTION LIMIT 0");
+    const { error, waitedMs } = await refuse("crowded");
+    expect(error).toMatchObject({ code: "STORE_BUSY", details: { sqlstate: "53300" } });
+    expect(waitedMs).toBe(LIMITS.storeRetryMs);
+    const opening = openPostgres({
+      url: server.url.replace("postgres:a-password", "crowded"),
+      place: "postgres://here",
+      clock: {
+        ...realClock,
+        // The first wait ends when there is room.
+        sleep: async () => void server.query("ALTER ROLE crowded CONNECTION LIMIT 2"),
+      },
+      channel: "c",
+    });
+    expect(await (await opening).query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await (await opening).close();
+  });
+
+  it("is read where nothing may be written, as on a standby, and says so of every change", async () => {
+    const { store, prefix } = open();
+    const task = await create(store);
+    await task.putOnce("note", Buffer.from("kept"));
+    server.query("CREATE ROLE reader LOGIN SUPERUSER");
+    server.query("ALTER ROLE reader SET default_transaction_read_only = on");
+    const { store: standby } = open(server.url.replace("postgres:a-password", "reader"), prefix);
+    const seen = await standby.task("task");
+    expect(Buffer.from((await seen?.get("note")) ?? []).toString()).toBe("kept");
+    expect((await seen?.ownerState())?.state).toBe("none");
+    const changes = [
+      () => seen?.claim(),
+      () => seen?.putOnce("other", Buffer.from("x")),
+      () => standby.createTask("other"),
+      () => standby.probe(),
+    ];
+    for (const change of changes)
+      await expect(change()).rejects.toMatchObject({ code: "STORE_UNWRITABLE", details: { sqlstate: "25006" } });
+    const { store: empty } = open(server.url.replace("postgres:a-password", "reader"));
+    await expect(empty.tasks()).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
+  });
+
   it("shows checkpoints to who queries", async () => {
     const { store, prefix } = open();
     const task = await create(store);
@@ -303,28 +381,5 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
     await task.remove("checkpoint_10.json");
     expect((await task.list("checkpoint")).map(({ key }) => key)).toEqual(["checkpoint_1.json", "checkpoint_2.json"]);
     expect(await task.list("checkpoint_x")).toEqual([]);
-  });
-
-  it("names the command to type when the package is not there", async () => {
-    const missing = () => Promise.reject(new Error("Cannot find package"));
-    const parts = { url: server.url, place: "postgres://here", clock: realClock, channel: "c", load: missing };
-    await expect(openPostgres(parts)).rejects.toMatchObject({
-      code: "STORE_UNSUPPORTED",
-      message: expect.stringContaining("npm install pg") as string,
-    });
-    const pglite = openPglite({
-      folder: "/x",
-      place: "pglite:x",
-      channel: "c",
-      isThere: async () => false,
-      move: async () => undefined,
-      createTemp: () => "/y",
-      release: async () => undefined,
-      load: missing,
-    });
-    await expect(pglite).rejects.toMatchObject({
-      code: "STORE_UNSUPPORTED",
-      message: expect.stringContaining("npm install @electric-sql/pglite") as string,
-    });
   });
 });

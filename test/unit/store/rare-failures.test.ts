@@ -10,6 +10,8 @@ import { isSealedText, readClearHeader } from "../../../src/store/clear-header.j
 import { openPgliteStore, openPostgresStore, openSqliteStore } from "../../../src/store/open-sql-store.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { createOwnerFolder } from "../../../src/store/owner-place.js";
+import { openPglite } from "../../../src/store/pglite-database.js";
+import { openPostgres } from "../../../src/store/postgres-database.js";
 import { computePgliteError } from "../../../src/store/postgres-dialect.js";
 import { openAlone } from "../../../src/store/single-opener.js";
 import { createSocketPresence } from "../../../src/store/socket-presence.js";
@@ -181,6 +183,36 @@ describe("a store in a database", () => {
       message: expect.stringContaining("/x") as unknown,
     });
     expect(closed).toBe(1);
+  });
+
+  it("names the command to type when a package is not there", async () => {
+    const load = () => Promise.reject(new Error("Cannot find package"));
+    const postgres = openPostgres({
+      url: "postgres://h",
+      place: "postgres://h",
+      clock: new FakeClock(),
+      channel: "c",
+      load,
+    });
+    const pglite = openPglite({
+      folder: "/x",
+      place: "pglite:x",
+      channel: "c",
+      isThere: async () => false,
+      move: async () => undefined,
+      createTemp: () => "/y",
+      release: async () => undefined,
+      load,
+    });
+    for (const [opening, name] of [
+      [postgres, "pg"],
+      [pglite, "@electric-sql/pglite"],
+    ] as const)
+      await expect(opening).rejects.toMatchObject({
+        code: "STORE_UNSUPPORTED",
+        message: expect.stringContaining(`npm install ${name}`) as unknown,
+        details: { package: name },
+      });
   });
 
   it("keeps a code of ours, and gives PGlite's failures one", () => {
