@@ -5,7 +5,7 @@
  * and the tests say so.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findFreePort } from "./free-port.js";
@@ -29,6 +29,12 @@ export const WITHOUT_POSTGRES =
     ? ", left out: no programs of Postgres here, and SPLASHDOWN_POSTGRES_BIN names none"
     : "";
 
+/** Folders that everybody may enter: what it writes lies in the one, its log in files of 1 MB in the other. */
+export interface ServerPlaces {
+  readonly within?: string;
+  readonly logWithin?: string;
+}
+
 export class PostgresServer {
   readonly folder: string;
   readonly #binaries: string;
@@ -41,14 +47,29 @@ export class PostgresServer {
     this.folder = mkdtempSync(join(within, "splashdown-pg-"));
   }
 
-  /** Made and started; `settings` as in `-c NAME=VALUE`; `within` a folder that everybody may enter. */
-  static async start(settings: readonly string[] = [], within = tmpdir()): Promise<PostgresServer> {
+  /** Made and started; `settings` as in `-c NAME=VALUE`. */
+  static async start(settings: readonly string[] = [], places: ServerPlaces = {}): Promise<PostgresServer> {
     const binaries = findPostgres();
     if (binaries === undefined) throw new Error("no Postgres here");
+    const { within = tmpdir(), logWithin } = places;
     const server = new PostgresServer(binaries, within);
     const data = join(server.folder, "data");
-    if (isRoot()) execFileSync("chown", [USER, server.folder]);
-    server.#execute("initdb", ["-D", data, "-A", "trust", "-U", USER, "--no-sync", "-E", "UTF8", "--locale=C"]);
+    const log = logWithin === undefined ? undefined : mkdtempSync(join(logWithin, "splashdown-pg-log-"));
+    if (isRoot()) execFileSync("chown", [USER, server.folder, ...(log === undefined ? [] : [log])]);
+    const apart = log === undefined ? [] : ["--waldir", log, "--wal-segsize", "1"];
+    server.#execute("initdb", [
+      "-D",
+      data,
+      "-A",
+      "trust",
+      "-U",
+      USER,
+      "--no-sync",
+      "-E",
+      "UTF8",
+      "--locale=C",
+      ...apart,
+    ]);
     server.#port = await findFreePort();
     await server.start(settings);
     return server;
@@ -93,6 +114,14 @@ export class PostgresServer {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
     }).trim();
+  }
+
+  /** From now on that role, which is made, comes in by this password alone. */
+  requirePassword(role: string, password: string): void {
+    this.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
+    const rules = join(this.folder, "data", "pg_hba.conf");
+    writeFileSync(rules, `host all ${role} 127.0.0.1/32 scram-sha-256\n${readFileSync(rules, "utf8")}`);
+    this.query("SELECT pg_reload_conf()");
   }
 
   async remove(): Promise<void> {

@@ -1,6 +1,6 @@
 /** A disk that is really full: a file system of its own in memory, whose size a test sets while it is used. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -9,6 +9,7 @@ const ROOMY = "size=1g";
 export class SmallDisk {
   /** Anybody may enter it: a database server is another user. */
   readonly path = mkdtempSync(join(tmpdir(), "splashdown-disk-"));
+  readonly #elsewhere: string[] = [];
 
   private constructor() {
     chmodSync(this.path, 0o755);
@@ -33,7 +34,16 @@ export class SmallDisk {
     this.#resize(ROOMY);
   }
 
+  /** A file of it that takes no room here: it lies in another folder, and only what is made beside it is on this disk. */
+  layElsewhere(name: string, folder: string): void {
+    const [here, there] = [join(this.path, name), join(folder, name)];
+    for (const path of [here, there]) writeFileSync(path, "", { mode: 0o600 });
+    if (!mount(["--bind", there, here])) throw new Error(`${there} cannot be mounted at ${here}`);
+    this.#elsewhere.push(here);
+  }
+
   remove(): void {
+    for (const path of this.#elsewhere) spawnSync("umount", [path]);
     spawnSync("umount", [this.path]);
     rmSync(this.path, { recursive: true, force: true });
   }

@@ -1,6 +1,7 @@
 /** The stores that the stories are told on, each as a place whose environment names one of its own. */
+import { mkdtempSync, rmSync } from "node:fs";
 import { cp } from "node:fs/promises";
-import { hostname } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { sha256Hex } from "../../../src/base/digest.js";
@@ -17,14 +18,16 @@ export interface StoreKind {
   readonly kind: "file" | "sqlite" | "pglite" | "postgres" | "postgres behind redis";
   /** Several processes may have it open. */
   readonly isShared: boolean;
+  /** Its database has a log that can lie on a disk of its own. */
+  readonly hasLog?: boolean;
 }
 
 /** Without its binaries on this machine there is no Postgres to run on. */
 export const STORE_KINDS: readonly StoreKind[] = [
   { kind: "file", isShared: true },
-  { kind: "sqlite", isShared: true },
+  { kind: "sqlite", isShared: true, hasLog: true },
   { kind: "pglite", isShared: false },
-  ...(findPostgres() === undefined ? [] : [{ kind: "postgres", isShared: true } as const]),
+  ...(findPostgres() === undefined ? [] : [{ kind: "postgres", isShared: true, hasLog: true } as const]),
 ];
 
 let server: Promise<PostgresServer> | undefined;
@@ -34,21 +37,36 @@ let count = 0;
 
 /** Beside the others in the long form alone; without both servers on this machine there is none. */
 export const CACHED_KINDS: readonly StoreKind[] =
-  findPostgres() === undefined || findRedis() === undefined ? [] : [{ kind: "postgres behind redis", isShared: true }];
+  findPostgres() === undefined || findRedis() === undefined
+    ? []
+    : [{ kind: "postgres behind redis", isShared: true, hasLog: true }];
+
+/** What lies on a disk that a story fills: all of the store, or its database's log. */
+export interface DiskGround {
+  readonly disk: SmallDisk;
+  /** A server whose disk was full may have ended. */
+  readonly startAgain?: () => Promise<void>;
+}
 
 /** A place, and its store as the contract has it. */
 export class StorePlace extends CommandPlace {
-  readonly #disk: SmallDisk | undefined;
+  readonly #ground: DiskGround | undefined;
 
-  constructor(env: Readonly<Record<string, string>>, disk?: SmallDisk) {
+  constructor(env: Readonly<Record<string, string>>, ground?: DiskGround) {
     super(env);
-    this.#disk = disk;
+    this.#ground = ground;
   }
 
-  /** What the store lies on, for a story that asked for it. */
+  /** What the store, or its log, lies on, for a story that asked for it. */
   get disk(): SmallDisk {
-    if (this.#disk === undefined) throw new Error("the story did not ask for a disk");
-    return this.#disk;
+    if (this.#ground === undefined) throw new Error("the story did not ask for a disk");
+    return this.#ground.disk;
+  }
+
+  /** On the disk; whoever serves the store is there again. */
+  async makeRoom(): Promise<void> {
+    this.disk.makeRoom();
+    await this.#ground?.startAgain?.();
   }
 
   /** Opens the store in this process; nobody else may have it open where one process at a time may. */
@@ -105,22 +123,45 @@ export async function openStorePlace({ kind }: StoreKind): Promise<StorePlace> {
   return place;
 }
 
-/** The same with the store on a disk of its own, a server's data too; `undefined` where none can be mounted. */
-export async function openDiskPlace({ kind }: StoreKind): Promise<StorePlace | undefined> {
+/** The same with the store or its log on a disk of its own; `undefined` where none can be mounted. */
+export async function openDiskPlace({ kind }: StoreKind, what: "store" | "log"): Promise<StorePlace | undefined> {
   const disk = SmallDisk.mount();
   if (disk === undefined) return undefined;
   onTestFinished(() => disk.remove());
-  const place = new StorePlace({ SPLASHDOWN_STORE: await addressOn(disk, kind), ...(await cacheOf(kind)) }, disk);
+  const { address, ...ground } = await (what === "store" ? groundOf(disk, kind) : logGroundOf(disk, kind));
+  const place = new StorePlace({ SPLASHDOWN_STORE: address, ...(await cacheOf(kind)) }, ground);
   onTestFinished(() => place.remove());
   if (kind === "pglite") await layPglite(disk.path);
   return place;
 }
 
-async function addressOn(disk: SmallDisk, kind: StoreKind["kind"]): Promise<string> {
-  if (kind !== "postgres" && kind !== "postgres behind redis") return LOCAL[kind].replace("outputs", disk.path);
-  const own = await PostgresServer.start([], disk.path);
+interface AddressedGround extends DiskGround {
+  readonly address: string;
+}
+
+async function groundOf(disk: SmallDisk, kind: StoreKind["kind"]): Promise<AddressedGround> {
+  if (kind !== "postgres" && kind !== "postgres behind redis")
+    return { disk, address: LOCAL[kind].replace("outputs", disk.path) };
+  const own = await PostgresServer.start([], { within: disk.path });
   onTestFinished(() => own.remove());
-  return own.url;
+  return { disk, address: own.url };
+}
+
+/** SQLite's log lies where its file's name does. */
+async function logGroundOf(disk: SmallDisk, kind: StoreKind["kind"]): Promise<AddressedGround> {
+  if (kind === "sqlite") {
+    const folder = mkdtempSync(join(tmpdir(), "splashdown-roomy-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    disk.layElsewhere("tasks.db", folder);
+    return { disk, address: LOCAL.sqlite.replace("outputs", disk.path) };
+  }
+  const own = await PostgresServer.start([], { logWithin: disk.path });
+  onTestFinished(() => own.remove());
+  const startAgain = async () => {
+    await own.stop();
+    await own.start();
+  };
+  return { disk, address: own.url, startAgain };
 }
 
 async function cacheOf(kind: StoreKind["kind"]): Promise<Record<string, string>> {

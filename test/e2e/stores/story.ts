@@ -8,7 +8,10 @@ export interface Story {
   readonly isShort?: boolean;
   /** Left out where one process at a time may open the store. */
   readonly needsSharing?: boolean;
-  /** Its store lies on a disk whose size the story sets; left out where nothing can be mounted. */
-  readonly needsDisk?: boolean;
+  /**
+   * Its store lies on a disk whose size the story sets, or the database's log alone does, where it has one that can lie apart;
+   * left out where nothing can be mounted.
+   */
+  readonly needsDisk?: "store" | "log";
   readonly tell: (place: StorePlace, store: StoreKind) => Promise<void>;
 }
