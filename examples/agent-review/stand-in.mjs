@@ -109,6 +109,20 @@ const SPEECH = {
   },
 };
 
+/** What each says, and ends with, where it is to go on in a session that is not there; copilot begins one of that name. */
+const LOST = {
+  claude: [{ errors: [`No conversation found with session ID: ${session}`] }, "", 1],
+  codex: [undefined, `Error: thread/resume: thread/resume failed: no rollout found for thread id ${session}\n`, 1],
+  gemini: [undefined, `Error resuming session: Invalid session identifier "${session}".\n`, 42],
+};
+if (process.env.LOST && LOST[kind] && (after("--resume") ?? after("resume"))) {
+  const [line, words, status] = LOST[kind];
+  const result = { type: "result", subtype: "error_during_execution", is_error: true, num_turns: 0, session_id: "new" };
+  if (line) say({ ...result, ...line });
+  process.stderr.write(words);
+  process.exit(status);
+}
+
 process.stdout.write("a word for people\n");
 const { begin, work, end } = SPEECH[kind];
 begin();

@@ -11,7 +11,9 @@
  * Units: tokens, estimated as four characters each. Source: DESIGN section 5, seed 003 (context of a specialist).
  */
 import type { JsonValue } from "../base/json.js";
+import { formatCount } from "../base/plain-text.js";
 import { CHARACTERS_PER_TOKEN } from "../engine/views/context-view.js";
+import { nameOfPath, parentPathOf } from "../engine/events/identity.js";
 import type { StepWork } from "../engine/ports.js";
 
 /** A result is not cut to less. */
@@ -24,13 +26,39 @@ const FEEDBACK_SHARE = 0.25;
  * Units: `tokensMax` in tokens.
  */
 export function writeBriefing(work: StepWork, prompt: string, tokensMax: number): string {
-  const fixed = [describeTask(work), describePhase(work), describeInput(work)];
+  return write(work, [describeTask(work), describePhase(work), describeInput(work)], { prompt, tokensMax });
+}
+
+interface OwnPart {
+  readonly prompt: string;
+  readonly tokensMax: number;
+}
+
+function write(work: StepWork, fixed: readonly string[], { prompt, tokensMax }: OwnPart): string {
   const own = `# Your part: ${work.step.name}\n\n${prompt}${describeUncertainties(work)}`;
   const part = addGuidance(own, work.guidance);
   const budget = Math.max(0, tokensMax * CHARACTERS_PER_TOKEN - lengthOf([...fixed, part]));
   const feedback = describeFeedback(work, Math.floor(budget * FEEDBACK_SHARE));
   const results = describeResults(work, budget - lengthOf([feedback]));
   return [...fixed, results, feedback, part].filter((text) => text !== "").join("\n\n");
+}
+
+const GOES_ON =
+  "Your last answer was judged. Go on in this conversation: what you were told before still counts, and this is what is new.";
+
+/**
+ * Writes what is new for a specialist that goes on in the conversation of its last iteration: what the others of the phase
+ * found since, the feedback, its part and what people said.
+ *
+ * Units: `tokensMax` in tokens.
+ */
+export function writeFollowUp(work: StepWork, prompt: string, tokensMax: number): string {
+  const { phase, rendered, step, outputs } = work;
+  const uses = Array.isArray(rendered["uses"]) ? rendered["uses"].map(String) : [];
+  const others = uses.filter((path) => path !== step.path && parentPathOf(path) === parentPathOf(step.path));
+  const since = others.map((path) => [nameOfPath(path), outputs[nameOfPath(path)] ?? null] as const);
+  const head = `# Phase ${phase.number}: ${phase.name}, iteration ${phase.iteration}\n\n${GOES_ON}`;
+  return write({ ...work, outputs: Object.fromEntries(since) }, [head], { prompt, tokensMax });
 }
 
 const GUIDANCE_HEAD =
@@ -83,7 +111,8 @@ function describeFeedback({ feedback, phase }: StepWork, charactersMax: number):
     shown.push(cutHead(point, Math.max(charactersMax, TOKENS_WORTH_SHOWING * CHARACTERS_PER_TOKEN)));
   }
   const more = feedback.length - shown.length;
-  const rest = more === 0 ? "" : `\n\n(${more} more points were left out here to keep to the budget.)`;
+  const points = `${formatCount(more, "more point")} ${more === 1 ? "was" : "were"} left out`;
+  const rest = more === 0 ? "" : `\n\n(${points} here to keep to the budget.)`;
   return `# Feedback on iteration ${phase.iteration - 1}\n\n${listOf(shown)}${rest}`;
 }
 
@@ -102,8 +131,8 @@ function describeResults(work: StepWork, charactersMax: number): string {
     if (result.text.length <= left) shown.set(result, result.text);
     else if (left >= TOKENS_WORTH_SHOWING * CHARACTERS_PER_TOKEN) {
       shown.set(result, cutHead(result.text, left));
-      notes.push(`${result.title}: the first ${tokensOf(left)} of ${tokensOf(result.text.length)} tokens are shown`);
-    } else notes.push(`${result.title}: left out, ${tokensOf(result.text.length)} tokens`);
+      notes.push(`${result.title}: the first ${tokensOf(left)} of ${formatTokens(result.text.length)} are shown`);
+    } else notes.push(`${result.title}: left out, ${formatTokens(result.text.length)}`);
     left = Math.max(0, left - result.text.length);
   }
   const parts = results.flatMap((result) => {
@@ -144,6 +173,10 @@ function cutHead(text: string, charactersMax: number): string {
 
 function tokensOf(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+function formatTokens(characters: number): string {
+  return formatCount(tokensOf(characters), "token");
 }
 
 function listOf(items: readonly string[]): string {

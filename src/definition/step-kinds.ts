@@ -60,7 +60,7 @@ const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
     ] as const),
   ],
   cli: [
-    ...(["cli", "model", "system_prompt", "prompt", "briefing", "args", "env", "environment"] as const),
+    ...(["cli", "session", "model", "system_prompt", "prompt", "briefing", "args", "env", "environment"] as const),
     ...(["working_dir", "folder", "probe"] as const),
   ],
   set: ["value", "values", "output_type"],

@@ -152,6 +152,8 @@ export interface CliStep extends StepBase {
   readonly kind: "cli";
   /** Name of its profile in the settings. */
   readonly cli: string;
+  /** What a next visit of the step does with the session of the visit before. */
+  readonly session: "continue" | "fresh";
   readonly model?: Template;
   readonly systemPrompt?: Template;
   readonly prompt: Template;

@@ -75,6 +75,8 @@ export interface StepWork {
   /** Where a part of a template of the step is written; `undefined` where nobody knows. */
   readonly locate: (part: TextPart) => WrittenPlace | undefined;
   readonly milestone?: { readonly name: string; readonly state: JsonValue };
+  /** That of the visit before, for an agent that goes on in its session. */
+  readonly earlierMilestone?: { readonly name: string; readonly state: JsonValue };
   readonly turns: readonly JsonValue[];
   /** Calls of tools by name of the call; one without a result may be made again. */
   readonly tools: ReadonlyMap<string, { readonly result?: JsonValue }>;

@@ -23,7 +23,7 @@ const KIND_FIELDS: { readonly [K in StepKind]: object } = {
   script: { command: [], environment: {} },
   function: { function: "@root/work" },
   model: { provider: "scripted", prompt: "" },
-  cli: { cli: "claude", prompt: "", arguments: [], environment: {} },
+  cli: { cli: "claude", session: "fresh", prompt: "", arguments: [], environment: {} },
   set: { outputType: "auto" },
   wait: { duration: 1 },
   human_gate: { prompt: "", options: [] },

@@ -1,5 +1,6 @@
 /** Normalised definitions for tests of the engine, with the loader's defaults filled in. */
 import type {
+  CliStep,
   CommandStep,
   DagScope,
   ForEachScope,
@@ -47,6 +48,12 @@ export function model(name: string, options: Options<ModelStep> = {}): ModelStep
 /** A command step: external unless told otherwise. */
 export function command(name: string, options: Options<CommandStep> = {}): CommandStep {
   return { ...step, kind: "command", name, command: ["do", name], environment: {}, effects: "external", ...options };
+}
+
+/** An installed agent's step. */
+export function cli(name: string, options: Options<CliStep> = {}): CliStep {
+  const own = { kind: "cli", cli: "claude", session: "fresh", prompt: "go", arguments: [], environment: {} } as const;
+  return { ...step, ...own, name, effects: "external", ...options };
 }
 
 /** A function step of which nothing is known: external, and it has no child that waits for `spawned`. */

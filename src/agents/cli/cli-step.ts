@@ -1,14 +1,15 @@
 /**
  * Mercury as an installed agent: claude, codex, gemini, copilot, or one that speaks like them.
  *
- * The agent's session is a milestone of the step: a later attempt, after a failure or a crash, goes on in it. What the
- * agent did to files and the world is its own: the step acts on the world until it says otherwise.
+ * A later attempt, after a failure or a crash, goes on in the agent's session (see agent-session.ts), and so does the next
+ * iteration: it is told what is new. Where the session is gone it begins anew, with the whole briefing. What the agent did
+ * to files and the world is its own: the step acts on the world until it says otherwise.
  * A specialist of a phase is briefed and reports on itself as a model does, in its final text; one that gives its output
  * alone has said nothing of its confidence, and is not called again for that.
  * Shape of the output: that of its report; else, with a declared output, the JSON value in the final text; else
  * `{result: text}`.
  */
-import { SplashdownError } from "../../base/errors.js";
+import { assert, SplashdownError } from "../../base/errors.js";
 import { sha256Hex } from "../../base/digest.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
@@ -18,7 +19,7 @@ import type { StepOutcome, StepSink, StepWork } from "../../engine/ports.js";
 import { LineSplitter } from "../../process/capture.js";
 import type { ChildResult } from "../../process/contract.js";
 import { findJson } from "../answer-text.js";
-import { addGuidance, writeBriefing } from "../briefing.js";
+import { addGuidance, writeBriefing, writeFollowUp } from "../briefing.js";
 import { exitError, runChild } from "../child-run.js";
 import type { PerformerDeps } from "../contract.js";
 import { outcomeOfError, outputInvalid } from "../failure.js";
@@ -27,22 +28,42 @@ import { requireDeclaredOutput } from "../output-check.js";
 import { parsePlainValue } from "../plain-value.js";
 import { parseReport, type CompletedOutcome } from "../report.js";
 import { completeWith, readSelfReport, REPORT_FORM, reportedOutput, unassessed } from "../self-report.js";
+import { findSession, isSessionLost, keepSession, usageSince, type AgentSession } from "./agent-session.js";
 import type { CliResult, LineReader } from "./line-readers.js";
-import { findProfile, type CliCall } from "./profiles.js";
+import { findProfile, type CliCall, type CliProfile } from "./profiles.js";
 
 interface Attempt {
   readonly sink: StepSink;
   readonly signal: AbortSignal;
 }
 
-export async function performCli(deps: PerformerDeps, work: StepWork, { sink, signal }: Attempt): Promise<StepOutcome> {
+export async function performCli(deps: PerformerDeps, work: StepWork, attempt: Attempt): Promise<StepOutcome> {
+  const { cli } = work.definition as CliStep;
+  const known = findSession(work, cli);
+  const ended = await callAgent(deps, work, { ...attempt, session: known });
+  if (ended !== "session lost") return ended;
+  const told = `the session ${known?.id ?? ""} of ${cli} is gone: it was told everything anew in another one`;
+  deps.log.warn(`step ${work.step.path}: ${told}`);
+  const outcome = await callAgent(deps, work, { ...attempt, session: undefined });
+  assert(outcome !== "session lost", "a call that begins a session has none to lose");
+  return outcome.status === "completed" ? { ...outcome, factors: [...(outcome.factors ?? []), told] } : outcome;
+}
+
+interface AgentCall extends Attempt {
+  readonly session: AgentSession | undefined;
+}
+
+async function callAgent(
+  deps: PerformerDeps,
+  work: StepWork,
+  { sink, signal, session }: AgentCall,
+): Promise<StepOutcome | "session lost"> {
   const { cli } = work.definition as CliStep;
   const profile = findProfile(deps.cliAgents, cli);
-  const before = sessionOf(work, cli);
-  const call = callOf(work, before?.id);
+  const call = callOf(work, profile, session);
   const { arguments: parameters, input } = profile.format(call);
   const command = [...profile.command, ...parameters];
-  const hearing = new Hearing(profile.createReader(call), { cli, sink, known: before?.id });
+  const hearing = new Hearing(profile.createReader(call), { cli, sink, session });
   const lines = new LineSplitter(hearing.take, LIMITS.toolMessageBytesMax);
   const result = await runChild(deps, {
     work,
@@ -58,22 +79,22 @@ export async function performCli(deps: PerformerDeps, work: StepWork, { sink, si
   await hearing.settled();
   if ("status" in result) return result;
   const said = hearing.result();
+  if (session !== undefined && !hearing.hasSpoken && isSessionLost(result, said)) return "session lost";
   if (profile.isUsageOfSession !== true) return judge(deps, work, { command, result, said });
-  const outcome = await judge(deps, work, { command, result, said: { ...said, usage: since(before, said.usage) } });
-  // The next attempt is told these tokens again.
-  if (outcome.status === "failed" && said.usage.tokensIn > 0) await hearing.count(said.usage);
-  return outcome;
+  // The next call is told these tokens again.
+  if (said.usage.tokensIn > 0) await hearing.count(said.usage);
+  return judge(deps, work, { command, result, said: { ...said, usage: usageSince(session, said.usage) } });
 }
 
-function callOf(work: StepWork, session: string | undefined): CliCall {
+function callOf(work: StepWork, profile: CliProfile, session: AgentSession | undefined): CliCall {
   const { system_prompt: systemPrompt, model, arguments: more } = work.rendered;
-  const prompt = promptOf(work);
+  const prompt = promptOf(work, session?.isOfEarlierVisit === true && profile.beginsLostSession !== true);
   return {
-    prompt: session === undefined ? prompt : `${GO_ON}\n\n${prompt}`,
+    prompt: work.milestone === undefined ? prompt : `${GO_ON}\n\n${prompt}`,
     systemPrompt: optionalText(systemPrompt),
     model: optionalText(model),
-    session,
-    chosenSession: session ?? uuidOf(work.step.idempotencyKey),
+    session: session?.id,
+    chosenSession: session?.id ?? uuidOf(work.step.idempotencyKey),
     more: Array.isArray(more) ? more.map(String) : [],
   };
 }
@@ -85,71 +106,61 @@ function uuidOf(text: string): string {
   return `${a}-${b}-8${c}-8${d}-${e}`;
 }
 
-function promptOf(work: StepWork): string {
+function promptOf(work: StepWork, knowsBriefing: boolean): string {
   const { briefingTokensMax } = work.definition as CliStep;
   const text = textOf(work.rendered["prompt"]);
   // Each run of the agent is told all of it: nobody knows what its session has seen.
   const guidance = work.guidanceNow();
   if (briefingTokensMax === undefined) return addGuidance(text, guidance);
-  return `${writeBriefing({ ...work, guidance }, text, briefingTokensMax)}\n\n${REPORT_FORM}`;
+  const write = knowsBriefing ? writeFollowUp : writeBriefing;
+  return `${write({ ...work, guidance }, text, briefingTokensMax)}\n\n${REPORT_FORM}`;
 }
 
 const GO_ON =
   "You were interrupted while you worked on the following. Look at what you have done already and go on from there; do not do it twice.";
 
-/** A session of an earlier attempt, and the tokens that were counted of it. */
-interface EarlierSession {
-  readonly id: string;
-  readonly tokensIn: number;
-  readonly tokensOut: number;
-}
-
-function sessionOf({ milestone }: StepWork, cli: string): EarlierSession | undefined {
-  const state = milestone?.state;
-  if (!isJsonObject(state) || state["cli"] !== cli) return undefined;
-  const { session: id, tokens_in: tokensIn, tokens_out: tokensOut } = state;
-  if (typeof id !== "string") return undefined;
-  return { id, tokensIn: Number(tokensIn ?? 0), tokensOut: Number(tokensOut ?? 0) };
-}
-
-function since(before: EarlierSession | undefined, usage: Usage): Usage {
-  const { tokensIn = 0, tokensOut = 0 } = before ?? {};
-  return {
-    ...usage,
-    tokensIn: Math.max(0, usage.tokensIn - tokensIn),
-    tokensOut: Math.max(0, usage.tokensOut - tokensOut),
-  };
-}
-
 interface HearingOptions {
   readonly cli: string;
   readonly sink: StepSink;
   /** The session that goes on. */
-  readonly known: string | undefined;
+  readonly session: AgentSession | undefined;
 }
+
+const NO_TOKENS = { tokensIn: 0, tokensOut: 0 } as const;
 
 /** Takes the lines one after the other; a new session is durable before the next line is read. */
 class Hearing {
-  #session: string | undefined;
+  /** The one that is kept with this visit. */
+  #kept: string | undefined;
+  #hasSpoken = false;
   #work: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly reader: LineReader,
     private readonly options: HearingOptions,
   ) {
-    this.#session = options.known;
+    if (options.session?.isInterrupted === true) this.#kept = options.session.id;
   }
 
   readonly take = (line: string): void => {
     const value = parseLine(line);
     if (value === undefined || !isJsonObject(value)) return;
-    const { session, message } = this.reader.take(value);
-    const { cli, sink } = this.options;
-    if (message !== undefined) this.#then(() => sink.progress({ message }));
-    if (session === undefined || session === this.#session) return;
-    this.#session = session;
-    this.#then(() => sink.milestone("session", { cli, session }));
+    const { session: id, message } = this.reader.take(value);
+    const { cli, sink, session } = this.options;
+    if (message !== undefined) {
+      this.#hasSpoken = true;
+      this.#then(() => sink.progress({ message }));
+    }
+    if (id === undefined || id === this.#kept) return;
+    this.#kept = id;
+    const { tokensIn, tokensOut } = session?.id === id ? session : NO_TOKENS;
+    this.#then(() => sink.milestone("session", keepSession(cli, { id, tokensIn, tokensOut })));
   };
+
+  /** The agent has begun to work. */
+  get hasSpoken(): boolean {
+    return this.#hasSpoken;
+  }
 
   settled(): Promise<void> {
     return this.#work;
@@ -162,8 +173,8 @@ class Hearing {
   /** Keeps with the session what it has told of tokens. */
   async count({ tokensIn, tokensOut }: Usage): Promise<void> {
     const { cli, sink } = this.options;
-    if (this.#session === undefined) return;
-    await sink.milestone("session", { cli, session: this.#session, tokens_in: tokensIn, tokens_out: tokensOut });
+    if (this.#kept === undefined) return;
+    await sink.milestone("session", keepSession(cli, { id: this.#kept, tokensIn, tokensOut }));
   }
 
   #then(report: () => Promise<void> | void): void {

@@ -3,8 +3,8 @@
  *
  * A line of an unknown kind says nothing: agents add kinds with every version. What an agent does not tell stays unknown.
  *
- * claude  `system/init` session_id · `assistant` message.content[].text · `result` result, is_error, api_error_status,
- *         usage, total_cost_usd
+ * claude  `system/init` session_id · `assistant` message.content[].text · `result` result, is_error, errors,
+ *         api_error_status, usage, total_cost_usd
  * codex   `thread.started` thread_id · `item.completed` agent_message · `turn.completed` usage · `turn.failed`, `error`
  * gemini  `init` session_id · `message` content, delta · `result` status, error, stats
  * copilot `assistant.message` data.content · `session.error` data.message, statusCode · `result` sessionId, exitCode
@@ -67,7 +67,8 @@ export function readClaude(): LineReader {
       return { ...session, ...messageOf(textOfContent(at(line, "message", "content"))) };
     if (line["type"] !== "result") return session;
     const { result, is_error: isError, subtype } = line;
-    if (isError === true) reading.failure = textOf(result) ?? textOf(subtype) ?? "it says no reason";
+    if (isError === true)
+      reading.failure = textOf(result) ?? textOfList(line["errors"]) ?? textOf(subtype) ?? "it says no reason";
     else reading.text = textOf(result);
     reading.failureStatus = statusOf(line["api_error_status"]);
     reading.calls = count(line["num_turns"]);
@@ -193,6 +194,11 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 
 function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
+}
+
+function textOfList(value: JsonValue | undefined): string | undefined {
+  const texts = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  return texts.length === 0 ? undefined : texts.join("; ");
 }
 
 function statusOf(value: JsonValue | undefined): number | undefined {

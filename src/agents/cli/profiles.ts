@@ -35,6 +35,8 @@ export interface CliProfile {
   readonly createReader: (call: CliCall) => LineReader;
   /** The tokens it tells are those of its whole session, not of one call. */
   readonly isUsageOfSession?: true;
+  /** It does not say that a session is gone but begins one of that name: nothing may be taken for known to it. */
+  readonly beginsLostSession?: true;
   /** Arguments, and what it reads from stdin. */
   readonly format: (call: CliCall) => { readonly arguments: readonly string[]; readonly input: string };
 }
@@ -145,6 +147,7 @@ const PROFILES: Readonly<Record<NonNullable<CliAgentSettings["like"]>, CliProfil
       "COPILOT_PROVIDER_WIRE_MODEL",
       ...NETWORK_VARIABLES,
     ],
+    beginsLostSession: true,
     // It tells its session at its end alone.
     createReader: ({ chosenSession }) => readCopilot(chosenSession),
     format: (call) => ({

@@ -194,6 +194,8 @@ function buildCli(step: Step, { common, site }: Parts): Unsigned<StepDefinition>
     ...common,
     kind: "cli",
     cli: step.cli ?? "",
+    // Who is judged goes on where the work was done.
+    session: step.session ?? (site.isSpecialist === true ? "continue" : "fresh"),
     ...optional("model", step.model),
     ...optional("systemPrompt", step.system_prompt),
     prompt: step.prompt ?? "",

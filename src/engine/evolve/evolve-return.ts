@@ -109,9 +109,19 @@ export function forkTask(state: TaskState, event: EventOf<"task_forked">): void 
   });
   withdrawQuestions(state, event.atMs);
   closeInFlight(state);
+  leaveSessions(state);
   // Without anything in flight no identity comes twice, and equal runs stay equal in `diff`.
   const inFlight = earlier.open.size + earlier.waiting.size + earlier.blocked.size;
   beginRound(state, earlier, earlier.round + (inFlight > 0 ? 1 : 0));
+}
+
+/** An agent keeps one session, whoever goes on in it: it stays with the task that it was begun in. */
+function leaveSessions(state: TaskState): void {
+  for (const [id, step] of state.steps) {
+    if (step.kind !== "cli" || step.milestone === undefined) continue;
+    const { milestone: _session, ...rest } = step;
+    state.steps.set(id, Object.freeze(rest));
+  }
 }
 
 function decodeCarried(event: EventOf<"rolled_back"> | EventOf<"task_forked">): TaskState {

@@ -9,6 +9,7 @@ import { findApproval } from "../people/approval.js";
 import { isToldGuidance, listGuidance } from "../people/guidance.js";
 import { locateFor } from "../views/describe-scope.js";
 import { findReference } from "../pictures/deliverables.js";
+import { stepIdOf } from "../events/identity.js";
 import { isBriefed } from "../intent.js";
 import { findPhase, findWorkflow, requireTask } from "../lookup.js";
 import type { StepEntry, TaskState } from "../state/state.js";
@@ -50,9 +51,7 @@ export async function assembleWork(
     story: () => describeStory(state),
     locate: (part) => locateFor(state, step.path, part),
     approvalOf: (wish) => findApproval(state, step.id, wish),
-    ...(step.milestone === undefined
-      ? {}
-      : { milestone: { name: step.milestone.name, state: await values.resolve(step.milestone.state) } }),
+    ...(await loadMilestones({ state, values }, step, definition)),
     ...(await loadHistory(state, step, values)),
   };
 }
@@ -108,6 +107,25 @@ async function withFiles(sources: WorkSources, value: JsonValue): Promise<JsonVa
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).map(async ([key, item]) => [key, await withFiles(sources, item ?? null)]);
   return Object.fromEntries((await Promise.all(entries)) as [string, JsonValue][]);
+}
+
+async function loadMilestones({ state, values }: WorkSources, step: StepEntry, definition: StepDefinition) {
+  const load = async (key: "milestone" | "earlierMilestone", milestone: StepEntry["milestone"]) =>
+    milestone === undefined ? {} : { [key]: { name: milestone.name, state: await values.resolve(milestone.state) } };
+  return {
+    ...(await load("milestone", step.milestone)),
+    ...(await load("earlierMilestone", findEarlierVisit(state, step, definition)?.milestone)),
+  };
+}
+
+/** Of the same round: a roll-back leaves an agent's session behind, with what was said in it since. */
+function findEarlierVisit(
+  state: TaskState,
+  { path, round, visit }: StepEntry,
+  definition: StepDefinition,
+): StepEntry | undefined {
+  if (definition.kind !== "cli" || definition.session === "fresh") return undefined;
+  return state.steps.get(stepIdOf({ path, round, visit: visit - 1 }));
 }
 
 async function loadHistory(state: TaskState, step: StepEntry, values: LargeValues) {

@@ -30,7 +30,7 @@ import { openWith, readAnchor, type OpenedTask } from "../reading.js";
 import { breakpointsOf } from "./breakpoints.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "../services.js";
-import { runSession } from "./task-session.js";
+import { runSession, type SessionOptions } from "./task-session.js";
 
 export interface ConductOptions {
   readonly workflow: LoadedWorkflow;
@@ -53,7 +53,7 @@ export interface NewTask extends ConductOptions {
 
 /** Runs a task from its beginning, in a place where nothing was recorded. */
 export async function conductNew(services: Services, options: NewTask): Promise<RunView> {
-  const { task, workflow, settings, unknown, presets, wait, signal } = options;
+  const { task } = options;
   const taskId = createUuid(services.random);
   const vault = await services.keys.create(task, taskId);
   const opened = openWith(services, task, vault);
@@ -62,27 +62,8 @@ export async function conductNew(services: Services, options: NewTask): Promise<
     const epoch = await task.claim();
     await presence.show(epoch);
     await services.audit.note(opened, { event: "started", verb: "run", details: { epoch } });
-    const session = {
-      services,
-      task,
-      vault,
-      epoch,
-      prev: undefined,
-      base: undefined,
-      journalBytes: 0,
-      state,
-      workflow,
-      settings,
-      unknown,
-      presets,
-      wait,
-      signal,
-      isBreakpoint: breakpointsOf(options),
-    };
-    await runSession(
-      { ...session, templates: await services.templates() },
-      await startInput(services, opened, options),
-    );
+    const begun = { epoch, prev: undefined, base: undefined, journalBytes: 0, state };
+    await runWith(services, options, { opened, ...begun, input: await startInput(services, opened, options) });
   });
   return viewRun(services, { opened, state, how: "started" });
 }
@@ -151,32 +132,29 @@ export async function conductOn(services: Services, options: GoOn): Promise<RunV
 }
 
 async function runOn(services: Services, options: GoOn, restored: Restored): Promise<void> {
+  const { state, epoch, prev, repeated, base, journalBytes, uncertain } = restored;
+  const checkpointFirst = uncertain ? "loss accepted: nothing is read over the gap again" : undefined;
+  const standing = { epoch, prev, repeated, base, journalBytes, state, checkpointFirst };
+  const input = await resumedInput(services, restored, options);
+  await runWith(services, options, { opened: options.opened, ...standing, input });
+}
+
+/** Where a session begins: what it writes on after, and its first input. */
+interface Beginning extends Pick<
+  SessionOptions,
+  "epoch" | "prev" | "repeated" | "base" | "journalBytes" | "state" | "checkpointFirst"
+> {
+  readonly opened: OpenedTask;
+  readonly input: Parameters<typeof runSession>[1];
+}
+
+async function runWith(services: Services, options: ConductOptions, beginning: Beginning): Promise<void> {
   const { workflow, settings, unknown, presets, wait, signal } = options;
-  const { task, vault } = options.opened;
-  const { state, epoch, prev, repeated, base, journalBytes } = restored;
-  const session = {
-    services,
-    task,
-    vault,
-    epoch,
-    prev,
-    repeated,
-    base,
-    journalBytes,
-    state,
-    workflow,
-    settings,
-    unknown,
-    presets,
-    wait,
-    signal,
-    isBreakpoint: breakpointsOf(options),
-    checkpointFirst: restored.uncertain ? "loss accepted: nothing is read over the gap again" : undefined,
-  };
-  await runSession(
-    { ...session, templates: await services.templates() },
-    await resumedInput(services, restored, options),
-  );
+  const { opened, input, ...standing } = beginning;
+  const { task, vault } = opened;
+  const said = { workflow, settings, unknown, presets, wait, signal, isBreakpoint: breakpointsOf(options) };
+  const templates = await services.templates();
+  await runSession({ services, task, vault, templates, ...standing, ...said }, input);
 }
 
 function leftByAnother(task: string): SplashdownError {

@@ -438,6 +438,8 @@ export interface Step {
   readonly command?: Command;
   /** An installed agent that is called by its command line: claude, codex, gemini, copilot, or a profile of the settings. */
   readonly cli?: string;
+  /** Of an installed agent that is called again for the same step, by a next iteration or a route: in the session of the time before, or in a new one. Specialists of a phase go on unless this says fresh; others only where it says continue. */
+  readonly session?: "continue" | "fresh";
   /** Arguments of the command. */
   readonly args?: (readonly ((string | number | boolean))[]);
   readonly env?: Texts;
@@ -790,7 +792,7 @@ export type Hook = (string | {
 /** Whether a person is asked before a call: before each, before the first in the task, or not. */
 export type Approval = "always" | "once" | "never";
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"$ref":"#/$defs/tool"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{"type":"array","items":{"$ref":"#/$defs/for_each_group"}},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"plan":{"$ref":"#/$defs/plan"},"consolidate":{"anyOf":[{"type":"boolean"},{"$ref":"#/$defs/consolidate"}]},"atlas":{"type":"object","additionalProperties":false,"properties":{"provider":{"type":"string"},"model":{"type":"string"},"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"calibration":{"type":"boolean"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"plan":{"type":"object","additionalProperties":false,"properties":{"approve":{"type":"boolean"},"replan":{"type":"boolean"},"max_phases":{"type":"integer","minimum":1,"maximum":50},"max_specialists":{"type":"integer","minimum":1,"maximum":200},"provider":{"type":"string"},"model":{"type":"string"}}},"consolidate":{"type":"object","additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"}}},"evaluation":{"type":"object","additionalProperties":false,"properties":{"judges":{"$ref":"#/$defs/judges"},"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"judges":{"anyOf":[{"type":"integer","minimum":1,"maximum":7},{"type":"array","minItems":1,"maxItems":7,"items":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"provider":{"type":"string"},"model":{"type":"string"}}}}]},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"judges":{"$ref":"#/$defs/judges"},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"for_each_group":{"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}},"items_source":{"type":["string","array"],"minLength":1},"loop_variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"key_by":{"type":"string","minLength":1},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"cli":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{"type":"string"},"tool":{"type":"string"},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}},"approve":{"$ref":"#/$defs/approval"}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}},"tool":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"},"approve":{"$ref":"#/$defs/approval"}}},"hook":{"type":["string","object"],"additionalProperties":false,"properties":{"type":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"query":{"$ref":"#/$defs/texts"},"headers":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"secrets":{"type":"array","items":{"type":"string"}}}},"approval":{"enum":["always","once","never"]}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"$ref":"#/$defs/tool"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{"type":"array","items":{"$ref":"#/$defs/for_each_group"}},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"plan":{"$ref":"#/$defs/plan"},"consolidate":{"anyOf":[{"type":"boolean"},{"$ref":"#/$defs/consolidate"}]},"atlas":{"type":"object","additionalProperties":false,"properties":{"provider":{"type":"string"},"model":{"type":"string"},"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"calibration":{"type":"boolean"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"plan":{"type":"object","additionalProperties":false,"properties":{"approve":{"type":"boolean"},"replan":{"type":"boolean"},"max_phases":{"type":"integer","minimum":1,"maximum":50},"max_specialists":{"type":"integer","minimum":1,"maximum":200},"provider":{"type":"string"},"model":{"type":"string"}}},"consolidate":{"type":"object","additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"}}},"evaluation":{"type":"object","additionalProperties":false,"properties":{"judges":{"$ref":"#/$defs/judges"},"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"judges":{"anyOf":[{"type":"integer","minimum":1,"maximum":7},{"type":"array","minItems":1,"maxItems":7,"items":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"provider":{"type":"string"},"model":{"type":"string"}}}}]},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"judges":{"$ref":"#/$defs/judges"},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"for_each_group":{"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}},"items_source":{"type":["string","array"],"minLength":1},"loop_variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"key_by":{"type":"string","minLength":1},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"cli":{"type":"string"},"session":{"enum":["continue","fresh"]},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{"type":"string"},"tool":{"type":"string"},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}},"approve":{"$ref":"#/$defs/approval"}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}},"tool":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"},"approve":{"$ref":"#/$defs/approval"}}},"hook":{"type":["string","object"],"additionalProperties":false,"properties":{"type":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"query":{"$ref":"#/$defs/texts"},"headers":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"secrets":{"type":"array","items":{"type":"string"}}}},"approval":{"enum":["always","once","never"]}}};
 const schema126 = {"type":"object","additionalProperties":false,"properties":{"approve":{"type":"boolean"},"replan":{"type":"boolean"},"max_phases":{"type":"integer","minimum":1,"maximum":50},"max_specialists":{"type":"integer","minimum":1,"maximum":200},"provider":{"type":"string"},"model":{"type":"string"}}};
 const schema130 = {"enum":["plain","sealed"]};
 const schema137 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
@@ -4352,7 +4354,7 @@ const schema66 = {"type":"object","additionalProperties":false,"required":["name
 const schema67 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"};
 const schema83 = {"type":"integer","minimum":1,"maximum":1000};
 const pattern9 = new RegExp("^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$", "u");
-const schema68 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"cli":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{"type":"string"},"tool":{"type":"string"},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}};
+const schema68 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"cli":{"type":"string"},"session":{"enum":["continue","fresh"]},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{"type":"string"},"tool":{"type":"string"},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}};
 const schema70 = {"type":["array","string"],"items":{"type":"string"}};
 const schema71 = {"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}};
 const schema82 = {"enum":["fail_fast","continue_on_error","all_or_nothing"]};
@@ -5205,14 +5207,10 @@ vErrors.push(err64);
 errors++;
 }
 }
-if(data.args !== undefined){
-let data40 = data.args;
-if(Array.isArray(data40)){
-const len7 = data40.length;
-for(let i7=0; i7<len7; i7++){
-let data41 = data40[i7];
-if(((typeof data41 !== "string") && (!((typeof data41 == "number") && (isFinite(data41))))) && (typeof data41 !== "boolean")){
-const err65 = {instancePath:instancePath+"/args/" + i7,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema68.properties.args.items.type},message:"must be string,number,boolean"};
+if(data.session !== undefined){
+let data40 = data.session;
+if(!((data40 === "continue") || (data40 === "fresh"))){
+const err65 = {instancePath:instancePath+"/session",schemaPath:"#/properties/session/enum",keyword:"enum",params:{allowedValues: schema68.properties.session.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -5222,9 +5220,14 @@ vErrors.push(err65);
 errors++;
 }
 }
-}
-else {
-const err66 = {instancePath:instancePath+"/args",schemaPath:"#/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.args !== undefined){
+let data41 = data.args;
+if(Array.isArray(data41)){
+const len7 = data41.length;
+for(let i7=0; i7<len7; i7++){
+let data42 = data41[i7];
+if(((typeof data42 !== "string") && (!((typeof data42 == "number") && (isFinite(data42))))) && (typeof data42 !== "boolean")){
+const err66 = {instancePath:instancePath+"/args/" + i7,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema68.properties.args.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -5234,13 +5237,9 @@ vErrors.push(err66);
 errors++;
 }
 }
-if(data.env !== undefined){
-let data42 = data.env;
-if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
-for(const key5 in data42){
-let data43 = data42[key5];
-if(((typeof data43 !== "string") && (!((typeof data43 == "number") && (isFinite(data43))))) && (typeof data43 !== "boolean")){
-const err67 = {instancePath:instancePath+"/env/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+}
+else {
+const err67 = {instancePath:instancePath+"/args",schemaPath:"#/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -5250,9 +5249,13 @@ vErrors.push(err67);
 errors++;
 }
 }
-}
-else {
-const err68 = {instancePath:instancePath+"/env",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.env !== undefined){
+let data43 = data.env;
+if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
+for(const key5 in data43){
+let data44 = data43[key5];
+if(((typeof data44 !== "string") && (!((typeof data44 == "number") && (isFinite(data44))))) && (typeof data44 !== "boolean")){
+const err68 = {instancePath:instancePath+"/env/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -5262,13 +5265,9 @@ vErrors.push(err68);
 errors++;
 }
 }
-if(data.environment !== undefined){
-let data44 = data.environment;
-if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
-for(const key6 in data44){
-let data45 = data44[key6];
-if(((typeof data45 !== "string") && (!((typeof data45 == "number") && (isFinite(data45))))) && (typeof data45 !== "boolean")){
-const err69 = {instancePath:instancePath+"/environment/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+}
+else {
+const err69 = {instancePath:instancePath+"/env",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -5278,9 +5277,13 @@ vErrors.push(err69);
 errors++;
 }
 }
-}
-else {
-const err70 = {instancePath:instancePath+"/environment",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.environment !== undefined){
+let data45 = data.environment;
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+for(const key6 in data45){
+let data46 = data45[key6];
+if(((typeof data46 !== "string") && (!((typeof data46 == "number") && (isFinite(data46))))) && (typeof data46 !== "boolean")){
+const err70 = {instancePath:instancePath+"/environment/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -5290,9 +5293,9 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data.working_dir !== undefined){
-if(typeof data.working_dir !== "string"){
-const err71 = {instancePath:instancePath+"/working_dir",schemaPath:"#/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err71 = {instancePath:instancePath+"/environment",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -5302,9 +5305,9 @@ vErrors.push(err71);
 errors++;
 }
 }
-if(data.folder !== undefined){
-if(typeof data.folder !== "string"){
-const err72 = {instancePath:instancePath+"/folder",schemaPath:"#/properties/folder/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.working_dir !== undefined){
+if(typeof data.working_dir !== "string"){
+const err72 = {instancePath:instancePath+"/working_dir",schemaPath:"#/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -5314,9 +5317,9 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data.stdin !== undefined){
-if(typeof data.stdin !== "string"){
-const err73 = {instancePath:instancePath+"/stdin",schemaPath:"#/properties/stdin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.folder !== undefined){
+if(typeof data.folder !== "string"){
+const err73 = {instancePath:instancePath+"/folder",schemaPath:"#/properties/folder/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -5326,9 +5329,9 @@ vErrors.push(err73);
 errors++;
 }
 }
-if(data.function !== undefined){
-if(typeof data.function !== "string"){
-const err74 = {instancePath:instancePath+"/function",schemaPath:"#/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.stdin !== undefined){
+if(typeof data.stdin !== "string"){
+const err74 = {instancePath:instancePath+"/stdin",schemaPath:"#/properties/stdin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -5338,9 +5341,9 @@ vErrors.push(err74);
 errors++;
 }
 }
-if(data.provider !== undefined){
-if(typeof data.provider !== "string"){
-const err75 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.function !== undefined){
+if(typeof data.function !== "string"){
+const err75 = {instancePath:instancePath+"/function",schemaPath:"#/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -5350,9 +5353,9 @@ vErrors.push(err75);
 errors++;
 }
 }
-if(data.model !== undefined){
-if(typeof data.model !== "string"){
-const err76 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.provider !== undefined){
+if(typeof data.provider !== "string"){
+const err76 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -5362,9 +5365,9 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data.system_prompt !== undefined){
-if(typeof data.system_prompt !== "string"){
-const err77 = {instancePath:instancePath+"/system_prompt",schemaPath:"#/properties/system_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.model !== undefined){
+if(typeof data.model !== "string"){
+const err77 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -5374,9 +5377,9 @@ vErrors.push(err77);
 errors++;
 }
 }
-if(data.prompt !== undefined){
-if(typeof data.prompt !== "string"){
-const err78 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.system_prompt !== undefined){
+if(typeof data.system_prompt !== "string"){
+const err78 = {instancePath:instancePath+"/system_prompt",schemaPath:"#/properties/system_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -5386,9 +5389,9 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data.briefing !== undefined){
-if(typeof data.briefing !== "boolean"){
-const err79 = {instancePath:instancePath+"/briefing",schemaPath:"#/properties/briefing/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.prompt !== undefined){
+if(typeof data.prompt !== "string"){
+const err79 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -5398,13 +5401,9 @@ vErrors.push(err79);
 errors++;
 }
 }
-if(data.tools !== undefined){
-let data55 = data.tools;
-if(Array.isArray(data55)){
-const len8 = data55.length;
-for(let i8=0; i8<len8; i8++){
-if(typeof data55[i8] !== "string"){
-const err80 = {instancePath:instancePath+"/tools/" + i8,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.briefing !== undefined){
+if(typeof data.briefing !== "boolean"){
+const err80 = {instancePath:instancePath+"/briefing",schemaPath:"#/properties/briefing/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -5414,9 +5413,13 @@ vErrors.push(err80);
 errors++;
 }
 }
-}
-else {
-const err81 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.tools !== undefined){
+let data56 = data.tools;
+if(Array.isArray(data56)){
+const len8 = data56.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data56[i8] !== "string"){
+const err81 = {instancePath:instancePath+"/tools/" + i8,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -5426,12 +5429,9 @@ vErrors.push(err81);
 errors++;
 }
 }
-if(data.values !== undefined){
-let data57 = data.values;
-if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
 }
 else {
-const err82 = {instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err82 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -5441,10 +5441,12 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data.output_type !== undefined){
-let data58 = data.output_type;
-if(!(((((((data58 === "auto") || (data58 === "string")) || (data58 === "number")) || (data58 === "integer")) || (data58 === "boolean")) || (data58 === "list")) || (data58 === "dict"))){
-const err83 = {instancePath:instancePath+"/output_type",schemaPath:"#/properties/output_type/enum",keyword:"enum",params:{allowedValues: schema68.properties.output_type.enum},message:"must be equal to one of the allowed values"};
+if(data.values !== undefined){
+let data58 = data.values;
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+}
+else {
+const err83 = {instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -5454,10 +5456,10 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data.duration !== undefined){
-let data59 = data.duration;
-if((!((typeof data59 == "number") && (isFinite(data59)))) && (typeof data59 !== "string")){
-const err84 = {instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema68.properties.duration.type},message:"must be number,string"};
+if(data.output_type !== undefined){
+let data59 = data.output_type;
+if(!(((((((data59 === "auto") || (data59 === "string")) || (data59 === "number")) || (data59 === "integer")) || (data59 === "boolean")) || (data59 === "list")) || (data59 === "dict"))){
+const err84 = {instancePath:instancePath+"/output_type",schemaPath:"#/properties/output_type/enum",keyword:"enum",params:{allowedValues: schema68.properties.output_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -5467,9 +5469,10 @@ vErrors.push(err84);
 errors++;
 }
 }
-if(data.reason !== undefined){
-if(typeof data.reason !== "string"){
-const err85 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.duration !== undefined){
+let data60 = data.duration;
+if((!((typeof data60 == "number") && (isFinite(data60)))) && (typeof data60 !== "string")){
+const err85 = {instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema68.properties.duration.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -5479,11 +5482,9 @@ vErrors.push(err85);
 errors++;
 }
 }
-if(data.steps !== undefined){
-let data61 = data.steps;
-if(Array.isArray(data61)){
-if(data61.length < 1){
-const err86 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(data.reason !== undefined){
+if(typeof data.reason !== "string"){
+const err86 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -5492,16 +5493,12 @@ vErrors.push(err86);
 }
 errors++;
 }
-const len9 = data61.length;
-for(let i9=0; i9<len9; i9++){
-if(!(wrapper2.validate(data61[i9], {instancePath:instancePath+"/steps/" + i9,parentData:data61,parentDataProperty:i9,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err87 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.steps !== undefined){
+let data62 = data.steps;
+if(Array.isArray(data62)){
+if(data62.length < 1){
+const err87 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -5510,12 +5507,16 @@ vErrors.push(err87);
 }
 errors++;
 }
+const len9 = data62.length;
+for(let i9=0; i9<len9; i9++){
+if(!(wrapper2.validate(data62[i9], {instancePath:instancePath+"/steps/" + i9,parentData:data62,parentDataProperty:i9,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
+errors = vErrors.length;
 }
-if(data.agents !== undefined){
-let data63 = data.agents;
-if(Array.isArray(data63)){
-if(data63.length < 1){
-const err88 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+else {
+const err88 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -5524,16 +5525,12 @@ vErrors.push(err88);
 }
 errors++;
 }
-const len10 = data63.length;
-for(let i10=0; i10<len10; i10++){
-if(!(wrapper2.validate(data63[i10], {instancePath:instancePath+"/agents/" + i10,parentData:data63,parentDataProperty:i10,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err89 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.agents !== undefined){
+let data64 = data.agents;
+if(Array.isArray(data64)){
+if(data64.length < 1){
+const err89 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -5542,12 +5539,16 @@ vErrors.push(err89);
 }
 errors++;
 }
+const len10 = data64.length;
+for(let i10=0; i10<len10; i10++){
+if(!(wrapper2.validate(data64[i10], {instancePath:instancePath+"/agents/" + i10,parentData:data64,parentDataProperty:i10,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
+errors = vErrors.length;
 }
-if(data.parallel !== undefined){
-let data65 = data.parallel;
-if(Array.isArray(data65)){
-if(data65.length < 1){
-const err90 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+else {
+const err90 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -5556,16 +5557,12 @@ vErrors.push(err90);
 }
 errors++;
 }
-const len11 = data65.length;
-for(let i11=0; i11<len11; i11++){
-if(!(wrapper2.validate(data65[i11], {instancePath:instancePath+"/parallel/" + i11,parentData:data65,parentDataProperty:i11,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err91 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.parallel !== undefined){
+let data66 = data.parallel;
+if(Array.isArray(data66)){
+if(data66.length < 1){
+const err91 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -5574,12 +5571,16 @@ vErrors.push(err91);
 }
 errors++;
 }
+const len11 = data66.length;
+for(let i11=0; i11<len11; i11++){
+if(!(wrapper2.validate(data66[i11], {instancePath:instancePath+"/parallel/" + i11,parentData:data66,parentDataProperty:i11,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
+errors = vErrors.length;
 }
-if(data.phases !== undefined){
-let data67 = data.phases;
-if(Array.isArray(data67)){
-if(data67.length < 1){
-const err92 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+else {
+const err92 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -5588,16 +5589,12 @@ vErrors.push(err92);
 }
 errors++;
 }
-const len12 = data67.length;
-for(let i12=0; i12<len12; i12++){
-if(!(wrapper5.validate(data67[i12], {instancePath:instancePath+"/phases/" + i12,parentData:data67,parentDataProperty:i12,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper5.validate.errors : vErrors.concat(wrapper5.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err93 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.phases !== undefined){
+let data68 = data.phases;
+if(Array.isArray(data68)){
+if(data68.length < 1){
+const err93 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -5606,10 +5603,16 @@ vErrors.push(err93);
 }
 errors++;
 }
+const len12 = data68.length;
+for(let i12=0; i12<len12; i12++){
+if(!(wrapper5.validate(data68[i12], {instancePath:instancePath+"/phases/" + i12,parentData:data68,parentDataProperty:i12,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper5.validate.errors : vErrors.concat(wrapper5.validate.errors);
+errors = vErrors.length;
 }
-if(data.entry_point !== undefined){
-if(typeof data.entry_point !== "string"){
-const err94 = {instancePath:instancePath+"/entry_point",schemaPath:"#/properties/entry_point/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+else {
+const err94 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -5619,10 +5622,9 @@ vErrors.push(err94);
 errors++;
 }
 }
-if(data.failure_mode !== undefined){
-let data70 = data.failure_mode;
-if(!(((data70 === "fail_fast") || (data70 === "continue_on_error")) || (data70 === "all_or_nothing"))){
-const err95 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema82.enum},message:"must be equal to one of the allowed values"};
+if(data.entry_point !== undefined){
+if(typeof data.entry_point !== "string"){
+const err95 = {instancePath:instancePath+"/entry_point",schemaPath:"#/properties/entry_point/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -5632,10 +5634,10 @@ vErrors.push(err95);
 errors++;
 }
 }
-if(data.max_concurrent !== undefined){
-let data71 = data.max_concurrent;
-if(!(((typeof data71 == "number") && (!(data71 % 1) && !isNaN(data71))) && (isFinite(data71)))){
-const err96 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.failure_mode !== undefined){
+let data71 = data.failure_mode;
+if(!(((data71 === "fail_fast") || (data71 === "continue_on_error")) || (data71 === "all_or_nothing"))){
+const err96 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema82.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -5644,9 +5646,11 @@ vErrors.push(err96);
 }
 errors++;
 }
-if((typeof data71 == "number") && (isFinite(data71))){
-if(data71 > 1000 || isNaN(data71)){
-const err97 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data.max_concurrent !== undefined){
+let data72 = data.max_concurrent;
+if(!(((typeof data72 == "number") && (!(data72 % 1) && !isNaN(data72))) && (isFinite(data72)))){
+const err97 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -5655,8 +5659,9 @@ vErrors.push(err97);
 }
 errors++;
 }
-if(data71 < 1 || isNaN(data71)){
-const err98 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data72 == "number") && (isFinite(data72))){
+if(data72 > 1000 || isNaN(data72)){
+const err98 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -5665,11 +5670,8 @@ vErrors.push(err98);
 }
 errors++;
 }
-}
-}
-if(data.context_tier !== undefined){
-if(typeof data.context_tier !== "string"){
-const err99 = {instancePath:instancePath+"/context_tier",schemaPath:"#/properties/context_tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data72 < 1 || isNaN(data72)){
+const err99 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -5679,10 +5681,10 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data.output_mode !== undefined){
-let data73 = data.output_mode;
-if(!((data73 === "raw") || (data73 === "envelope"))){
-const err100 = {instancePath:instancePath+"/output_mode",schemaPath:"#/properties/output_mode/enum",keyword:"enum",params:{allowedValues: schema68.properties.output_mode.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.context_tier !== undefined){
+if(typeof data.context_tier !== "string"){
+const err100 = {instancePath:instancePath+"/context_tier",schemaPath:"#/properties/context_tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -5692,11 +5694,10 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data.session_key !== undefined){
-let data74 = data.session_key;
-if(typeof data74 === "string"){
-if(func3(data74) < 1){
-const err101 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data.output_mode !== undefined){
+let data74 = data.output_mode;
+if(!((data74 === "raw") || (data74 === "envelope"))){
+const err101 = {instancePath:instancePath+"/output_mode",schemaPath:"#/properties/output_mode/enum",keyword:"enum",params:{allowedValues: schema68.properties.output_mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -5705,8 +5706,12 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(!pattern14.test(data74)){
-const err102 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+if(data.session_key !== undefined){
+let data75 = data.session_key;
+if(typeof data75 === "string"){
+if(func3(data75) < 1){
+const err102 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -5715,9 +5720,8 @@ vErrors.push(err102);
 }
 errors++;
 }
-}
-else {
-const err103 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern14.test(data75)){
+const err103 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -5727,12 +5731,8 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data.reasoning !== undefined){
-let data75 = data.reasoning;
-if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
-for(const key7 in data75){
-if(!(key7 === "effort")){
-const err104 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+else {
+const err104 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -5742,10 +5742,12 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data75.effort !== undefined){
-let data76 = data75.effort;
-if(!(((((data76 === "low") || (data76 === "medium")) || (data76 === "high")) || (data76 === "xhigh")) || (data76 === "max"))){
-const err105 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema68.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
+if(data.reasoning !== undefined){
+let data76 = data.reasoning;
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+for(const key7 in data76){
+if(!(key7 === "effort")){
+const err105 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -5755,9 +5757,10 @@ vErrors.push(err105);
 errors++;
 }
 }
-}
-else {
-const err106 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data76.effort !== undefined){
+let data77 = data76.effort;
+if(!(((((data77 === "low") || (data77 === "medium")) || (data77 === "high")) || (data77 === "xhigh")) || (data77 === "max"))){
+const err106 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema68.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -5767,13 +5770,9 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data.skills !== undefined){
-let data77 = data.skills;
-if(Array.isArray(data77)){
-const len13 = data77.length;
-for(let i13=0; i13<len13; i13++){
-if(typeof data77[i13] !== "string"){
-const err107 = {instancePath:instancePath+"/skills/" + i13,schemaPath:"#/properties/skills/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err107 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -5783,9 +5782,13 @@ vErrors.push(err107);
 errors++;
 }
 }
-}
-else {
-const err108 = {instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.skills !== undefined){
+let data78 = data.skills;
+if(Array.isArray(data78)){
+const len13 = data78.length;
+for(let i13=0; i13<len13; i13++){
+if(typeof data78[i13] !== "string"){
+const err108 = {instancePath:instancePath+"/skills/" + i13,schemaPath:"#/properties/skills/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -5795,14 +5798,9 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data.plugins !== undefined){
-let data79 = data.plugins;
-if(Array.isArray(data79)){
-const len14 = data79.length;
-for(let i14=0; i14<len14; i14++){
-let data80 = data79[i14];
-if((typeof data80 !== "string") && (!(data80 && typeof data80 == "object" && !Array.isArray(data80)))){
-const err109 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema42.type},message:"must be string,object"};
+}
+else {
+const err109 = {instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -5811,9 +5809,15 @@ vErrors.push(err109);
 }
 errors++;
 }
-if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
-if(data80.name === undefined){
-const err110 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data.plugins !== undefined){
+let data80 = data.plugins;
+if(Array.isArray(data80)){
+const len14 = data80.length;
+for(let i14=0; i14<len14; i14++){
+let data81 = data80[i14];
+if((typeof data81 !== "string") && (!(data81 && typeof data81 == "object" && !Array.isArray(data81)))){
+const err110 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema42.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -5822,9 +5826,9 @@ vErrors.push(err110);
 }
 errors++;
 }
-if(data80.name !== undefined){
-if(typeof data80.name !== "string"){
-const err111 = {instancePath:instancePath+"/plugins/" + i14+"/name",schemaPath:"#/$defs/plugin/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
+if(data81.name === undefined){
+const err111 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -5833,10 +5837,9 @@ vErrors.push(err111);
 }
 errors++;
 }
-}
-if(data80.skills !== undefined){
-if(typeof data80.skills !== "boolean"){
-const err112 = {instancePath:instancePath+"/plugins/" + i14+"/skills",schemaPath:"#/$defs/plugin/properties/skills/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data81.name !== undefined){
+if(typeof data81.name !== "string"){
+const err112 = {instancePath:instancePath+"/plugins/" + i14+"/name",schemaPath:"#/$defs/plugin/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -5846,9 +5849,9 @@ vErrors.push(err112);
 errors++;
 }
 }
-if(data80.agents !== undefined){
-if(typeof data80.agents !== "boolean"){
-const err113 = {instancePath:instancePath+"/plugins/" + i14+"/agents",schemaPath:"#/$defs/plugin/properties/agents/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data81.skills !== undefined){
+if(typeof data81.skills !== "boolean"){
+const err113 = {instancePath:instancePath+"/plugins/" + i14+"/skills",schemaPath:"#/$defs/plugin/properties/skills/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -5858,9 +5861,9 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data80.mcp !== undefined){
-if(typeof data80.mcp !== "boolean"){
-const err114 = {instancePath:instancePath+"/plugins/" + i14+"/mcp",schemaPath:"#/$defs/plugin/properties/mcp/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data81.agents !== undefined){
+if(typeof data81.agents !== "boolean"){
+const err114 = {instancePath:instancePath+"/plugins/" + i14+"/agents",schemaPath:"#/$defs/plugin/properties/agents/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -5870,11 +5873,9 @@ vErrors.push(err114);
 errors++;
 }
 }
-}
-}
-}
-else {
-const err115 = {instancePath:instancePath+"/plugins",schemaPath:"#/properties/plugins/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data81.mcp !== undefined){
+if(typeof data81.mcp !== "boolean"){
+const err115 = {instancePath:instancePath+"/plugins/" + i14+"/mcp",schemaPath:"#/$defs/plugin/properties/mcp/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -5884,11 +5885,11 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data.max_session_seconds !== undefined){
-let data85 = data.max_session_seconds;
-if((typeof data85 == "number") && (isFinite(data85))){
-if(data85 < 1 || isNaN(data85)){
-const err116 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+}
+else {
+const err116 = {instancePath:instancePath+"/plugins",schemaPath:"#/properties/plugins/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -5898,8 +5899,11 @@ vErrors.push(err116);
 errors++;
 }
 }
-else {
-const err117 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.max_session_seconds !== undefined){
+let data86 = data.max_session_seconds;
+if((typeof data86 == "number") && (isFinite(data86))){
+if(data86 < 1 || isNaN(data86)){
+const err117 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -5909,10 +5913,8 @@ vErrors.push(err117);
 errors++;
 }
 }
-if(data.max_agent_iterations !== undefined){
-let data86 = data.max_agent_iterations;
-if(!(((typeof data86 == "number") && (!(data86 % 1) && !isNaN(data86))) && (isFinite(data86)))){
-const err118 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err118 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -5921,9 +5923,11 @@ vErrors.push(err118);
 }
 errors++;
 }
-if((typeof data86 == "number") && (isFinite(data86))){
-if(data86 > 500 || isNaN(data86)){
-const err119 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"};
+}
+if(data.max_agent_iterations !== undefined){
+let data87 = data.max_agent_iterations;
+if(!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))){
+const err119 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -5932,8 +5936,9 @@ vErrors.push(err119);
 }
 errors++;
 }
-if(data86 < 1 || isNaN(data86)){
-const err120 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data87 == "number") && (isFinite(data87))){
+if(data87 > 500 || isNaN(data87)){
+const err120 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -5942,13 +5947,8 @@ vErrors.push(err120);
 }
 errors++;
 }
-}
-}
-if(data.dialog !== undefined){
-let data87 = data.dialog;
-if(data87 && typeof data87 == "object" && !Array.isArray(data87)){
-if(data87.trigger_prompt === undefined){
-const err121 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/required",keyword:"required",params:{missingProperty: "trigger_prompt"},message:"must have required property '"+"trigger_prompt"+"'"};
+if(data87 < 1 || isNaN(data87)){
+const err121 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -5957,9 +5957,13 @@ vErrors.push(err121);
 }
 errors++;
 }
-for(const key8 in data87){
-if(!(key8 === "trigger_prompt")){
-const err122 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+}
+}
+if(data.dialog !== undefined){
+let data88 = data.dialog;
+if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
+if(data88.trigger_prompt === undefined){
+const err122 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/required",keyword:"required",params:{missingProperty: "trigger_prompt"},message:"must have required property '"+"trigger_prompt"+"'"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -5968,12 +5972,9 @@ vErrors.push(err122);
 }
 errors++;
 }
-}
-if(data87.trigger_prompt !== undefined){
-let data88 = data87.trigger_prompt;
-if(typeof data88 === "string"){
-if(func3(data88) < 1){
-const err123 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+for(const key8 in data88){
+if(!(key8 === "trigger_prompt")){
+const err123 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -5983,8 +5984,11 @@ vErrors.push(err123);
 errors++;
 }
 }
-else {
-const err124 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data88.trigger_prompt !== undefined){
+let data89 = data88.trigger_prompt;
+if(typeof data89 === "string"){
+if(func3(data89) < 1){
+const err124 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -5994,9 +5998,8 @@ vErrors.push(err124);
 errors++;
 }
 }
-}
 else {
-const err125 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err125 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -6006,11 +6009,9 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data.validator !== undefined){
-let data89 = data.validator;
-if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
-if(data89.criteria === undefined){
-const err126 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
+}
+else {
+const err126 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -6019,9 +6020,12 @@ vErrors.push(err126);
 }
 errors++;
 }
-for(const key9 in data89){
-if(!(((key9 === "criteria") || (key9 === "model")) || (key9 === "max_retries"))){
-const err127 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+}
+if(data.validator !== undefined){
+let data90 = data.validator;
+if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
+if(data90.criteria === undefined){
+const err127 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -6030,12 +6034,9 @@ vErrors.push(err127);
 }
 errors++;
 }
-}
-if(data89.criteria !== undefined){
-let data90 = data89.criteria;
-if(typeof data90 === "string"){
-if(func3(data90) < 1){
-const err128 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+for(const key9 in data90){
+if(!(((key9 === "criteria") || (key9 === "model")) || (key9 === "max_retries"))){
+const err128 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -6045,8 +6046,11 @@ vErrors.push(err128);
 errors++;
 }
 }
-else {
-const err129 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data90.criteria !== undefined){
+let data91 = data90.criteria;
+if(typeof data91 === "string"){
+if(func3(data91) < 1){
+const err129 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -6056,9 +6060,8 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data89.model !== undefined){
-if(typeof data89.model !== "string"){
-const err130 = {instancePath:instancePath+"/validator/model",schemaPath:"#/$defs/answer_validator/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err130 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -6068,10 +6071,9 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data89.max_retries !== undefined){
-let data92 = data89.max_retries;
-if(!(((typeof data92 == "number") && (!(data92 % 1) && !isNaN(data92))) && (isFinite(data92)))){
-const err131 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data90.model !== undefined){
+if(typeof data90.model !== "string"){
+const err131 = {instancePath:instancePath+"/validator/model",schemaPath:"#/$defs/answer_validator/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -6080,9 +6082,11 @@ vErrors.push(err131);
 }
 errors++;
 }
-if((typeof data92 == "number") && (isFinite(data92))){
-if(data92 > 1 || isNaN(data92)){
-const err132 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+}
+if(data90.max_retries !== undefined){
+let data93 = data90.max_retries;
+if(!(((typeof data93 == "number") && (!(data93 % 1) && !isNaN(data93))) && (isFinite(data93)))){
+const err132 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -6091,8 +6095,9 @@ vErrors.push(err132);
 }
 errors++;
 }
-if(data92 < 0 || isNaN(data92)){
-const err133 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data93 == "number") && (isFinite(data93))){
+if(data93 > 1 || isNaN(data93)){
+const err133 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -6101,11 +6106,8 @@ vErrors.push(err133);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err134 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data93 < 0 || isNaN(data93)){
+const err134 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -6115,12 +6117,10 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data.sandbox !== undefined){
-let data93 = data.sandbox;
-if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
-for(const key10 in data93){
-if(!((key10 === "identifier_scope") || (key10 === "working_dir"))){
-const err135 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+}
+}
+else {
+const err135 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -6130,10 +6130,12 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data93.identifier_scope !== undefined){
-let data94 = data93.identifier_scope;
-if(!((((data94 === "workflow") || (data94 === "agent")) || (data94 === "item")) || (data94 === "none"))){
-const err136 = {instancePath:instancePath+"/sandbox/identifier_scope",schemaPath:"#/$defs/identifier_scope/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"};
+if(data.sandbox !== undefined){
+let data94 = data.sandbox;
+if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
+for(const key10 in data94){
+if(!((key10 === "identifier_scope") || (key10 === "working_dir"))){
+const err136 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -6143,9 +6145,10 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data93.working_dir !== undefined){
-if(typeof data93.working_dir !== "string"){
-const err137 = {instancePath:instancePath+"/sandbox/working_dir",schemaPath:"#/properties/sandbox/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data94.identifier_scope !== undefined){
+let data95 = data94.identifier_scope;
+if(!((((data95 === "workflow") || (data95 === "agent")) || (data95 === "item")) || (data95 === "none"))){
+const err137 = {instancePath:instancePath+"/sandbox/identifier_scope",schemaPath:"#/$defs/identifier_scope/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -6155,9 +6158,9 @@ vErrors.push(err137);
 errors++;
 }
 }
-}
-else {
-const err138 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data94.working_dir !== undefined){
+if(typeof data94.working_dir !== "string"){
+const err138 = {instancePath:instancePath+"/sandbox/working_dir",schemaPath:"#/properties/sandbox/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -6167,11 +6170,9 @@ vErrors.push(err138);
 errors++;
 }
 }
-if(data.options !== undefined){
-let data96 = data.options;
-if(Array.isArray(data96)){
-if(data96.length < 1){
-const err139 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+else {
+const err139 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -6180,11 +6181,12 @@ vErrors.push(err139);
 }
 errors++;
 }
-const len15 = data96.length;
-for(let i15=0; i15<len15; i15++){
-let data97 = data96[i15];
-if((typeof data97 !== "string") && (!(data97 && typeof data97 == "object" && !Array.isArray(data97)))){
-const err140 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/type",keyword:"type",params:{type: schema87.type},message:"must be string,object"};
+}
+if(data.options !== undefined){
+let data97 = data.options;
+if(Array.isArray(data97)){
+if(data97.length < 1){
+const err140 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -6193,9 +6195,11 @@ vErrors.push(err140);
 }
 errors++;
 }
-if(data97 && typeof data97 == "object" && !Array.isArray(data97)){
-if(data97.value === undefined){
-const err141 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+const len15 = data97.length;
+for(let i15=0; i15<len15; i15++){
+let data98 = data97[i15];
+if((typeof data98 !== "string") && (!(data98 && typeof data98 == "object" && !Array.isArray(data98)))){
+const err141 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/type",keyword:"type",params:{type: schema87.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -6204,9 +6208,9 @@ vErrors.push(err141);
 }
 errors++;
 }
-for(const key11 in data97){
-if(!(((((key11 === "value") || (key11 === "label")) || (key11 === "route")) || (key11 === "prompt_for")) || (key11 === "multiline"))){
-const err142 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
+if(data98.value === undefined){
+const err142 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -6215,11 +6219,9 @@ vErrors.push(err142);
 }
 errors++;
 }
-}
-if(data97.value !== undefined){
-let data98 = data97.value;
-if(((typeof data98 !== "string") && (!((typeof data98 == "number") && (isFinite(data98))))) && (typeof data98 !== "boolean")){
-const err143 = {instancePath:instancePath+"/options/" + i15+"/value",schemaPath:"#/$defs/gate_option/properties/value/type",keyword:"type",params:{type: schema87.properties.value.type},message:"must be string,number,boolean"};
+for(const key11 in data98){
+if(!(((((key11 === "value") || (key11 === "label")) || (key11 === "route")) || (key11 === "prompt_for")) || (key11 === "multiline"))){
+const err143 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -6229,9 +6231,10 @@ vErrors.push(err143);
 errors++;
 }
 }
-if(data97.label !== undefined){
-if(typeof data97.label !== "string"){
-const err144 = {instancePath:instancePath+"/options/" + i15+"/label",schemaPath:"#/$defs/gate_option/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data98.value !== undefined){
+let data99 = data98.value;
+if(((typeof data99 !== "string") && (!((typeof data99 == "number") && (isFinite(data99))))) && (typeof data99 !== "boolean")){
+const err144 = {instancePath:instancePath+"/options/" + i15+"/value",schemaPath:"#/$defs/gate_option/properties/value/type",keyword:"type",params:{type: schema87.properties.value.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -6241,9 +6244,9 @@ vErrors.push(err144);
 errors++;
 }
 }
-if(data97.route !== undefined){
-if(typeof data97.route !== "string"){
-const err145 = {instancePath:instancePath+"/options/" + i15+"/route",schemaPath:"#/$defs/gate_option/properties/route/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data98.label !== undefined){
+if(typeof data98.label !== "string"){
+const err145 = {instancePath:instancePath+"/options/" + i15+"/label",schemaPath:"#/$defs/gate_option/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -6253,11 +6256,9 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data97.prompt_for !== undefined){
-let data101 = data97.prompt_for;
-if(typeof data101 === "string"){
-if(func3(data101) < 1){
-const err146 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data98.route !== undefined){
+if(typeof data98.route !== "string"){
+const err146 = {instancePath:instancePath+"/options/" + i15+"/route",schemaPath:"#/$defs/gate_option/properties/route/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -6267,8 +6268,11 @@ vErrors.push(err146);
 errors++;
 }
 }
-else {
-const err147 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data98.prompt_for !== undefined){
+let data102 = data98.prompt_for;
+if(typeof data102 === "string"){
+if(func3(data102) < 1){
+const err147 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -6278,9 +6282,8 @@ vErrors.push(err147);
 errors++;
 }
 }
-if(data97.multiline !== undefined){
-if(typeof data97.multiline !== "boolean"){
-const err148 = {instancePath:instancePath+"/options/" + i15+"/multiline",schemaPath:"#/$defs/gate_option/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err148 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -6290,11 +6293,9 @@ vErrors.push(err148);
 errors++;
 }
 }
-}
-}
-}
-else {
-const err149 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data98.multiline !== undefined){
+if(typeof data98.multiline !== "boolean"){
+const err149 = {instancePath:instancePath+"/options/" + i15+"/multiline",schemaPath:"#/$defs/gate_option/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -6304,11 +6305,11 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data.questions !== undefined){
-let data103 = data.questions;
-if(Array.isArray(data103)){
-if(data103.length < 1){
-const err150 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+}
+else {
+const err150 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -6317,11 +6318,12 @@ vErrors.push(err150);
 }
 errors++;
 }
-const len16 = data103.length;
-for(let i16=0; i16<len16; i16++){
-let data104 = data103[i16];
-if((typeof data104 !== "string") && (!(data104 && typeof data104 == "object" && !Array.isArray(data104)))){
-const err151 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/type",keyword:"type",params:{type: schema88.type},message:"must be string,object"};
+}
+if(data.questions !== undefined){
+let data104 = data.questions;
+if(Array.isArray(data104)){
+if(data104.length < 1){
+const err151 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -6330,9 +6332,11 @@ vErrors.push(err151);
 }
 errors++;
 }
-if(typeof data104 === "string"){
-if(func3(data104) < 1){
-const err152 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const len16 = data104.length;
+for(let i16=0; i16<len16; i16++){
+let data105 = data104[i16];
+if((typeof data105 !== "string") && (!(data105 && typeof data105 == "object" && !Array.isArray(data105)))){
+const err152 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/type",keyword:"type",params:{type: schema88.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -6341,11 +6345,9 @@ vErrors.push(err152);
 }
 errors++;
 }
-}
-if(data104 && typeof data104 == "object" && !Array.isArray(data104)){
-for(const key12 in data104){
-if(!(func1.call(schema88.properties, key12))){
-const err153 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(typeof data105 === "string"){
+if(func3(data105) < 1){
+const err153 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -6355,11 +6357,10 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data104.id !== undefined){
-let data105 = data104.id;
-if(typeof data105 === "string"){
-if(func3(data105) > 100){
-const err154 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(data105 && typeof data105 == "object" && !Array.isArray(data105)){
+for(const key12 in data105){
+if(!(func1.call(schema88.properties, key12))){
+const err154 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -6368,8 +6369,12 @@ vErrors.push(err154);
 }
 errors++;
 }
-if(func3(data105) < 1){
-const err155 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data105.id !== undefined){
+let data106 = data105.id;
+if(typeof data106 === "string"){
+if(func3(data106) > 100){
+const err155 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -6378,9 +6383,8 @@ vErrors.push(err155);
 }
 errors++;
 }
-}
-else {
-const err156 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func3(data106) < 1){
+const err156 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -6390,11 +6394,8 @@ vErrors.push(err156);
 errors++;
 }
 }
-if(data104.text !== undefined){
-let data106 = data104.text;
-if(typeof data106 === "string"){
-if(func3(data106) < 1){
-const err157 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err157 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -6404,8 +6405,11 @@ vErrors.push(err157);
 errors++;
 }
 }
-else {
-const err158 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data105.text !== undefined){
+let data107 = data105.text;
+if(typeof data107 === "string"){
+if(func3(data107) < 1){
+const err158 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -6415,11 +6419,8 @@ vErrors.push(err158);
 errors++;
 }
 }
-if(data104.question !== undefined){
-let data107 = data104.question;
-if(typeof data107 === "string"){
-if(func3(data107) < 1){
-const err159 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err159 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -6429,8 +6430,11 @@ vErrors.push(err159);
 errors++;
 }
 }
-else {
-const err160 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data105.question !== undefined){
+let data108 = data105.question;
+if(typeof data108 === "string"){
+if(func3(data108) < 1){
+const err160 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -6440,9 +6444,8 @@ vErrors.push(err160);
 errors++;
 }
 }
-if(data104.hint !== undefined){
-if(typeof data104.hint !== "string"){
-const err161 = {instancePath:instancePath+"/questions/" + i16+"/hint",schemaPath:"#/$defs/question_item/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err161 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -6452,14 +6455,9 @@ vErrors.push(err161);
 errors++;
 }
 }
-if(data104.choices !== undefined){
-let data109 = data104.choices;
-if(Array.isArray(data109)){
-const len17 = data109.length;
-for(let i17=0; i17<len17; i17++){
-let data110 = data109[i17];
-if(((typeof data110 !== "string") && (!((typeof data110 == "number") && (isFinite(data110))))) && (typeof data110 !== "boolean")){
-const err162 = {instancePath:instancePath+"/questions/" + i16+"/choices/" + i17,schemaPath:"#/$defs/question_item/properties/choices/items/type",keyword:"type",params:{type: schema88.properties.choices.items.type},message:"must be string,number,boolean"};
+if(data105.hint !== undefined){
+if(typeof data105.hint !== "string"){
+const err162 = {instancePath:instancePath+"/questions/" + i16+"/hint",schemaPath:"#/$defs/question_item/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -6469,9 +6467,14 @@ vErrors.push(err162);
 errors++;
 }
 }
-}
-else {
-const err163 = {instancePath:instancePath+"/questions/" + i16+"/choices",schemaPath:"#/$defs/question_item/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data105.choices !== undefined){
+let data110 = data105.choices;
+if(Array.isArray(data110)){
+const len17 = data110.length;
+for(let i17=0; i17<len17; i17++){
+let data111 = data110[i17];
+if(((typeof data111 !== "string") && (!((typeof data111 == "number") && (isFinite(data111))))) && (typeof data111 !== "boolean")){
+const err163 = {instancePath:instancePath+"/questions/" + i16+"/choices/" + i17,schemaPath:"#/$defs/question_item/properties/choices/items/type",keyword:"type",params:{type: schema88.properties.choices.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -6481,9 +6484,9 @@ vErrors.push(err163);
 errors++;
 }
 }
-if(data104.allow_free_text !== undefined){
-if(typeof data104.allow_free_text !== "boolean"){
-const err164 = {instancePath:instancePath+"/questions/" + i16+"/allow_free_text",schemaPath:"#/$defs/question_item/properties/allow_free_text/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err164 = {instancePath:instancePath+"/questions/" + i16+"/choices",schemaPath:"#/$defs/question_item/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -6493,9 +6496,9 @@ vErrors.push(err164);
 errors++;
 }
 }
-if(data104.required !== undefined){
-if(typeof data104.required !== "boolean"){
-const err165 = {instancePath:instancePath+"/questions/" + i16+"/required",schemaPath:"#/$defs/question_item/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data105.allow_free_text !== undefined){
+if(typeof data105.allow_free_text !== "boolean"){
+const err165 = {instancePath:instancePath+"/questions/" + i16+"/allow_free_text",schemaPath:"#/$defs/question_item/properties/allow_free_text/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -6505,9 +6508,9 @@ vErrors.push(err165);
 errors++;
 }
 }
-if(data104.multiline !== undefined){
-if(typeof data104.multiline !== "boolean"){
-const err166 = {instancePath:instancePath+"/questions/" + i16+"/multiline",schemaPath:"#/$defs/question_item/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data105.required !== undefined){
+if(typeof data105.required !== "boolean"){
+const err166 = {instancePath:instancePath+"/questions/" + i16+"/required",schemaPath:"#/$defs/question_item/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -6517,11 +6520,9 @@ vErrors.push(err166);
 errors++;
 }
 }
-}
-}
-}
-else {
-const err167 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data105.multiline !== undefined){
+if(typeof data105.multiline !== "boolean"){
+const err167 = {instancePath:instancePath+"/questions/" + i16+"/multiline",schemaPath:"#/$defs/question_item/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -6531,9 +6532,11 @@ vErrors.push(err167);
 errors++;
 }
 }
-if(data.source !== undefined){
-if(typeof data.source !== "string"){
-const err168 = {instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+}
+else {
+const err168 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -6543,9 +6546,9 @@ vErrors.push(err168);
 errors++;
 }
 }
-if(data.allow_back !== undefined){
-if(typeof data.allow_back !== "boolean"){
-const err169 = {instancePath:instancePath+"/allow_back",schemaPath:"#/properties/allow_back/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.source !== undefined){
+if(typeof data.source !== "string"){
+const err169 = {instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -6555,9 +6558,9 @@ vErrors.push(err169);
 errors++;
 }
 }
-if(data.allow_skip !== undefined){
-if(typeof data.allow_skip !== "boolean"){
-const err170 = {instancePath:instancePath+"/allow_skip",schemaPath:"#/properties/allow_skip/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.allow_back !== undefined){
+if(typeof data.allow_back !== "boolean"){
+const err170 = {instancePath:instancePath+"/allow_back",schemaPath:"#/properties/allow_back/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -6567,9 +6570,9 @@ vErrors.push(err170);
 errors++;
 }
 }
-if(data.allow_skip_all !== undefined){
-if(typeof data.allow_skip_all !== "boolean"){
-const err171 = {instancePath:instancePath+"/allow_skip_all",schemaPath:"#/properties/allow_skip_all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.allow_skip !== undefined){
+if(typeof data.allow_skip !== "boolean"){
+const err171 = {instancePath:instancePath+"/allow_skip",schemaPath:"#/properties/allow_skip/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -6579,9 +6582,9 @@ vErrors.push(err171);
 errors++;
 }
 }
-if(data.allow_abort !== undefined){
-if(typeof data.allow_abort !== "boolean"){
-const err172 = {instancePath:instancePath+"/allow_abort",schemaPath:"#/properties/allow_abort/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.allow_skip_all !== undefined){
+if(typeof data.allow_skip_all !== "boolean"){
+const err172 = {instancePath:instancePath+"/allow_skip_all",schemaPath:"#/properties/allow_skip_all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -6591,9 +6594,9 @@ vErrors.push(err172);
 errors++;
 }
 }
-if(data.abort_route !== undefined){
-if(typeof data.abort_route !== "string"){
-const err173 = {instancePath:instancePath+"/abort_route",schemaPath:"#/properties/abort_route/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.allow_abort !== undefined){
+if(typeof data.allow_abort !== "boolean"){
+const err173 = {instancePath:instancePath+"/allow_abort",schemaPath:"#/properties/allow_abort/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -6603,11 +6606,9 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data.workflow !== undefined){
-let data120 = data.workflow;
-if(typeof data120 === "string"){
-if(func3(data120) < 1){
-const err174 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data.abort_route !== undefined){
+if(typeof data.abort_route !== "string"){
+const err174 = {instancePath:instancePath+"/abort_route",schemaPath:"#/properties/abort_route/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -6617,8 +6618,11 @@ vErrors.push(err174);
 errors++;
 }
 }
-else {
-const err175 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.workflow !== undefined){
+let data121 = data.workflow;
+if(typeof data121 === "string"){
+if(func3(data121) < 1){
+const err175 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -6628,12 +6632,8 @@ vErrors.push(err175);
 errors++;
 }
 }
-if(data.input_mapping !== undefined){
-let data121 = data.input_mapping;
-if(data121 && typeof data121 == "object" && !Array.isArray(data121)){
-}
 else {
-const err176 = {instancePath:instancePath+"/input_mapping",schemaPath:"#/properties/input_mapping/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err176 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -6643,10 +6643,12 @@ vErrors.push(err176);
 errors++;
 }
 }
-if(data.max_depth !== undefined){
-let data122 = data.max_depth;
-if(!(((typeof data122 == "number") && (!(data122 % 1) && !isNaN(data122))) && (isFinite(data122)))){
-const err177 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.input_mapping !== undefined){
+let data122 = data.input_mapping;
+if(data122 && typeof data122 == "object" && !Array.isArray(data122)){
+}
+else {
+const err177 = {instancePath:instancePath+"/input_mapping",schemaPath:"#/properties/input_mapping/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -6655,9 +6657,11 @@ vErrors.push(err177);
 }
 errors++;
 }
-if((typeof data122 == "number") && (isFinite(data122))){
-if(data122 > 10 || isNaN(data122)){
-const err178 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
+}
+if(data.max_depth !== undefined){
+let data123 = data.max_depth;
+if(!(((typeof data123 == "number") && (!(data123 % 1) && !isNaN(data123))) && (isFinite(data123)))){
+const err178 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -6666,8 +6670,9 @@ vErrors.push(err178);
 }
 errors++;
 }
-if(data122 < 1 || isNaN(data122)){
-const err179 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data123 == "number") && (isFinite(data123))){
+if(data123 > 10 || isNaN(data123)){
+const err179 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -6676,12 +6681,8 @@ vErrors.push(err179);
 }
 errors++;
 }
-}
-}
-if(data.status !== undefined){
-let data123 = data.status;
-if(!((data123 === "success") || (data123 === "failed"))){
-const err180 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema68.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(data123 < 1 || isNaN(data123)){
+const err180 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -6691,10 +6692,11 @@ vErrors.push(err180);
 errors++;
 }
 }
-if(data.output_template !== undefined){
-let data124 = data.output_template;
-if((typeof data124 !== "string") && (!(data124 && typeof data124 == "object" && !Array.isArray(data124)))){
-const err181 = {instancePath:instancePath+"/output_template",schemaPath:"#/properties/output_template/type",keyword:"type",params:{type: schema68.properties.output_template.type},message:"must be string,object"};
+}
+if(data.status !== undefined){
+let data124 = data.status;
+if(!((data124 === "success") || (data124 === "failed"))){
+const err181 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema68.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -6704,9 +6706,10 @@ vErrors.push(err181);
 errors++;
 }
 }
-if(data.url !== undefined){
-if(typeof data.url !== "string"){
-const err182 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.output_template !== undefined){
+let data125 = data.output_template;
+if((typeof data125 !== "string") && (!(data125 && typeof data125 == "object" && !Array.isArray(data125)))){
+const err182 = {instancePath:instancePath+"/output_template",schemaPath:"#/properties/output_template/type",keyword:"type",params:{type: schema68.properties.output_template.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -6716,10 +6719,9 @@ vErrors.push(err182);
 errors++;
 }
 }
-if(data.method !== undefined){
-let data126 = data.method;
-if(!(((((((data126 === "GET") || (data126 === "HEAD")) || (data126 === "POST")) || (data126 === "PUT")) || (data126 === "PATCH")) || (data126 === "DELETE")) || (data126 === "OPTIONS"))){
-const err183 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema68.properties.method.enum},message:"must be equal to one of the allowed values"};
+if(data.url !== undefined){
+if(typeof data.url !== "string"){
+const err183 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -6729,9 +6731,10 @@ vErrors.push(err183);
 errors++;
 }
 }
-if(data.server !== undefined){
-if(typeof data.server !== "string"){
-const err184 = {instancePath:instancePath+"/server",schemaPath:"#/properties/server/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.method !== undefined){
+let data127 = data.method;
+if(!(((((((data127 === "GET") || (data127 === "HEAD")) || (data127 === "POST")) || (data127 === "PUT")) || (data127 === "PATCH")) || (data127 === "DELETE")) || (data127 === "OPTIONS"))){
+const err184 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema68.properties.method.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -6741,9 +6744,9 @@ vErrors.push(err184);
 errors++;
 }
 }
-if(data.tool !== undefined){
-if(typeof data.tool !== "string"){
-const err185 = {instancePath:instancePath+"/tool",schemaPath:"#/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.server !== undefined){
+if(typeof data.server !== "string"){
+const err185 = {instancePath:instancePath+"/server",schemaPath:"#/properties/server/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -6753,10 +6756,9 @@ vErrors.push(err185);
 errors++;
 }
 }
-if(data.for_each !== undefined){
-let data129 = data.for_each;
-if((typeof data129 !== "string") && (!(Array.isArray(data129)))){
-const err186 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema89.type},message:"must be string,array"};
+if(data.tool !== undefined){
+if(typeof data.tool !== "string"){
+const err186 = {instancePath:instancePath+"/tool",schemaPath:"#/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -6765,9 +6767,11 @@ vErrors.push(err186);
 }
 errors++;
 }
-if(typeof data129 === "string"){
-if(func3(data129) < 1){
-const err187 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data.for_each !== undefined){
+let data130 = data.for_each;
+if((typeof data130 !== "string") && (!(Array.isArray(data130)))){
+const err187 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema89.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -6776,13 +6780,9 @@ vErrors.push(err187);
 }
 errors++;
 }
-}
-}
-if(data.as !== undefined){
-let data130 = data.as;
 if(typeof data130 === "string"){
-if(!pattern15.test(data130)){
-const err188 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
+if(func3(data130) < 1){
+const err188 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -6792,8 +6792,12 @@ vErrors.push(err188);
 errors++;
 }
 }
-else {
-const err189 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.as !== undefined){
+let data131 = data.as;
+if(typeof data131 === "string"){
+if(!pattern15.test(data131)){
+const err189 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -6803,11 +6807,8 @@ vErrors.push(err189);
 errors++;
 }
 }
-if(data.key_by !== undefined){
-let data131 = data.key_by;
-if(typeof data131 === "string"){
-if(func3(data131) < 1){
-const err190 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err190 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -6817,13 +6818,27 @@ vErrors.push(err190);
 errors++;
 }
 }
-else {
-const err191 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.key_by !== undefined){
+let data132 = data.key_by;
+if(typeof data132 === "string"){
+if(func3(data132) < 1){
+const err191 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err191];
 }
 else {
 vErrors.push(err191);
+}
+errors++;
+}
+}
+else {
+const err192 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err192];
+}
+else {
+vErrors.push(err192);
 }
 errors++;
 }
@@ -6841,22 +6856,9 @@ errors = vErrors.length;
 }
 }
 if(data.default !== undefined){
-let data134 = data.default;
-if(((typeof data134 !== "string") && (!((typeof data134 == "number") && (isFinite(data134))))) && (typeof data134 !== "boolean")){
-const err192 = {instancePath:instancePath+"/default",schemaPath:"#/properties/default/type",keyword:"type",params:{type: schema68.properties.default.type},message:"must be string,number,boolean"};
-if(vErrors === null){
-vErrors = [err192];
-}
-else {
-vErrors.push(err192);
-}
-errors++;
-}
-}
-if(data.on_timeout !== undefined){
-let data135 = data.on_timeout;
+let data135 = data.default;
 if(((typeof data135 !== "string") && (!((typeof data135 == "number") && (isFinite(data135))))) && (typeof data135 !== "boolean")){
-const err193 = {instancePath:instancePath+"/on_timeout",schemaPath:"#/properties/on_timeout/type",keyword:"type",params:{type: schema68.properties.on_timeout.type},message:"must be string,number,boolean"};
+const err193 = {instancePath:instancePath+"/default",schemaPath:"#/properties/default/type",keyword:"type",params:{type: schema68.properties.default.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -6866,13 +6868,10 @@ vErrors.push(err193);
 errors++;
 }
 }
-if(data.headers !== undefined){
-let data136 = data.headers;
-if(data136 && typeof data136 == "object" && !Array.isArray(data136)){
-for(const key13 in data136){
-let data137 = data136[key13];
-if(((typeof data137 !== "string") && (!((typeof data137 == "number") && (isFinite(data137))))) && (typeof data137 !== "boolean")){
-const err194 = {instancePath:instancePath+"/headers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+if(data.on_timeout !== undefined){
+let data136 = data.on_timeout;
+if(((typeof data136 !== "string") && (!((typeof data136 == "number") && (isFinite(data136))))) && (typeof data136 !== "boolean")){
+const err194 = {instancePath:instancePath+"/on_timeout",schemaPath:"#/properties/on_timeout/type",keyword:"type",params:{type: schema68.properties.on_timeout.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -6882,9 +6881,13 @@ vErrors.push(err194);
 errors++;
 }
 }
-}
-else {
-const err195 = {instancePath:instancePath+"/headers",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.headers !== undefined){
+let data137 = data.headers;
+if(data137 && typeof data137 == "object" && !Array.isArray(data137)){
+for(const key13 in data137){
+let data138 = data137[key13];
+if(((typeof data138 !== "string") && (!((typeof data138 == "number") && (isFinite(data138))))) && (typeof data138 !== "boolean")){
+const err195 = {instancePath:instancePath+"/headers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -6894,13 +6897,9 @@ vErrors.push(err195);
 errors++;
 }
 }
-if(data.query !== undefined){
-let data138 = data.query;
-if(data138 && typeof data138 == "object" && !Array.isArray(data138)){
-for(const key14 in data138){
-let data139 = data138[key14];
-if(((typeof data139 !== "string") && (!((typeof data139 == "number") && (isFinite(data139))))) && (typeof data139 !== "boolean")){
-const err196 = {instancePath:instancePath+"/query/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+}
+else {
+const err196 = {instancePath:instancePath+"/headers",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -6910,9 +6909,13 @@ vErrors.push(err196);
 errors++;
 }
 }
-}
-else {
-const err197 = {instancePath:instancePath+"/query",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.query !== undefined){
+let data139 = data.query;
+if(data139 && typeof data139 == "object" && !Array.isArray(data139)){
+for(const key14 in data139){
+let data140 = data139[key14];
+if(((typeof data140 !== "string") && (!((typeof data140 == "number") && (isFinite(data140))))) && (typeof data140 !== "boolean")){
+const err197 = {instancePath:instancePath+"/query/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -6922,9 +6925,9 @@ vErrors.push(err197);
 errors++;
 }
 }
-if(data.fail_on_status !== undefined){
-if(typeof data.fail_on_status !== "boolean"){
-const err198 = {instancePath:instancePath+"/fail_on_status",schemaPath:"#/properties/fail_on_status/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err198 = {instancePath:instancePath+"/query",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -6934,14 +6937,9 @@ vErrors.push(err198);
 errors++;
 }
 }
-if(data.fallback !== undefined){
-let data141 = data.fallback;
-if(Array.isArray(data141)){
-const len18 = data141.length;
-for(let i18=0; i18<len18; i18++){
-let data142 = data141[i18];
-if((typeof data142 !== "string") && (!(data142 && typeof data142 == "object" && !Array.isArray(data142)))){
-const err199 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/type",keyword:"type",params:{type: schema68.properties.fallback.items.type},message:"must be string,object"};
+if(data.fail_on_status !== undefined){
+if(typeof data.fail_on_status !== "boolean"){
+const err199 = {instancePath:instancePath+"/fail_on_status",schemaPath:"#/properties/fail_on_status/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -6950,9 +6948,15 @@ vErrors.push(err199);
 }
 errors++;
 }
-if(data142 && typeof data142 == "object" && !Array.isArray(data142)){
-if(data142.provider === undefined){
-const err200 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/required",keyword:"required",params:{missingProperty: "provider"},message:"must have required property '"+"provider"+"'"};
+}
+if(data.fallback !== undefined){
+let data142 = data.fallback;
+if(Array.isArray(data142)){
+const len18 = data142.length;
+for(let i18=0; i18<len18; i18++){
+let data143 = data142[i18];
+if((typeof data143 !== "string") && (!(data143 && typeof data143 == "object" && !Array.isArray(data143)))){
+const err200 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/type",keyword:"type",params:{type: schema68.properties.fallback.items.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -6961,9 +6965,9 @@ vErrors.push(err200);
 }
 errors++;
 }
-for(const key15 in data142){
-if(!((key15 === "provider") || (key15 === "model"))){
-const err201 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+if(data143 && typeof data143 == "object" && !Array.isArray(data143)){
+if(data143.provider === undefined){
+const err201 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/required",keyword:"required",params:{missingProperty: "provider"},message:"must have required property '"+"provider"+"'"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -6972,12 +6976,9 @@ vErrors.push(err201);
 }
 errors++;
 }
-}
-if(data142.provider !== undefined){
-let data143 = data142.provider;
-if(typeof data143 === "string"){
-if(func3(data143) < 1){
-const err202 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+for(const key15 in data143){
+if(!((key15 === "provider") || (key15 === "model"))){
+const err202 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -6987,8 +6988,11 @@ vErrors.push(err202);
 errors++;
 }
 }
-else {
-const err203 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data143.provider !== undefined){
+let data144 = data143.provider;
+if(typeof data144 === "string"){
+if(func3(data144) < 1){
+const err203 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -6998,11 +7002,8 @@ vErrors.push(err203);
 errors++;
 }
 }
-if(data142.model !== undefined){
-let data144 = data142.model;
-if(typeof data144 === "string"){
-if(func3(data144) < 1){
-const err204 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err204 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -7012,8 +7013,11 @@ vErrors.push(err204);
 errors++;
 }
 }
-else {
-const err205 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data143.model !== undefined){
+let data145 = data143.model;
+if(typeof data145 === "string"){
+if(func3(data145) < 1){
+const err205 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -7023,11 +7027,8 @@ vErrors.push(err205);
 errors++;
 }
 }
-}
-}
-}
 else {
-const err206 = {instancePath:instancePath+"/fallback",schemaPath:"#/properties/fallback/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err206 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -7037,11 +7038,11 @@ vErrors.push(err206);
 errors++;
 }
 }
-if(data.temperature !== undefined){
-let data145 = data.temperature;
-if((typeof data145 == "number") && (isFinite(data145))){
-if(data145 > 2 || isNaN(data145)){
-const err207 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+}
+}
+}
+else {
+const err207 = {instancePath:instancePath+"/fallback",schemaPath:"#/properties/fallback/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -7050,8 +7051,12 @@ vErrors.push(err207);
 }
 errors++;
 }
-if(data145 < 0 || isNaN(data145)){
-const err208 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data.temperature !== undefined){
+let data146 = data.temperature;
+if((typeof data146 == "number") && (isFinite(data146))){
+if(data146 > 2 || isNaN(data146)){
+const err208 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -7060,9 +7065,8 @@ vErrors.push(err208);
 }
 errors++;
 }
-}
-else {
-const err209 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data146 < 0 || isNaN(data146)){
+const err209 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -7072,10 +7076,8 @@ vErrors.push(err209);
 errors++;
 }
 }
-if(data.max_tokens !== undefined){
-let data146 = data.max_tokens;
-if(!(((typeof data146 == "number") && (!(data146 % 1) && !isNaN(data146))) && (isFinite(data146)))){
-const err210 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err210 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -7084,9 +7086,11 @@ vErrors.push(err210);
 }
 errors++;
 }
-if((typeof data146 == "number") && (isFinite(data146))){
-if(data146 > 200000 || isNaN(data146)){
-const err211 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"};
+}
+if(data.max_tokens !== undefined){
+let data147 = data.max_tokens;
+if(!(((typeof data147 == "number") && (!(data147 % 1) && !isNaN(data147))) && (isFinite(data147)))){
+const err211 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -7095,8 +7099,9 @@ vErrors.push(err211);
 }
 errors++;
 }
-if(data146 < 1 || isNaN(data146)){
-const err212 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data147 == "number") && (isFinite(data147))){
+if(data147 > 200000 || isNaN(data147)){
+const err212 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -7105,16 +7110,26 @@ vErrors.push(err212);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err213 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data147 < 1 || isNaN(data147)){
+const err213 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err213];
 }
 else {
 vErrors.push(err213);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err214 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err214];
+}
+else {
+vErrors.push(err214);
 }
 errors++;
 }

@@ -1,6 +1,8 @@
 /** `guide`: what a person says to a task under way reaches what begins after it, whoever is killed meanwhile. */
-import { describe, expect, it } from "vitest";
-import type { EventView, GuideView, RunView, TaskView, TimelineView } from "../../../src/runtime/contract.js";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openSplashdown } from "../../../src/index.js";
+import type { GuideView, RunView, TaskView } from "../../../src/runtime/contract.js";
+import { createEnvironment } from "../../../src/runtime/environment.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { release, startHeld, writeHeldSteps } from "../../support/held-steps.js";
 import { expectView } from "../../support/view-schemas.js";
@@ -58,17 +60,18 @@ describe("splashdown guide", () => {
 
 /** Once, by whom, in every account of the task. */
 async function expectTold(place: CommandPlace): Promise<void> {
-  const events = (await place.run(["events", "t", "--json"])).json<EventView[]>();
-  expect(events.filter(({ text }) => text.includes("guidance")).map(({ text }) => text)).toEqual([
+  const environment = createEnvironment({ PATH: process.env["PATH"] ?? "", ...place.env }, place.folder);
+  const splashdown = await openSplashdown({ store: "file:outputs", environment });
+  onTestFinished(() => splashdown.close());
+  const told: string[] = [];
+  for await (const { text } of splashdown.events("t")) if (text.includes("guidance")) told.push(text);
+  expect(told).toEqual([
     "person:tester decided: guidance: in euros\\u001b[2J",
     "person:bob decided: guidance for main/c: by Friday",
   ]);
-  const { marks } = (await place.run(["show", "t", "--timeline", "--json"])).json<TimelineView>();
+  const { marks } = await splashdown.timeline("t");
   expect(marks.filter(({ text }) => text.includes("guidance"))).toHaveLength(2);
-  const audit = await place.run(["audit", "show", "t"]);
-  expect(audit.stdout.match(/guided/g)).toHaveLength(2);
-  const replay = (await place.run(["debug", "replay", "--checkpoint=t:latest", "--json"])).json<{
-    differences: unknown[];
-  }>();
-  expect(replay.differences).toEqual([]);
+  const { entries } = await splashdown.audit.show("t");
+  expect(entries.filter(({ event }) => event === "guided")).toHaveLength(2);
+  expect((await splashdown.debug.replay("t:latest")).differences).toEqual([]);
 }

@@ -22,6 +22,8 @@ interface Called {
   readonly prompt: string;
 }
 
+const callsOf = (place: CommandPlace) => place.ledger("calls").map((line) => JSON.parse(line) as Called);
+
 describe("examples/agent-review", () => {
   it("has two agents review a file, and counts what they tell of tokens and money", async () => {
     const place = openPlace();
@@ -50,8 +52,6 @@ describe("an agent that is killed with its program", () => {
   const flow = (effects: string) => `workflow: {name: w}
 steps: [{name: work, cli: claude, prompt: "hang until killed", effects: ${effects}, env: {CALLS: calls}}]
 `;
-  const callsOf = (place: CommandPlace) => place.ledger("calls").map((line) => JSON.parse(line) as Called);
-
   async function kill(place: CommandPlace): Promise<void> {
     const running = place.start(["run", "flow.yaml", "--task", "t"]);
     await until("its session is known", async () =>
@@ -75,13 +75,38 @@ steps: [{name: work, cli: claude, prompt: "hang until killed", effects: ${effect
     expect(second?.args.join(" ")).toContain("--resume claude-session-1");
     expect(second?.prompt).toContain("You were interrupted");
   });
+});
 
-  it("goes on in its session after a failure, as retry says", async () => {
-    const place = openPlace(`workflow: {name: w}
-steps: [{name: work, cli: claude, prompt: "die once", env: {CALLS: calls}, retry: {max_attempts: 2, delay_seconds: 0}}]
-`);
-    const { code } = await place.run(["run", "flow.yaml", "--task", "t"]);
+describe("an agent whose answer is judged", () => {
+  /** Scored when `go` is there: 60 first, then 95. */
+  const score = `echo x >> waiting; [ -e go ] || exec sleep 600; [ $0 = 1 ] && s=60 || s=95; echo "{\\"score\\":$s,\\"feedback\\":\\"name the line\\"}"`;
+  const flow = `workflow: {name: w}
+phases:
+  - name: review
+    specialists: [{name: work, cli: claude, prompt: "die once", effects: none, env: {CALLS: calls}, retry: {max_attempts: 2, delay_seconds: 0}}]
+    evaluate: {scorers: [{dimension: quality, command: [sh, -c, '${score}', "{{ phase.iteration }}"]}]}
+`;
+
+  it("improves it in the same session, over a failure and a kill; a fork begins a session of its own", async () => {
+    const place = openPlace(flow);
+    const running = place.start(["run", "flow.yaml", "--task", "t"]);
+    await until("its first answer is judged", () => place.ledger("waiting").length === 1);
+    running.child.kill("SIGKILL");
+    await running.done;
+    place.write("go", "");
+    const { code, stderr } = await place.run(["run", "flow.yaml", "--task", "t"]);
+    expect(stderr).not.toContain("WORKFLOW_INVALID");
     expect(code).toBe(0);
-    expect(callsOf(place).map(({ args }) => args.includes("--resume"))).toEqual([false, true]);
+    const sessions = () => callsOf(place).map(({ args }) => args[args.indexOf("--resume") + 1]);
+    const [first, second] = ["--print", "claude-session-1"];
+    expect(sessions()).toEqual([first, second, second]);
+    expect(callsOf(place)[2]?.prompt).toContain("name the line");
+    expect(callsOf(place)[2]?.prompt).not.toContain("# Task:");
+    const list = (await place.run(["checkpoints", "list", "t", "--json"])).json<{ seq: number; trigger: string }[]>();
+    const done = list.find(({ trigger }) => trigger === "specialist_finished");
+    expect((await place.run(["fork", "t", "--from", String(done?.seq), "--task", "f"])).code).toBe(0);
+    expect((await place.run(["resume", "f"])).code).toBe(0);
+    expect(sessions()).toEqual([first, second, second, first]);
+    expect(callsOf(place)[3]?.prompt).toContain("# Task:");
   });
 });

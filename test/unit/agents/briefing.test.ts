@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writeBriefing } from "../../../src/agents/briefing.js";
+import { writeBriefing, writeFollowUp } from "../../../src/agents/briefing.js";
 import { createStepWork, type WorkParts } from "../../support/step-work.js";
 
 const brief = (parts: WorkParts, tokensMax = 24_000) =>
@@ -63,7 +63,7 @@ describe("the briefing of a specialist", () => {
     const work = createStepWork("model", { outputs: { a: "gone" } });
     const text = writeBriefing(work, long("p", 500), 100);
     expect(text).toContain(long("p", 500));
-    expect(text).toContain("- a: left out, 1 tokens");
+    expect(text).toContain("- a: left out, 1 token");
   });
 
   it("gives feedback a quarter of the budget, the first points first, and says how many are missing", () => {
@@ -76,5 +76,34 @@ describe("the briefing of a specialist", () => {
 
   it("shows a result of the step's name in an earlier phase as what it is in the first iteration", () => {
     expect(brief({ outputs: { work: "theirs" } })).toContain("## work\n\ntheirs");
+  });
+});
+
+describe("what a specialist is told that goes on in its conversation", () => {
+  it("is what is new: the results of its own phase, feedback, its part, guidance", () => {
+    const work = createStepWork("cli", {
+      task: { id: "1", name: "t", workflow: "report", description: "A report on rockets." },
+      inputs: { topic: "rockets" },
+      step: { path: "main/write/work" },
+      phase: { name: "write", number: 2, iteration: 2, description: "Write it.", criteria: "clear words" },
+      rendered: { uses: ["main/research/prices", "main/write/outline", "main/write/work"] },
+      outputs: { prices: { low: 3 }, outline: "three parts", work: { result: "my draft" } },
+      feedback: ["quality: no title"],
+      guidance: ["in euros"],
+    });
+    const text = writeFollowUp(work, "Write.", 24_000);
+    expect(text.split("\n\n").filter((part) => !part.startsWith("A person said"))).toEqual([
+      "# Phase 2: write, iteration 2",
+      "Your last answer was judged. Go on in this conversation: what you were told before still counts, and this is what is new.",
+      "# Results so far",
+      "## outline",
+      "three parts",
+      "# Feedback on iteration 1",
+      "- quality: no title",
+      "# Your part: work",
+      "Write.",
+      "# Guidance",
+    ]);
+    expect(text).toContain("- in euros");
   });
 });

@@ -11,7 +11,7 @@ import {
 import { createState } from "../../../src/engine/state/state.js";
 import { done, EngineHarness, TASK_ID } from "../../support/engine-harness.js";
 import { checkState } from "../../support/state-check.js";
-import { command, dag, machine, model, phase, phases, workflow } from "../../support/workflow-builder.js";
+import { cli, command, dag, machine, model, phase, phases, workflow } from "../../support/workflow-builder.js";
 
 /** `pay` acts outside, `look` does not; both run when the state is taken, and are done afterwards. */
 function midway(): EngineHarness {
@@ -146,6 +146,20 @@ describe("a fork", () => {
     expect(state.totals).toEqual(harness.state.totals);
     expect([...state.steps.keys()]).toEqual([...harness.state.steps.keys()]);
     expect([state.epoch, state.checkpoints.length, state.triggered.size]).toEqual([1, 0, 0]);
+  });
+
+  it("leaves the session of an installed agent with the task that it was begun in", () => {
+    const harness = new EngineHarness(workflow(machine("main", [cli("a", { session: "continue" })])), {
+      perform: () => done(1),
+    });
+    harness.run();
+    const id = harness.step("main/a").id;
+    const report = { type: "milestone_reached", atMs: 1, step: id, attempt: 1, name: "session" } as const;
+    evolve(harness.state, { ...report, state: { inline: { session: "s1" } } });
+    expect(harness.step("main/a").milestone).toBeDefined();
+    const forked = forkOf(harness).steps.get(id);
+    expect(forked?.status).toBe("completed");
+    expect(forked?.milestone).toBeUndefined();
   });
 
   it("begins a new round only where something was in flight", () => {

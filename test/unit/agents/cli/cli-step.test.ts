@@ -30,6 +30,13 @@ const GOES_ON = {
 /** Made of the key of the step, so that an attempt that never told it is found again. */
 const CHOSEN_SESSION = "be297454-6978-8e37-839e-6d6da85c4be9";
 
+/** The second iteration of a specialist. */
+const ITERATED: WorkParts = {
+  definition: { briefingTokensMax: 1000 },
+  phase: { number: 1, name: "review", iteration: 2, description: "the rules of review" },
+  feedback: ["name the line"],
+};
+
 interface Called {
   readonly args: readonly string[];
   readonly prompt: string;
@@ -77,7 +84,11 @@ describe.each(AGENTS)("the agent %s", (cli) => {
     });
     if (cli !== "claude" && outcome.status === "completed") expect(outcome.usage).not.toHaveProperty("costMicroUsd");
     const session = cli === "copilot" ? CHOSEN_SESSION : `${cli}-session-1`;
-    expect(sink.of("milestone")).toEqual([["session", { cli, session }]]);
+    const counted = { cli, session, tokens_in: 1210, tokens_out: 50 };
+    expect(sink.of("milestone")).toEqual([
+      ["session", { cli, session }],
+      ...(cli === "codex" ? [["session", counted]] : []),
+    ]);
     expect(sink.of("progress")).toContainEqual([{ message: "reading the files" }]);
     expect(sink.of("spawned")).toHaveLength(1);
   });
@@ -89,7 +100,37 @@ describe.each(AGENTS)("the agent %s", (cli) => {
     const [{ args, prompt } = { args: [], prompt: "" }] = await calls();
     expect(args.join(" ")).toMatch(GOES_ON[cli]);
     expect(prompt).toContain("You were interrupted");
-    expect(sink.of("milestone")).toEqual([]);
+    expect(sink.of("milestone").map(([, state]) => state)).toEqual(
+      cli === "codex" ? [{ cli, session: "earlier", tokens_in: 1210, tokens_out: 50 }] : [],
+    );
+  });
+
+  it("goes on in the session of the visit before, keeps it for this one, and is told what is new", async () => {
+    const parts = { ...ITERATED, earlierMilestone: { name: "session", state: { cli, session: "earlier" } } };
+    const { sink } = await call(cli, "review this", { parts });
+    const [{ args, prompt } = { args: [], prompt: "" }] = await calls();
+    expect(args.join(" ")).toMatch(GOES_ON[cli]);
+    expect(prompt).toContain("name the line");
+    expect(prompt).not.toContain("You were interrupted");
+    // It would begin a lost session without a word.
+    expect(prompt.includes("the rules of review")).toBe(cli === "copilot");
+    expect(sink.of("milestone")[0]).toEqual(["session", { cli, session: "earlier" }]);
+  });
+
+  it("is told all of it in another session where the one it had is gone, and says so", async () => {
+    const milestone = { name: "session", state: { cli, session: "earlier" } };
+    const environment = { LOST: "yes", CALLS: path.join(folder, "calls") };
+    const parts = { ...ITERATED, earlierMilestone: milestone };
+    const { outcome, sink } = await call(cli, "review this", { parts, rendered: { environment } });
+    expect(outcome).toMatchObject({ status: "completed", output: { result: "answer to: review this" } });
+    const told = await calls();
+    expect(told.at(-1)?.prompt).toContain("the rules of review");
+    if (cli === "copilot") return;
+    expect(told.map(({ args }) => GOES_ON[cli].test(args.join(" ")))).toEqual([true, false]);
+    expect(sink.of("spawned")).toHaveLength(2);
+    expect(sink.of("milestone").at(-1)?.[1]).toMatchObject({ session: `${cli}-session-1` });
+    const factors = outcome.status === "completed" ? outcome.factors : [];
+    expect(factors?.at(-1)).toBe(`the session earlier of ${cli} is gone: it was told everything anew in another one`);
   });
 
   it("begins anew where the session is another agent's", async () => {
@@ -198,6 +239,17 @@ describe("an agent that tells the tokens of its whole session", () => {
     const milestone = { name: "session", state: { ...state, tokens_in: 1000, tokens_out: 20 } };
     const { outcome } = await call("codex", "review this", { parts: { milestone } });
     expect(outcome).toMatchObject({ status: "completed", usage: { tokensIn: 210, tokensOut: 30 } });
+  });
+
+  it("has those of an earlier visit counted once, also by an attempt after it was interrupted", async () => {
+    const earlierMilestone = {
+      name: "session",
+      state: { cli: "codex", session: "s", tokens_in: 1000, tokens_out: 20 },
+    };
+    const { outcome, sink } = await call("codex", "review this", { parts: { earlierMilestone } });
+    expect(outcome).toMatchObject({ status: "completed", usage: { tokensIn: 210, tokensOut: 30 } });
+    const kept = sink.of("milestone").map(([, state]) => state);
+    expect(kept).toEqual([earlierMilestone.state, { ...earlierMilestone.state, tokens_in: 1210, tokens_out: 50 }]);
   });
 });
 

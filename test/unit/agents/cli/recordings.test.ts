@@ -34,7 +34,8 @@ async function replay(recording: string, exitCode: number) {
     rendered: { cli, prompt: "Is a.mjs right?", arguments: [], environment: {} },
   });
   const outcome = await room.perform(work, { sink });
-  return { outcome, sessions: sink.of("milestone").map(([, state]) => (state as { session: string }).session) };
+  const told = sink.of("milestone").map(([, state]) => (state as { session: string }).session);
+  return { outcome, sessions: [...new Set(told)] };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
