@@ -131,35 +131,32 @@ export interface FunctionStep extends StepBase {
   /** `file.mjs#name` resolved against the workflow's folder, or `@path` of a function given to `defineWorkflow`. */
   readonly function: string;
 }
-export interface ModelStep extends StepBase {
-  readonly kind: "model";
-  readonly provider: string;
+/** What a model and an installed agent are told. */
+interface PromptedStep extends StepBase {
   readonly model?: Template;
   readonly systemPrompt?: Template;
   readonly prompt: Template;
   /** A specialist of a phase: task, phase, earlier results and feedback stand before the prompt, within so many tokens. */
   readonly briefingTokensMax?: number;
+  /** Put before the prompt as they are: no template. */
+  readonly instructions?: string;
+}
+export interface ModelStep extends PromptedStep {
+  readonly kind: "model";
+  readonly provider: string;
   /** Its answer is a plan, checked like a file. */
   readonly planner?: PlannerRule;
   readonly tools?: readonly ToolDefinition[];
-  /** Put before the prompt as they are: no template. */
-  readonly instructions?: string;
   /** What the provider may understand, keys as in a file; see model-options.ts. */
   readonly options?: JsonObject;
 }
 /** An installed agent that is called by its command line. */
-export interface CliStep extends StepBase {
+export interface CliStep extends PromptedStep {
   readonly kind: "cli";
   /** Name of its profile in the settings. */
   readonly cli: string;
   /** What a next visit of the step does with the session of the visit before. */
   readonly session: "continue" | "fresh";
-  readonly model?: Template;
-  readonly systemPrompt?: Template;
-  readonly prompt: Template;
-  /** As of a model. */
-  readonly briefingTokensMax?: number;
-  readonly instructions?: string;
   /** Further arguments of its command. */
   readonly arguments: readonly Template[];
   readonly environment: Readonly<Record<string, Template>>;
