@@ -5,6 +5,7 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import type { ErrorCode } from "../base/error-table.js";
+import { isJsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 
 /** What kind of fault it is: for programs; what to do stands in its words. */
@@ -148,6 +149,17 @@ export function formatPath(path: FaultPath): string {
     else text += `[${JSON.stringify(part)}]`;
   }
   return text === "" ? "$" : text;
+}
+
+/** The value at a path; `undefined` where there is none. */
+export function valueAt(value: JsonValue | undefined, path: FaultPath): JsonValue | undefined {
+  let current = value;
+  for (const part of path) {
+    if (Array.isArray(current) && typeof part === "number") current = (current as readonly JsonValue[])[part];
+    else if (isJsonObject(current) && Object.hasOwn(current, String(part))) current = current[String(part)];
+    else return undefined;
+  }
+  return current;
 }
 
 function formatFault(fault: ShownFault): string {

@@ -8,6 +8,7 @@ import { hidePassword } from "../base/store-address.js";
 import { probeCache } from "../store/cache-probe.js";
 import type { CheckView, DoctorOptions } from "./contract.js";
 import { listUnacknowledgedKeys, listUnfinishedChanges } from "./keys/keys-verbs.js";
+import { checkModels } from "./model-check.js";
 import { openReadable } from "./readable-tasks.js";
 import type { Services } from "./services.js";
 import { listSummaries } from "./summaries.js";
@@ -29,7 +30,7 @@ export async function runDoctor(
   );
   if (tasks) for await (const check of proveTasks(services)) checks.push(check);
   if (storeFolder !== undefined) checks.push(await attempt("disk", () => checkDisk(services, storeFolder)));
-  if (models) checks.push(...(await services.models.check()));
+  if (models) checks.push(...(await checkModels(services)));
   return { checks };
 }
 

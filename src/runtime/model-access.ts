@@ -4,10 +4,8 @@
  * A key from a command is told to whoever cleans outcomes of secrets, before it is used.
  */
 import { createRequire } from "node:module";
-import { checkProvider } from "../agents/models/provider-check.js";
-import { ModelSource } from "../agents/models/model-source.js";
-import { findProvider, type ProviderSources, type SystemEntry } from "../agents/models/provider-config.js";
-import { PROVIDERS } from "../agents/models/provider-table.js";
+import type { ModelSource } from "../agents/models/model-source.js";
+import type { ProviderSources, SystemEntry } from "../agents/models/provider-config.js";
 import type { ModelPrice, PriceTable } from "../agents/models/price.js";
 import type { Model } from "../agents/contract.js";
 import type { Clock } from "../base/clock.js";
@@ -16,14 +14,10 @@ import { LIMITS } from "../base/limits.js";
 import type { Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import type { EffectiveSettings } from "../definition/settings/settings.js";
-import type { WorkflowDefinition } from "../definition/workflow.js";
 import type { ProcessHost } from "../process/contract.js";
-import type { CheckView } from "./contract.js";
 import type { Environment } from "./environment.js";
 import { createKeyCommandRunner } from "./keys/key-command-runner.js";
 import { readSystemSecret } from "./keys/key-packages.js";
-import { noteProviders } from "./provider-notes.js";
-import { listPlannedSteps } from "./run/planned-steps.js";
 
 export interface ModelAccessDeps {
   readonly clock: Clock;
@@ -36,16 +30,17 @@ export interface ModelAccessDeps {
 
 export class ModelAccess {
   readonly #deps: ModelAccessDeps;
-  readonly #sources: ProviderSources;
+  /** Where addresses and keys of the providers come from. */
+  readonly sources: ProviderSources;
   readonly #keys = new Map<string, Promise<string>>();
   readonly #secrets = new Set<string>();
   readonly #listeners = new Set<(secret: string) => void>();
-  #source: ModelSource | undefined;
+  #source: Promise<ModelSource> | undefined;
 
   constructor(deps: ModelAccessDeps) {
     this.#deps = deps;
     const { settings, environment } = deps;
-    this.#sources = {
+    this.sources = {
       settings: settings.providers,
       environment: environment.get,
       learn: (secret) => this.#learn(secret),
@@ -56,10 +51,20 @@ export class ModelAccess {
 
   /** `pricing`: of the task, its workflow's included. */
   modelOf(provider: string, folder: string, pricing: EffectiveSettings["pricing"]): Model {
+    const place = { folder, prices: readPrices(pricing) };
+    return {
+      call: async (request, ends) => (await this.#loadSource()).modelOf(provider, place).call(request, ends),
+    };
+  }
+
+  /** With the first call: what speaks to models is not loaded for those who call none. */
+  #loadSource(): Promise<ModelSource> {
     const { clock, random, log } = this.#deps;
-    const sources = this.#sources;
-    this.#source ??= new ModelSource({ clock, random, log, sources, prices: readListPrices() });
-    return this.#source.modelOf(provider, { folder, prices: readPrices(pricing) });
+    const { sources } = this;
+    this.#source ??= import("../agents/models/model-source.js").then(
+      ({ ModelSource: Source }) => new Source({ clock, random, log, sources, prices: readListPrices() }),
+    );
+    return this.#source;
   }
 
   /** Variables that hold keys or headers by the settings. */
@@ -77,37 +82,6 @@ export class ModelAccess {
     this.#listeners.add(listener);
     for (const secret of this.#secrets) listener(secret);
     return () => this.#listeners.delete(listener);
-  }
-
-  /** What is wrong with the providers of a workflow. */
-  notesOf(definition: WorkflowDefinition): string[] {
-    const steps = listPlannedSteps(definition).map(({ step }) => step);
-    return noteProviders(steps, this.#deps.settings.provider_map, this.#sources);
-  }
-
-  /** One finding per provider that is set up here, and one about those that are not. */
-  async check(): Promise<CheckView[]> {
-    const { settings, environment, clock } = this.#deps;
-    const names = [...new Set([...Object.keys(settings.providers), ...Object.keys(PROVIDERS)])];
-    const isSetUp = (name: string): boolean => {
-      const facts = PROVIDERS[name];
-      const variables = [...(facts?.urlVariables ?? []), ...(facts?.keyVariables ?? [])];
-      return (
-        settings.providers[name] !== undefined || variables.some((variable) => environment.get(variable) !== undefined)
-      );
-    };
-    const checks = await Promise.all(
-      names.filter(isSetUp).map(async (name): Promise<CheckView> => {
-        const config = findProvider(this.#sources, name);
-        const finding =
-          config === undefined
-            ? { ok: false, text: "speaks like no known provider", hint: typeHint(name) }
-            : await checkProvider(config, clock);
-        return { name: `model ${name}`, ...finding };
-      }),
-    );
-    const rest = names.filter((name) => !isSetUp(name)).join(", ");
-    return [...checks, { name: "models", ok: true, text: `not set up: ${rest}` }];
   }
 
   async #readSystemKey({ service, account }: SystemEntry): Promise<string> {
@@ -160,10 +134,6 @@ export class ModelAccess {
     this.#secrets.add(secret);
     for (const listener of this.#listeners) listener(secret);
   }
-}
-
-function typeHint(name: string): string {
-  return `write under providers.${name} the type openai-compatible, or one of those known: ${Object.keys(PROVIDERS).join(", ")}`;
 }
 
 interface PriceEntry {

@@ -1,37 +1,13 @@
-/** Binds the verbs to one opened Splashdown. */
+/**
+ * Binds the verbs to one opened Splashdown.
+ *
+ * A verb's modules are loaded when it is first called: one that only reads a list waits for nothing that runs a workflow.
+ */
 import type { Store, TaskStore } from "../store/contract.js";
-import { showAudit, verifyAudit } from "./audit/audit-verbs.js";
 import type { Splashdown } from "./contract.js";
-import { runDoctor } from "./doctor.js";
-import { streamEvents } from "./faces/event-stream.js";
-import { findTask } from "./finding.js";
-import { forkTask } from "./past/fork-verb.js";
-import { planRun } from "./run/dry-run.js";
-import { diffTwoCheckpoints, listTaskCheckpoints, showCheckpoint, validateCheckpointFile } from "./past/inspection.js";
-import { graphWorkflow } from "./faces/graph-verb.js";
-import { acknowledgeKeys, initKeys, showKeys, verifyKeys, type KeysDeps } from "./keys/keys-verbs.js";
-import { addKeys, removeKeys, rotateKeys } from "./keys/key-change-verbs.js";
-import { guideTask } from "./people/guiding.js";
-import { answerQuestion, requestOfTask } from "./people/messages.js";
-import { reportMetrics } from "./faces/metrics-verb.js";
-import { exportTask, importBundle } from "./transfer/bundle-verbs.js";
-import { listTrash, purgeTasks, removeTasks, restoreTasks } from "./retention/trash-verbs.js";
-import { copyStore } from "./transfer/store-copy-verb.js";
-import { shredKeys } from "./keys/shred-verb.js";
-import { pinCheckpoint, unpinCheckpoint } from "./retention/pin-verbs.js";
-import { openProgramCheckpoints } from "./retention/program-checkpoints.js";
-import { clearCheckpoints, pruneCheckpoints } from "./retention/prune-verb.js";
-import { openReadable } from "./readable-tasks.js";
-import { viewTask, whileOpen } from "./reading.js";
-import { replayCheckpoint } from "./past/replay-verb.js";
-import { recoverTasks, resumeTask } from "./run/resume-verb.js";
-import { runWorkflow } from "./run/run-verb.js";
+import type { KeysDeps } from "./keys/keys-verbs.js";
 import type { Services } from "./services.js";
 import { viewConfig, type LoadedSettings } from "./settings-loading.js";
-import { listSummaries } from "./summaries.js";
-import { readConfidence } from "./faces/confidence-verb.js";
-import { readTimeline } from "./faces/timeline.js";
-import { validateWorkflow } from "./workflow-loading.js";
 
 export interface VerbParts {
   readonly storeFolder: string | undefined;
@@ -42,71 +18,134 @@ export interface VerbParts {
 }
 
 export function createVerbs(services: Services, parts: VerbParts): Splashdown {
-  const keys = createKeysDeps(services);
   return {
-    run: (options) => runWorkflow(services, options),
-    resume: (options) => resumeTask(services, options),
-    resumeFromCheckpoint: (checkpointId, options = {}) => resumeTask(services, { ...options, checkpointId }),
-    recover: (options = {}) => recoverTasks(services, options),
-    fork: (task, options) => forkTask(services, task, options),
-    answer: (options) => answerQuestion(services, options),
-    request: (task, kind, options = {}) => requestOfTask(services, task, { kind, ...options }),
-    guide: (options) => guideTask(services, options),
-    list: () => listSummaries(services),
-    running: () => [...services.running.values()].map((view) => view()),
-    show: async (reference) => {
-      const task = await findTask(services, reference, "read");
-      return whileOpen(task, () => viewTask(services, task));
-    },
-    events: (task, options) => streamEvents(services, task, options),
-    checkpoints: {
-      list: (task) => listTaskCheckpoints(services, task),
-      show: (reference) => showCheckpoint(services, reference),
-      prune: (options) => pruneCheckpoints(services, options),
-      clear: (task, options) => clearCheckpoints(services, task, options),
-      pin: (reference, options) => pinCheckpoint(services, reference, options),
-      unpin: (reference) => unpinCheckpoint(services, reference),
-      export: (task, options) => exportTask(services, task, options),
-      import: (file, options) => importBundle(services, file, options),
-      open: (task) => openProgramCheckpoints(services, task),
-    },
-    debug: {
-      listCheckpoints: (task) => listTaskCheckpoints(services, task),
-      validateCheckpoint: (file, options) => validateCheckpointFile(services, file, options),
-      replay: (checkpoint, options) => replayCheckpoint(services, checkpoint, options),
-      diffCheckpoints: (from, to, options = {}) => diffTwoCheckpoints(services, { from, to, ...options }),
-    },
-    keys: {
-      init: (options) => initKeys(keys, options),
-      show: (task) => showKeys(keys, task),
-      ack: () => acknowledgeKeys(keys),
-      verify: (task) => verifyKeys(keys, task),
-      add: (target, source) => addKeys(services, target, source),
-      remove: (target, name) => removeKeys(services, target, name),
-      rotate: (target, options = {}) => rotateKeys(services, target, options),
-      shred: (task, options) => shredKeys(services, task, options),
-    },
-    store: {
-      copy: (options) => copyStore({ services, openStore: parts.openStore }, options),
-      trash: () => listTrash(services),
-      remove: (tasks, options) => removeTasks(services, tasks, options),
-      restore: (tasks) => restoreTasks(services, tasks),
-      purge: (tasks = [], options = {}) => purgeTasks(services, tasks, options),
-    },
-    validate: (file) => validateWorkflow(services, file),
-    dryRun: (options) => planRun(services, options),
-    graph: (file, format = "mermaid") => graphWorkflow(services, file, format),
-    metrics: (task) => reportMetrics(services, task),
-    timeline: (task) => readTimeline(services, task),
-    confidence: (task) => readConfidence(services, task),
-    audit: {
-      show: (task) => showAudit(services, task),
-      verify: (task) => verifyAudit(services, task),
-    },
-    doctor: (options = {}) => runDoctor(services, { ...options, storeFolder: parts.storeFolder }),
+    ...createRunVerbs(services),
+    ...createTellingVerbs(services),
+    ...createFaceVerbs(services),
+    checkpoints: createCheckpointVerbs(services),
+    debug: createDebugVerbs(services),
+    keys: createKeyVerbs(services),
+    store: createStoreVerbs(services, parts),
+    doctor: async (options = {}) =>
+      (await import("./doctor.js")).runDoctor(services, { ...options, storeFolder: parts.storeFolder }),
     config: async () => viewConfig(parts.config),
     on: (event, listener) => services.emitter.on(event, listener),
     close: parts.close,
+  };
+}
+
+/** What carries out workflows. */
+function createRunVerbs(
+  services: Services,
+): Pick<Splashdown, "run" | "resume" | "resumeFromCheckpoint" | "recover" | "fork" | "dryRun"> {
+  const load = () => import("./run/resume-verb.js");
+  return {
+    run: async (options) => (await import("./run/run-verb.js")).runWorkflow(services, options),
+    resume: async (options) => (await load()).resumeTask(services, options),
+    resumeFromCheckpoint: async (checkpointId, options = {}) =>
+      (await load()).resumeTask(services, { ...options, checkpointId }),
+    recover: async (options = {}) => (await load()).recoverTasks(services, options),
+    fork: async (task, options) => (await import("./past/fork-verb.js")).forkTask(services, task, options),
+    dryRun: async (options) => (await import("./run/dry-run.js")).planRun(services, options),
+  };
+}
+
+/** What is said to tasks that run elsewhere. */
+function createTellingVerbs(services: Services): Pick<Splashdown, "answer" | "request" | "guide"> {
+  const load = () => import("./people/messages.js");
+  return {
+    answer: async (options) => (await load()).answerQuestion(services, options),
+    request: async (task, kind, options = {}) => (await load()).requestOfTask(services, task, { kind, ...options }),
+    guide: async (options) => (await import("./people/guiding.js")).guideTask(services, options),
+  };
+}
+
+/** What is shown of tasks and of workflow files. */
+function createFaceVerbs(
+  services: Services,
+): Pick<
+  Splashdown,
+  "list" | "running" | "show" | "events" | "validate" | "graph" | "metrics" | "timeline" | "confidence" | "audit"
+> {
+  const loadAudit = () => import("./audit/audit-verbs.js");
+  return {
+    list: async () => (await import("./summaries.js")).listSummaries(services),
+    running: () => [...services.running.values()].map((view) => view()),
+    show: async (reference) => {
+      const { viewTask, whileOpen } = await import("./reading.js");
+      return whileOpen(await openTask(services, reference), (task) => viewTask(services, task));
+    },
+    async *events(task, options) {
+      yield* (await import("./faces/event-stream.js")).streamEvents(services, task, options);
+    },
+    validate: async (file) => (await import("./workflow-loading.js")).validateWorkflow(services, file),
+    graph: async (file, format = "mermaid") =>
+      (await import("./faces/graph-verb.js")).graphWorkflow(services, file, format),
+    metrics: async (task) => (await import("./faces/metrics-verb.js")).reportMetrics(services, task),
+    timeline: async (task) => (await import("./faces/timeline.js")).readTimeline(services, task),
+    confidence: async (task) => (await import("./faces/confidence-verb.js")).readConfidence(services, task),
+    audit: {
+      show: async (task) => (await loadAudit()).showAudit(services, task),
+      verify: async (task) => (await loadAudit()).verifyAudit(services, task),
+    },
+  };
+}
+
+function createCheckpointVerbs(services: Services): Splashdown["checkpoints"] {
+  const loadInspection = () => import("./past/inspection.js");
+  const loadPrune = () => import("./retention/prune-verb.js");
+  const loadPins = () => import("./retention/pin-verbs.js");
+  const loadBundles = () => import("./transfer/bundle-verbs.js");
+  return {
+    list: async (task) => (await loadInspection()).listTaskCheckpoints(services, task),
+    show: async (reference) => (await loadInspection()).showCheckpoint(services, reference),
+    prune: async (options) => (await loadPrune()).pruneCheckpoints(services, options),
+    clear: async (task, options) => (await loadPrune()).clearCheckpoints(services, task, options),
+    pin: async (reference, options) => (await loadPins()).pinCheckpoint(services, reference, options),
+    unpin: async (reference) => (await loadPins()).unpinCheckpoint(services, reference),
+    export: async (task, options) => (await loadBundles()).exportTask(services, task, options),
+    import: async (file, options) => (await loadBundles()).importBundle(services, file, options),
+    open: async (task) => (await import("./retention/program-checkpoints.js")).openProgramCheckpoints(services, task),
+  };
+}
+
+function createDebugVerbs(services: Services): Splashdown["debug"] {
+  const load = () => import("./past/inspection.js");
+  return {
+    listCheckpoints: async (task) => (await load()).listTaskCheckpoints(services, task),
+    validateCheckpoint: async (file, options) => (await load()).validateCheckpointFile(services, file, options),
+    replay: async (checkpoint, options) =>
+      (await import("./past/replay-verb.js")).replayCheckpoint(services, checkpoint, options),
+    diffCheckpoints: async (from, to, options = {}) =>
+      (await load()).diffTwoCheckpoints(services, { from, to, ...options }),
+  };
+}
+
+function createKeyVerbs(services: Services): Splashdown["keys"] {
+  const deps = createKeysDeps(services);
+  const load = () => import("./keys/keys-verbs.js");
+  const loadChanges = () => import("./keys/key-change-verbs.js");
+  return {
+    init: async (options) => (await load()).initKeys(deps, options),
+    show: async (task) => (await load()).showKeys(deps, task),
+    ack: async () => (await load()).acknowledgeKeys(deps),
+    verify: async (task) => (await load()).verifyKeys(deps, task),
+    add: async (target, source) => (await loadChanges()).addKeys(services, target, source),
+    remove: async (target, name) => (await loadChanges()).removeKeys(services, target, name),
+    rotate: async (target, options = {}) => (await loadChanges()).rotateKeys(services, target, options),
+    shred: async (task, options) => (await import("./keys/shred-verb.js")).shredKeys(services, task, options),
+  };
+}
+
+function createStoreVerbs(services: Services, { openStore }: VerbParts): Splashdown["store"] {
+  const loadTrash = () => import("./retention/trash-verbs.js");
+  return {
+    copy: async (options) =>
+      (await import("./transfer/store-copy-verb.js")).copyStore({ services, openStore }, options),
+    trash: async () => (await loadTrash()).listTrash(services),
+    remove: async (tasks, options) => (await loadTrash()).removeTasks(services, tasks, options),
+    restore: async (tasks) => (await loadTrash()).restoreTasks(services, tasks),
+    purge: async (tasks = [], options = {}) => (await loadTrash()).purgeTasks(services, tasks, options),
   };
 }
 
@@ -122,10 +161,13 @@ function createKeysDeps(services: Services): KeysDeps {
 }
 
 async function openTasks(services: Services, name: string | undefined): Promise<TaskStore[]> {
-  if (name !== undefined) {
-    return [await findTask(services, name, "read")];
-  }
+  if (name !== undefined) return [await openTask(services, name)];
+  const { openReadable } = await import("./readable-tasks.js");
   const tasks: TaskStore[] = [];
   for await (const task of openReadable(services)) tasks.push(task);
   return tasks;
+}
+
+async function openTask(services: Services, reference: string): Promise<TaskStore> {
+  return (await import("./finding.js")).findTask(services, reference, "read");
 }

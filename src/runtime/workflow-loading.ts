@@ -17,6 +17,8 @@ import { optional } from "../definition/build/plain-parts.js";
 import type { NodeDefinition, StepDefinition, WorkflowDefinition } from "../definition/workflow.js";
 import type { TaskEntry } from "../engine/state/state.js";
 import type { RunOptions, ValidateView } from "./contract.js";
+import { noteProviders } from "./provider-notes.js";
+import { listPlannedSteps } from "./run/planned-steps.js";
 import type { Services } from "./services.js";
 import { createNotedDeps, isReadTheSame } from "./workflow-sources.js";
 
@@ -46,8 +48,14 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
       },
     );
   }
-  for (const note of [...workflow.notes, ...services.models.notesOf(definition)]) services.log.warn(note);
+  for (const note of [...workflow.notes, ...notesOf(services, definition)]) services.log.warn(note);
   return { workflow: { ...workflow, definition }, settings, inputs };
+}
+
+/** What is wrong with the providers that a workflow names. */
+function notesOf({ settings, models }: Services, definition: WorkflowDefinition): string[] {
+  const steps = listPlannedSteps(definition).map(({ step }) => step);
+  return noteProviders(steps, settings.provider_map, models.sources);
 }
 
 /** Loads a file, or an object of this program, which is remembered for those who go on with its tasks. */
@@ -239,7 +247,7 @@ export async function loadDefinition(services: Services, file: string): Promise<
 export async function validateWorkflow(services: Services, file: string): Promise<ValidateView> {
   try {
     const { definition, notes } = await load(services, sourceOf(services, file));
-    return viewValid(file, definition, [...notes, ...services.models.notesOf(definition)]);
+    return viewValid(file, definition, [...notes, ...notesOf(services, definition)]);
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code !== "WORKFLOW_INVALID") throw error;
     const faults = readFaults(error).map((fault) => ({ ...fault }));

@@ -5,8 +5,7 @@
  * the branch is. Conditions without braces may name fields of the output, which nobody knows ahead.
  */
 import { isJsonObject, type JsonValue } from "../../base/json.js";
-import { valueAt } from "../files/document.js";
-import type { FaultPath, FaultSink, TextPart } from "../fault.js";
+import { type FaultPath, type FaultSink, type TextPart, valueAt } from "../fault.js";
 import { HOOK_NAMES, type HookName } from "../hooks.js";
 import { findNearest } from "../nearest.js";
 import type { CheckContext } from "./order-check.js";

@@ -6,8 +6,7 @@
  * D7: a key that can do nothing is explained, never silently ignored.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import { valueAt } from "../files/document.js";
-import { type FaultPath, formatPath } from "../fault.js";
+import { type FaultPath, formatPath, valueAt } from "../fault.js";
 import { explainSettings } from "../settings/settings-notes.js";
 import { settingsOfWorkflow } from "../settings/settings-sources.js";
 import { mergeSettings } from "../settings/settings.js";

@@ -19,7 +19,7 @@ import {
   parseDocument,
   type Scalar,
 } from "yaml";
-import { isJsonObject, type JsonValue } from "../../base/json.js";
+import type { JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import type { DefinitionFault, FaultCode, FaultPath, PlaceFinder, SourcePlace } from "../fault.js";
 import { formatPath } from "../fault.js";
@@ -346,15 +346,4 @@ function checkNumber(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
     );
   }
   return value;
-}
-
-/** The value at a path; `undefined` where there is none. */
-export function valueAt(value: JsonValue | undefined, path: FaultPath): JsonValue | undefined {
-  let current = value;
-  for (const part of path) {
-    if (Array.isArray(current) && typeof part === "number") current = (current as readonly JsonValue[])[part];
-    else if (isJsonObject(current) && Object.hasOwn(current, String(part))) current = current[String(part)];
-    else return undefined;
-  }
-  return current;
 }

@@ -10,14 +10,13 @@ import { errnoOf, errorCodeOf, messageOf, SplashdownError } from "../../base/err
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { validateWorkflowFile, type WorkflowFile } from "../../schema/generated/workflow.js";
 import { extractFunctions, type WorkflowInput } from "./define-workflow.js";
-import { valueAt } from "./document.js";
 import {
   type EnvironmentLookup,
   isFilledLate,
   substituteEnvironment,
   type SubstitutionOptions,
 } from "../environment.js";
-import { FaultList, type FaultPath, type PlaceFinder } from "../fault.js";
+import { FaultList, type FaultPath, type PlaceFinder, valueAt } from "../fault.js";
 import { type IncludedText, readSourceFile, type ReadText } from "./includes.js";
 import { loadNested, type Surroundings } from "./nested-files.js";
 import { readScript } from "../settings/scripted-answers.js";

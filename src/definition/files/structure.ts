@@ -6,8 +6,7 @@
  */
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { parsePointer, type SchemaDefect, type Verdict } from "../../schema/validator.js";
-import { valueAt } from "./document.js";
-import { type FaultList, type FaultPath, formatPath } from "../fault.js";
+import { type FaultList, type FaultPath, formatPath, valueAt } from "../fault.js";
 import { findNearest } from "../nearest.js";
 import { describeAt, listKeysAt, listTypesAt, type SchemaName } from "../settings/schema-map.js";
 

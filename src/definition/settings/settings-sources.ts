@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.j
 import { LIMITS } from "../../base/limits.js";
 import { type EnvironmentLookup, substituteEnvironment } from "../environment.js";
 import { FaultList } from "../fault.js";
-import { readSourceFile, type ReadText } from "../files/includes.js";
+import type { ReadText } from "../files/includes.js";
 import { listKeysAt, listTypesAt } from "./schema-map.js";
 import { checkSettings, type SettingsLayer } from "./settings.js";
 import type { WorkflowDefinition } from "../workflow.js";
@@ -42,6 +42,8 @@ export async function loadSettingsFile(file: string, deps: SettingsDeps): Promis
       { details: { file } },
     );
   }
+  // Most places have no settings file, and need no YAML to be read.
+  const { readSourceFile } = await import("../files/includes.js");
   const read = await readSourceFile(file, file, (path) =>
     path === file ? Promise.resolve(text) : deps.readText(path),
   );

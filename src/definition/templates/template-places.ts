@@ -7,9 +7,9 @@
  */
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import { readDocument, valueAt } from "../files/document.js";
+import { readDocument } from "../files/document.js";
 import { placesOfText } from "../files/source-places.js";
-import { formatPath, type FaultPath, type PlaceFinder, type SourcePlace, type TextPart } from "../fault.js";
+import { formatPath, type FaultPath, type PlaceFinder, type SourcePlace, type TextPart, valueAt } from "../fault.js";
 import { joinPlaces, replaceAt, type FilePart } from "../files/includes.js";
 import type { WorkflowSource } from "../files/read-from.js";
 

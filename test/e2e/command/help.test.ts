@@ -1,38 +1,31 @@
 /** What a stranger learns by asking: version, help, and what a mistyped line answers. */
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { openPlace } from "../../support/command-place.js";
+import { PROJECT_FOLDER } from "../../support/built-program.js";
+import { openPlace, type CommandPlace } from "../../support/command-place.js";
 
 interface Coverage {
   readonly result: readonly { readonly url: string }[];
 }
 
-/** Every verb, with a sentence that its help must teach. */
-const VERBS: readonly (readonly [verb: string, teaches: string])[] = [
-  ["run", "a crashed task of the same file and inputs goes on by itself"],
-  ["resume", "prints the plan"],
-  ["recover", "take up every crashed one"],
-  ["list", "all tasks with their status"],
-  ["show", "one task"],
-  ["events", "--follow"],
-  ["answer", "the first answer wins"],
-  ["checkpoint", "ask a running task to save a checkpoint now"],
-  ["pause", "ask a running task to finish the steps under way"],
-  ["stop", "ask a running task to end the steps under way"],
-  ["checkpoints list", "the checkpoints of a task"],
-  ["checkpoints show", "one checkpoint"],
-  ["debug list-checkpoints", "all checkpoints of a task"],
-  ["debug validate-checkpoint", "without a key"],
-  ["debug replay", "runs nothing"],
-  ["debug diff-checkpoints", "first difference first"],
-  ["keys init", "back it up"],
-  ["keys show", "fingerprints only"],
-  ["keys ack", "backed up"],
-  ["keys verify", "try every slot"],
-  ["validate", "every fault with line and column"],
-  ["doctor", "check this place"],
-  ["config show", "where it comes from"],
+/** The files that a call of the program loaded, below the project; packages may lie elsewhere. */
+async function listLoaded(place: CommandPlace, args: readonly string[]): Promise<string[]> {
+  const coverage = mkdtempSync(join(place.folder, "coverage-"));
+  const { code, stderr } = await place.run(args, { env: { NODE_V8_COVERAGE: coverage } });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const project = pathToFileURL(realpathSync(PROJECT_FOLDER)).href;
+  return readdirSync(coverage)
+    .flatMap((file) => (JSON.parse(readFileSync(join(coverage, file), "utf8")) as Coverage).result)
+    .filter(({ url }) => url.startsWith("file:"))
+    .map(({ url }) => url.slice((url.includes("/node_modules/") ? url.indexOf("/node_modules/") : project.length) + 1));
+}
+
+/** What it names, beside their groups. */
+const VERBS = [
+  ...["run", "resume", "recover", "list", "show", "events", "answer", "checkpoint", "pause", "stop"],
+  ...["checkpoints", "debug", "keys", "validate", "doctor", "config"],
 ];
 
 describe("splashdown without a task", () => {
@@ -45,7 +38,7 @@ describe("splashdown without a task", () => {
   it("explains itself, its streams and its statuses with --help", async () => {
     const { code, stdout, stderr } = await openPlace().run(["--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    for (const [verb] of VERBS) expect(stdout).toContain(verb.split(" ")[0]);
+    for (const verb of VERBS) expect(stdout).toContain(verb);
     expect(stdout).toContain("Begin with:\n  splashdown run workflow.yaml");
     for (const status of [1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 20, 21, 22, 75, 129, 130, 143])
       expect(stdout).toMatch(new RegExp(`Exit status: [\\s\\S]*\\b${status}\\b`));
@@ -59,34 +52,33 @@ describe("splashdown without a task", () => {
   });
 
   it("loads nothing for --help but commander and its own verbs, so that it starts as fast as it can", async () => {
-    const place = openPlace();
-    const coverage = join(place.folder, "coverage");
-    await place.run(["--help"], { env: { NODE_V8_COVERAGE: coverage } });
-    const loaded = readdirSync(coverage)
-      .flatMap((file) => (JSON.parse(readFileSync(join(coverage, file), "utf8")) as Coverage).result)
-      .map(({ url }) => url)
-      .filter((url) => url.startsWith("file:"));
-    expect(loaded.some((url) => url.endsWith("/dist/cli/main.js"))).toBe(true);
-    const others = loaded.filter(
-      (url) => !/\/node_modules\/commander\/|\/dist\/(?:cli|base|runtime\/(?:environment|system-clock)\.js)/.test(url),
-    );
-    expect(others).toEqual([]);
+    const loaded = await listLoaded(openPlace(), ["--help"]);
+    expect(loaded).toContain("dist/cli/main.js");
+    const own = /^node_modules\/commander\/|^dist\/(?:cli|base)\/|^dist\/runtime\/(?:environment|system-clock)\.js$/;
+    expect(loaded.filter((path) => !own.test(path))).toEqual([]);
   });
 });
 
-describe("the help of a verb", () => {
-  it.each(VERBS)("%s teaches and ends with its statuses", async (verb, teaches) => {
-    const { code, stdout } = await openPlace().run([...verb.split(" "), "--help"]);
-    expect(code).toBe(0);
-    expect(stdout.replace(/\s+/g, " ")).toContain(teaches);
-    const [, statuses] = stdout.split("\nExit status:\n");
-    expect(statuses).toMatch(/^ {4}0 {2}\S/);
-    expect(
-      (statuses ?? "")
-        .trim()
-        .split("\n")
-        .every((line) => /^\s+\d+ {2}\S|^\d+ {2}\S/.test(line)),
-    ).toBe(true);
+/** Verbs that read, each with the file that does its work. */
+const READING = {
+  list: "dist/runtime/summaries.js",
+  "show t": "dist/runtime/reading.js",
+  "debug list-checkpoints --task t": "dist/runtime/past/inspection.js",
+};
+
+describe("a verb that reads", () => {
+  it("loads no package, and nothing that runs a workflow or reads its file", async () => {
+    const place = openPlace();
+    const workflow = { workflow: { name: "w" }, steps: [{ name: "a", type: "set", value: 1 }] };
+    await place.run(["run", place.write("w.json", JSON.stringify(workflow)), "--task", "t"]);
+    const foreign = /^node_modules\/(?!commander\/)/;
+    const working =
+      /^dist\/(?:agents\/|engine\/(?:decide\.|runner\/)|definition\/(?:templates|build\/step|files\/loader)|runtime\/run\/)/;
+    for (const [line, itsOwn] of Object.entries(READING)) {
+      const loaded = await listLoaded(place, line.split(" "));
+      expect(loaded).toContain(itsOwn);
+      expect(loaded.filter((path) => foreign.test(path) || working.test(path))).toEqual([]);
+    }
   });
 });
 
