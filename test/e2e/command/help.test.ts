@@ -23,10 +23,10 @@ async function listLoaded(place: CommandPlace, args: readonly string[]): Promise
 }
 
 /** What it names, beside their groups. */
-const VERBS = [
-  ...["run", "resume", "recover", "list", "show", "events", "answer", "checkpoint", "pause", "stop"],
-  ...["checkpoints", "debug", "keys", "validate", "doctor", "config"],
-];
+const VERBS =
+  "run resume recover list show events answer checkpoint pause stop checkpoints debug keys validate doctor config".split(
+    " ",
+  );
 
 describe("splashdown without a task", () => {
   it("prints its version on stdout and nothing else", async () => {
