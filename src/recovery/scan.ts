@@ -9,6 +9,7 @@
 import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import type { ErrorCode } from "../base/error-table.js";
 import type { EngineEvent, EventOf } from "../engine/events/events.js";
+import { mapInWindow } from "../base/window.js";
 import { readJournalEnd, type JournalEnd } from "../journal/journal-end.js";
 import type { HistoryRecord } from "../journal/segment-records.js";
 import type { OwnerFacts, OwnerState, Store, TaskStore } from "../store/contract.js";
@@ -67,16 +68,8 @@ const AFTERWARDS: ReadonlySet<EngineEvent["type"]> = new Set<EngineEvent["type"]
  */
 export async function scanTasks(options: ScanOptions): Promise<ScannedTask[]> {
   const names = options.names ?? (await options.store.tasks());
-  const found = new Map<string, ScannedTask>();
-  const queue = [...names];
-  const work = async () => {
-    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      const scanned = await scanTask(name, options);
-      if (scanned !== undefined) found.set(name, scanned);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(TASKS_AT_ONCE, names.length) }, work));
-  return names.flatMap((name) => found.get(name) ?? []);
+  const found = await mapInWindow(names, TASKS_AT_ONCE, (name) => scanTask(name, options));
+  return found.filter((scanned) => scanned !== undefined);
 }
 
 /** One task; `undefined` when it is not there (any more). Errors: those that are no coded errors. */

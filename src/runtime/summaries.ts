@@ -1,5 +1,6 @@
 /** Short truths about all tasks: status from recovery's scan, name of the workflow and times from the journal's ends. */
 import { SplashdownError } from "../base/errors.js";
+import { mapInWindow } from "../base/window.js";
 import { moveInQuestion, openQuestion } from "../engine/evolve/evolve-questions.js";
 import { createState, type QuestionEntry, type TaskState } from "../engine/state/state.js";
 import { readHistory, type History } from "../journal/history.js";
@@ -14,10 +15,13 @@ import type { Services } from "./services.js";
 import { measureTask } from "./retention/prune-plan.js";
 import { formatTime } from "./views.js";
 
+/** Each with its whole history in memory while it is read. */
+const TASKS_AT_ONCE = 8;
+
 /** Shape: in the order of names. A task that cannot be read is one entry with its problem. */
 export async function listSummaries(services: Services): Promise<TaskSummaryView[]> {
   const scanned = await scanTasks({ store: services.store, openVault: (task) => services.keys.open(task) });
-  return Promise.all(scanned.map((entry) => summarise(services, entry)));
+  return mapInWindow(scanned, TASKS_AT_ONCE, (entry) => summarise(services, entry));
 }
 
 async function summarise(services: Services, entry: ScannedTask): Promise<TaskSummaryView> {

@@ -7,6 +7,7 @@
  */
 import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../../base/error-table.js";
 import { errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
+import { mapInWindow } from "../../base/window.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import type { GoBack } from "../../engine/input.js";
 import type { TaskState } from "../../engine/state/state.js";
@@ -179,17 +180,11 @@ export async function recoverTasks(services: Services, options: RecoverOptions):
     const problem = await findBlocking(services, entry);
     if (problem !== undefined) results.set(entry.name, viewProblem(entry.name, problem));
   }
-  const queue = services.settings.recovery_config.auto_recovery ? [...plan.take] : [];
-  if (!services.settings.recovery_config.auto_recovery) {
-    for (const { name } of plan.take)
-      results.set(name, { task: name, action: "left", why: "recovery_config.auto_recovery is off" });
-  }
-  const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      results.set(next.name, await recoverOne(services, next, options));
-    }
-  };
-  await Promise.all(Array.from({ length: TASKS_AT_ONCE }, work));
+  const isAutomatic = services.settings.recovery_config.auto_recovery;
+  await mapInWindow(plan.take, TASKS_AT_ONCE, async (next) => {
+    const off = { task: next.name, action: "left", why: "recovery_config.auto_recovery is off" } as const;
+    results.set(next.name, isAutomatic ? await recoverOne(services, next, options) : off);
+  });
   const tasks = [...results.values()].sort((a, b) => (a.task < b.task ? -1 : 1));
   return { tasks, exit_status: computeRecoverStatus(tasks) };
 }
