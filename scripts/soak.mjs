@@ -15,7 +15,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createRandom } from "./kill-loop/random.mjs";
-import { killLoop, readJson } from "./proofs/suites.mjs";
+import { killLoop, readJson } from "./proofs/suite-runs.mjs";
 import { listKinds, openServers } from "./stores/servers.mjs";
 
 const { values } = parseArgs({

@@ -1,16 +1,8 @@
 /**
  * What is proven, as data: each suite tries cases, counts them, and names what was wrong. `least` is how many cases there must
- * be at least in that form.
+ * be at least in that form; a form that is absent there has the suite not. One that is `alone` runs when no other does.
  */
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
-const ROOT = join(import.meta.dirname, "..", "..");
-const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
-
-/** @typedef {{ tried: number, violations: string[], skipped?: string }} Found */
+import { countKills, killLoop, mixedRounds, readJson, runTests } from "./suite-runs.mjs";
 
 const EXPLORED = [
   { name: "crash after every operation", least: { commit: 30_000, long: 1_000_000 } },
@@ -20,12 +12,13 @@ const EXPLORED = [
   { name: "a sync fails, drops its data, then succeeds", least: { commit: 2_000, long: 10_000 } },
 ];
 
-const DAMAGE = [
-  "test/unit/checkpoint/file-damage.test.ts",
-  "test/unit/checkpoint/blobs.test.ts",
-  "test/unit/journal/history.test.ts",
-  "test/unit/vault/keyring-damage.test.ts",
-  "test/unit/runtime/audit-file.test.ts",
+const unit = (room, ...names) => names.map((name) => `test/unit/${room}/${name}.test.ts`);
+
+const SMALL_FILES = [
+  ...unit("checkpoint", "file-damage", "blobs"),
+  ...unit("journal", "history"),
+  ...unit("vault", "keyring-damage"),
+  ...unit("runtime", "audit-file", "control-damage"),
 ];
 
 /** What the usual run of the tests kills only here and there. */
@@ -33,6 +26,21 @@ const KILLED = [
   "test/e2e/past/killed-removal.test.ts",
   "test/e2e/past/killed-return.test.ts",
   "test/e2e/kill/eventful.test.ts",
+];
+
+const HOSTILE_PATHS = [
+  ...unit("store", "directory-store", "store-edges", "rare-failures"),
+  ...unit("vault", "key-file", "default-key"),
+  ...unit("runtime", "unsafe-neighbour", "deliverables", "carried-files", "bundle-deliverables"),
+  ...unit("transfer", "bundle", "folder-files"),
+  ...unit("definition", "loader"),
+];
+
+const SECRETS = [
+  "test/unit/base/redact.test.ts",
+  "test/unit/runtime/canaries.test.ts",
+  "test/e2e/trust/secrecy.test.ts",
+  "test/e2e/models/secrets.test.ts",
 ];
 
 /** Slow ones first: two run side by side. */
@@ -55,7 +63,7 @@ export const SUITES = [
   {
     name: "real processes killed within every verb and rule",
     least: { commit: 40, long: 150 },
-    run: (form) => runTests(KILLED, { factor: form === "long" ? 2 : 1, project: "e2e" }),
+    run: (form) => runTests(KILLED, { factor: form === "long" ? 2 : 1, projects: ["e2e"] }),
   },
   ...EXPLORED.map(({ name, least }) => ({
     name,
@@ -65,7 +73,7 @@ export const SUITES = [
   {
     name: "eight processes want one crashed task",
     least: { commit: 100, long: 5_000 },
-    run: (form) => readJson("scripts/proofs/races.mjs", form === "long" ? "5000" : "100"),
+    run: (form) => readJson("scripts/proofs/races.mjs", ...(form === "long" ? ["5000", "--freeze"] : ["100"])),
   },
   {
     name: "a real disk fills up",
@@ -74,13 +82,23 @@ export const SUITES = [
   },
   {
     name: "protocols with one thing left out are caught",
-    least: { commit: 12, long: 12 },
+    least: { commit: 40, long: 40 },
     run: (form) => readJson("scripts/proofs/explore.mjs", "mutants", form),
   },
   {
-    name: "every bit, every length: checkpoint, segment, keyring, blob, audit",
-    least: { commit: 70_000, long: 70_000 },
-    run: () => runTests(DAMAGE),
+    name: "every bit flipped: checkpoint, segment, keyring, blob, audit, control",
+    least: { commit: 70_000, long: 2_000_000 },
+    run: (form) => runTests(SMALL_FILES, { titles: "^(?!.*repaired).*flip", factor: form === "long" ? 2 : 1 }),
+  },
+  {
+    name: "every bit flipped, the checksum repaired by who has no key",
+    least: { commit: 35_000, long: 1_000_000 },
+    run: (form) => runTests(SMALL_FILES, { titles: "flip.*repaired", factor: form === "long" ? 2 : 1 }),
+  },
+  {
+    name: "cut, and a byte put in, doubled, taken out, at every offset",
+    least: { commit: 35_000, long: 35_000 },
+    run: () => runTests(SMALL_FILES, { titles: "at every (length|offset)", factor: 2 }),
   },
   {
     name: "parsers on changed and random bytes",
@@ -94,8 +112,8 @@ export const SUITES = [
   },
   {
     name: "crypto against outside vectors",
-    least: { commit: 5, long: 5 },
-    run: () => runTests(["test/unit/vault/vectors.test.ts"]),
+    least: { commit: 20, long: 20 },
+    run: () => runTests(unit("vault", "vectors")),
   },
   {
     name: "golden files of every format",
@@ -103,69 +121,50 @@ export const SUITES = [
     run: () => runTests(["test/golden", "test/unit/engine/golden.test.ts"]),
   },
   {
+    name: "keys: added, removed, rotated, sealed again, revoked, shredded",
+    least: { commit: 60, long: 60 },
+    run: () =>
+      runTests([
+        ...unit("vault", "keyring-changes", "keyring-revisions", "keyring-revocation", "task-vault", "unlocking"),
+        ...unit("runtime", "reencryption", "unfinished-change"),
+      ]),
+  },
+  {
+    name: "what is wrong with a file: the exact code and words, every format",
+    least: { commit: 150, long: 150 },
+    run: () => runTests(["test/golden/refusals"]),
+  },
+  {
+    name: "a clock an hour back, ten years ahead, at a stand",
+    least: { commit: 9, long: 9 },
+    run: () => runTests(["test/simulation/verbs/clocks.test.ts"]),
+  },
+  {
+    name: "hostile paths: links, pipes, foreign owners, names, ways out",
+    least: { commit: 30, long: 30 },
+    run: () =>
+      runTests(HOSTILE_PATHS, {
+        titles: "link|pipe|belongs to another|others can write|name|leave the task's folder|T3|T4|T5|turns out to be",
+      }),
+  },
+  {
+    name: "secrets planted in prompts, outputs, errors and logs",
+    least: { commit: 400, long: 400 },
+    run: () => runTests(SECRETS, { projects: ["source", "e2e"] }),
+  },
+  {
+    name: "values come back as they were, or are refused",
+    least: { commit: 10_000, long: 1_000_000 },
+    run: (form) => runTests(["test/unit/base/json.test.ts"], { factor: form === "long" ? 1_000 : 10 }),
+  },
+  {
+    name: "the answers of other platforms: Windows renames and folder syncs",
+    least: { commit: 15, long: 15 },
+    run: () => runTests([...unit("store", "patient-file-system"), ...unit("runtime", "held-files")]),
+  },
+  {
     name: "stores under one suite",
     least: { commit: 100, long: 100 },
     run: () => runTests(["test/unit/store/conformance.test.ts", "test/property/store-model.test.ts"]),
   },
 ];
-
-/** Runs a script of ours that prints one line of JSON. */
-export async function readJson(script, ...args) {
-  const { code, stdout, stderr } = await run([join(ROOT, script), ...args]);
-  const line = stdout.trim().split("\n").at(-1) ?? "";
-  if (code !== 0 || !line.startsWith("{"))
-    return { tried: 0, violations: [`${script} ended with ${code}: ${stderr.slice(-600)}`] };
-  return JSON.parse(line);
-}
-
-/** Runs the kill loop. Shape: as every suite's answer. */
-export function killLoop(kills, seed = 1, store = "file") {
-  return countKills("scripts/kill-loop.mjs", ["--kills", kills, "--seed", seed, "--workers", 1, "--store", store]);
-}
-
-async function countKills(script, args) {
-  const { code, stdout, stderr } = await run([join(ROOT, script), ...args.map(String)]);
-  const tried = Number(/^(\d+) kills,/m.exec(stdout)?.[1] ?? 0);
-  const faults = stdout.split("\n").filter((line) => line.startsWith("FAULT"));
-  const hasBroken = code !== 0 && faults.length === 0;
-  return { tried, violations: hasBroken ? [`${script} ended with ${code}: ${stderr.slice(-600)}`] : faults };
-}
-
-/** One round of the soak after the other, each with a seed of its own. */
-async function mixedRounds(count) {
-  const sum = { tried: 0, violations: [] };
-  for (let seed = 1; seed <= count; seed += 1) {
-    const { tried, violations } = await readJson("scripts/soak-rounds/mixed-round.mjs", String(seed));
-    sum.tried += tried;
-    sum.violations.push(...violations.map((text) => `seed ${seed}: ${text}`));
-  }
-  return sum;
-}
-
-/** A test that loops says how many cases it tried; a factor over 1 asks for all it can try (test/support/tried.ts). */
-async function runTests(files, { factor = 1, project = "source" } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "splashdown-proof-"));
-  const report = join(folder, "report.json");
-  const args = ["run", "--project", project, "--testTimeout=3600000", "--reporter=json", `--outputFile.json=${report}`];
-  try {
-    await run([VITEST, ...args, ...files], { SPLASHDOWN_PROOF_FACTOR: String(factor) });
-    const { testResults } = JSON.parse(readFileSync(report, "utf8"));
-    const tests = testResults.flatMap((file) => file.assertionResults);
-    const failed = tests.filter(({ status }) => status === "failed");
-    return {
-      tried: tests.reduce((sum, { status, meta }) => sum + (status === "passed" ? (meta?.tried ?? 1) : 0), 0),
-      violations: failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0]?.slice(0, 400)}`),
-    };
-  } catch (error) {
-    return { tried: 0, violations: [`${files.join()}: no report: ${error.message}`] };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function run(args, variables = {}) {
-  const child = spawn(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...variables } });
-  const said = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"]) child[name].setEncoding("utf8").on("data", (text) => (said[name] += text));
-  return new Promise((resolve) => child.on("close", (code) => resolve({ code, ...said })));
-}

@@ -23,7 +23,9 @@ export interface BlobHeader {
   readonly seal: SealHeader;
 }
 
-const PREFIX = '{"format":"splashdown.blob","version":"1.0","header":';
+const VERSION = "1.0";
+const FORMAT = '{"format":"splashdown.blob","version":"';
+const PREFIX = `${FORMAT}${VERSION}","header":`;
 const TAG_BYTES = 16;
 const PLAIN_SUITE = "none";
 /** Of a header line; the first read of a blob takes this much. */
@@ -50,7 +52,7 @@ export function formatBlobHeader(header: BlobHeader): Buffer {
 /**
  * Reads the header line at the start of a blob file.
  *
- * Errors: BLOB_CORRUPT.
+ * Errors: BLOB_CORRUPT; FORMAT_VERSION for a whole header of another version.
  */
 export function parseBlobHeader(start: Uint8Array): { readonly header: BlobHeader; readonly line: Buffer } {
   const bytes = Buffer.from(start.buffer, start.byteOffset, start.length);
@@ -60,8 +62,9 @@ export function parseBlobHeader(start: Uint8Array): { readonly header: BlobHeade
   const text = line.toString("utf8");
   const sumAt = text.lastIndexOf(',"sha256":"');
   const stated = SUM_PART.exec(text.slice(Math.max(0, sumAt)))?.[1];
-  if (!text.startsWith(PREFIX) || stated === undefined || sha256Hex(text.slice(0, sumAt)) !== stated)
+  if (!text.startsWith(FORMAT) || stated === undefined || sha256Hex(text.slice(0, sumAt)) !== stated)
     throw corrupt("its header line is damaged");
+  if (!text.startsWith(PREFIX)) throw otherVersion(text);
   const header = parseFields(text.slice(PREFIX.length, sumAt));
   if (!formatBlobHeader(header).equals(line)) throw corrupt("its header is not in its canonical form");
   return { header, line };
@@ -149,6 +152,14 @@ export function openChunk(
 
 function computePlainTag(line: Buffer, chunk: number, plain: Uint8Array): Buffer {
   return sha256(line, String(chunk), "\0", plain).subarray(0, TAG_BYTES);
+}
+
+function otherVersion(text: string): SplashdownError {
+  const version = /^[^"]*/.exec(text.slice(FORMAT.length))?.[0] ?? "";
+  return new SplashdownError(
+    "FORMAT_VERSION",
+    `the file of a large value has version ${version}, this program reads ${VERSION}`,
+  );
 }
 
 function corrupt(what: string): SplashdownError {

@@ -45,6 +45,10 @@ const BROKEN_CODE: Readonly<Record<SealPurpose, ErrorCode>> = {
   control: "SEAL_BROKEN",
 };
 
+function describeFile(purpose: SealPurpose): string {
+  return `${purpose === "audit" ? "an" : "a"} ${purpose} file`;
+}
+
 /** Hands out part numbers: each once, in growing order (V2). */
 class PartCounter {
   #next = 0;
@@ -102,7 +106,7 @@ class SealedFileOpener implements FileOpener {
     if (plain !== undefined) return plain;
     throw new SplashdownError(
       BROKEN_CODE[this.#purpose],
-      `the seal of part ${part} of a ${this.#purpose} file does not fit its content`,
+      `the seal of part ${part} of ${describeFile(this.#purpose)} does not fit its content`,
       { details: { task: this.#taskId, purpose: this.#purpose, part } },
     );
   }
@@ -177,7 +181,7 @@ class SealedVault implements TaskVault {
 
   #openPlain(purpose: SealPurpose): FileOpener {
     if (this.#options.allowPlain) return plainOpener;
-    throw new SplashdownError("SEAL_MISSING", `a ${purpose} file is not sealed, but the task's files are`, {
+    throw new SplashdownError("SEAL_MISSING", `${describeFile(purpose)} is not sealed, but the task's files are`, {
       details: { task: this.taskId, purpose },
     });
   }
@@ -205,7 +209,7 @@ class SealedVault implements TaskVault {
   }
 
   #wrongKey(purpose: SealPurpose, key: KeyId): SplashdownError {
-    return new SplashdownError("KEY_WRONG", `a ${purpose} file names key ${key}, but was not sealed with it`, {
+    return new SplashdownError("KEY_WRONG", `${describeFile(purpose)} names key ${key}, but was not sealed with it`, {
       details: { task: this.taskId, purpose, key },
     });
   }
@@ -241,7 +245,7 @@ class PlainVault implements TaskVault {
     if (isPlainHeader(header)) return plainOpener;
     requireKnownSuite(header, this.taskId);
     const key = header.key ?? "none";
-    throw new SplashdownError("KEY_MISSING", `a ${purpose} file needs key ${key}, but the task has no keyring`, {
+    throw new SplashdownError("KEY_MISSING", `${describeFile(purpose)} needs key ${key}, but the task has no keyring`, {
       details: { task: this.taskId, purpose, key },
     });
   }

@@ -185,5 +185,6 @@ function explainMissing(request: UnlockRequest, key: KeyringKey): SplashdownErro
 
 /** What a source gives that no slot of the keyring is for. */
 function describeUnfit(secret: Secret): string {
-  return `gives a ${secret.nature}, which none of these is for`;
+  const given = secret.nature === "age" ? "an age identity" : `a ${secret.nature}`;
+  return `gives ${given}, which none of these is for`;
 }

@@ -5,6 +5,8 @@ declare module "vitest" {
   interface TaskMeta {
     /** Absent: one. */
     tried?: number;
+    /** Cases that need what is not here, in words. */
+    untried?: string;
   }
 }
 
@@ -12,12 +14,16 @@ export function noteTried({ task }: TestContext, count: number): void {
   task.meta.tried = (task.meta.tried ?? 0) + count;
 }
 
-/** More than one where a longer proof is asked for than every commit needs. */
+export function noteUntried({ task }: TestContext, what: string): void {
+  task.meta.untried = what;
+}
+
+/** More than one where a longer proof is asked for than every commit needs; less where tests run over and over. */
 const FACTOR = Number(process.env["SPLASHDOWN_PROOF_FACTOR"] ?? "1");
 
 /** Runs of a property. */
 export function runsOf(usual: number): number {
-  return usual * FACTOR;
+  return Math.ceil(usual * FACTOR);
 }
 
 /** Of cases that stand in a row: all of them, or every so many-th of them. */
@@ -29,3 +35,8 @@ export function strideOf(usual: number): number {
 export function selectCases<T>(all: readonly T[], few: (one: T) => boolean): readonly T[] {
   return FACTOR > 1 ? all : all.filter(few);
 }
+
+const BITS: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128];
+
+/** What is turned over in a byte: one bit after the other, or every other value it may have. */
+export const BYTE_CHANGES = FACTOR > 1 ? Array.from({ length: 255 }, (_, at) => at + 1) : BITS.slice(0, 8 * FACTOR + 1);

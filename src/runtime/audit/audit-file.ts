@@ -161,9 +161,13 @@ export function decodeAuditFile(key: string, bytes: Uint8Array): AuditFile {
     .map((line) => parseLine(key, line));
   if (first === undefined || first["format"] !== FORMAT) throw notOurs(key, "its format is another");
   if (first["version"] !== VERSION) {
-    throw new SplashdownError("FORMAT_VERSION", `${key} has version ${JSON.stringify(first["version"])}`, {
-      details: { file: key },
-    });
+    throw new SplashdownError(
+      "FORMAT_VERSION",
+      `${key} has version ${JSON.stringify(first["version"])}, this program reads ${VERSION}`,
+      {
+        details: { file: key },
+      },
+    );
   }
   const { header, seal } = parseHeader(key, first["header"]);
   const entries = rest.map((line) => parseEntry(key, line));

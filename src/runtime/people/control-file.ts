@@ -58,7 +58,7 @@ function parseHeader(key: string, text: string): JsonObject {
   if (header["version"] !== VERSION) {
     throw new SplashdownError(
       "FORMAT_VERSION",
-      `control file ${key} has version ${JSON.stringify(header["version"])}`,
+      `control file ${key} has version ${JSON.stringify(header["version"])}, this program reads ${VERSION}`,
       { details: { file: key } },
     );
   }

@@ -16,14 +16,14 @@ interface Proof {
 
 describe("scripts/prove", () => {
   it("counts the cases of a suite, and says that nothing was wrong", async () => {
-    const { code, json } = await runScript("prove.mjs", "--built", "--json", "--only", "every bit");
+    const { code, json } = await runScript("prove.mjs", "--built", "--json", "--only", "a clock");
     const { ok, rows } = json<Proof>();
     expect({ code, ok, violations: rows.flatMap(({ violations }) => violations) }).toEqual({
       code: 0,
       ok: true,
       violations: [],
     });
-    expect(rows[0]?.tried).toBeGreaterThan(70_000);
+    expect(rows.map(({ tried }) => tried)).toEqual([9]);
   });
 
   it("has nobody call nothing a proof", async () => {

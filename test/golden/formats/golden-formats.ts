@@ -23,6 +23,7 @@ import { packBundle, unpackBundle } from "../../../src/transfer/bundle.js";
 import type { TaskFile } from "../../../src/transfer/copy-task.js";
 import { computeAnchorPath, loadAnchor, raiseAnchor } from "../../../src/vault/anchor.js";
 import { formatKeyFile, parseKeyFile } from "../../../src/vault/key-file.js";
+import type { TaskVault } from "../../../src/vault/contract.js";
 import { decodeKeyring } from "../../../src/vault/keyring-format.js";
 import type { KeyCommandRunner } from "../../../src/vault/key-command.js";
 import type { KeySourceSetting } from "../../../src/vault/key-source.js";
@@ -39,13 +40,14 @@ import {
 import { MemoryFileSystem } from "../../support/memory-file-system.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
 import { createVaultRoom, KEY_SOURCE, TASK_ID } from "../../support/vault-room.js";
+import { loadGolden } from "./golden-files.js";
 
 export interface GoldenFormat {
   /** Below `files/`; a name that ends with `.b64` holds base64. */
   readonly name: string;
   /** The bytes as they are made today; absent for what is only read. */
   readonly make?: () => Promise<Uint8Array>;
-  readonly read: (bytes: Uint8Array) => Promise<unknown>;
+  readonly read: (bytes: Uint8Array, reader?: TaskVault) => Promise<unknown>;
   readonly tells: unknown;
 }
 
@@ -87,8 +89,8 @@ async function makeSegment(isWhole: boolean): Promise<Uint8Array> {
   return room.bytes({ epoch: 2, index: 0 });
 }
 
-async function readSegment(bytes: Uint8Array, name: string): Promise<unknown> {
-  const history = await readHistory({ task: createSegmentsTask(new Map([[name, bytes]])), vault: vault("reading") });
+async function readSegment(bytes: Uint8Array, name: string, reader = vault("reading")): Promise<unknown> {
+  const history = await readHistory({ task: createSegmentsTask(new Map([[name, bytes]])), vault: reader });
   return { texts: textsOf(history).map((text) => text.slice(0, 12)), damage: history.damage, lost: history.lost };
 }
 
@@ -107,12 +109,12 @@ async function makeSnapshot(): Promise<Uint8Array> {
   return onlyObject(store);
 }
 
-async function readSnapshot(bytes: Uint8Array): Promise<unknown> {
-  const header = /"seq":(\d+),.*"timestamp":"([^"]*)"/.exec(Buffer.from(bytes).toString("utf8"));
+async function readSnapshot(bytes: Uint8Array, reader = vault("reading")): Promise<unknown> {
+  const header = /"seq":(\d+),.*"timestamp":"([^"]*)"/.exec(loadGolden("snapshot-1.0.json").toString("utf8"));
   const time = (header?.[2] ?? "").replaceAll(/[-:.]/g, "");
   const name = SNAPSHOT.replace(/_2024.*Z_/, `_${time}_`);
   const store = await taskWith(name, bytes);
-  const source = createSnapshotSource({ store, vault: vault("reading"), rawBytesMax: RAW_BYTES_MAX });
+  const source = createSnapshotSource({ store, vault: reader, rawBytesMax: RAW_BYTES_MAX });
   const { state, seq, position } = await source.load(name);
   return { seq, n: position.n, steps: [...state.steps.keys()], outputs: [...state.outputs.keys()] };
 }
@@ -126,10 +128,10 @@ async function makeBlob(): Promise<Uint8Array> {
   return onlyObject(store);
 }
 
-async function readBlob(bytes: Uint8Array): Promise<JsonValue> {
-  const [, name = "", raw] = BLOB_REF.exec(Buffer.from(bytes).toString("latin1")) ?? [];
+async function readBlob(bytes: Uint8Array, reader = vault("reading")): Promise<JsonValue> {
+  const [, name = "", raw] = BLOB_REF.exec(loadGolden("blob-1.0.bin.b64").toString("latin1")) ?? [];
   const key = `blobs/${name.slice(0, 2)}/${name}.bin`;
-  const shelf = createBlobShelf({ store: await taskWith(key, bytes), vault: vault("reading") });
+  const shelf = createBlobShelf({ store: await taskWith(key, bytes), vault: reader });
   return shelf.get({ key, sizeBytes: Number(raw), digest: "" });
 }
 
@@ -201,9 +203,9 @@ const AUDIT: AuditHeader = {
 const ENTRY = { at: AT, event: "answered" as const, verb: "answer", details: { question: "q", answer: "yes" } };
 const { workflow_id: _id, prev: _prev, ...ORIGIN } = AUDIT;
 
-async function readAudit(bytes: Uint8Array): Promise<unknown> {
+async function readAudit(bytes: Uint8Array, reader = vault("reading")): Promise<unknown> {
   const file = decodeAuditFile("audit/00000002.jsonl", bytes);
-  return { header: file.header, entries: openDetails("audit/00000002.jsonl", file, vault("reading")) };
+  return { header: file.header, entries: openDetails("audit/00000002.jsonl", file, reader) };
 }
 
 function audit(header: AuditHeader, entries: Parameters<typeof encodeAuditFile>[1], isSealed = true) {
@@ -218,7 +220,7 @@ function control(name: string, key: string, body: typeof ANSWER | typeof REQUEST
   return {
     name,
     make: () => Promise.resolve(encodeControlFile(vault(), key, body)),
-    read: (bytes) => Promise.resolve(decodeControlFile(vault("reading"), key, bytes)),
+    read: async (bytes, reader = vault("reading")) => decodeControlFile(reader, key, bytes),
     tells: body,
   };
 }
@@ -267,13 +269,13 @@ export const FORMATS: readonly GoldenFormat[] = [
   {
     name: "segment-1.0.jsonl",
     make: () => makeSegment(false),
-    read: (bytes) => readSegment(bytes, "1-0"),
+    read: (bytes, reader) => readSegment(bytes, "1-0", reader),
     tells: { texts: ["note 1", "note 2", "long long lo"], damage: [], lost: [] },
   },
   {
     name: "whole-segment-1.0.jsonl",
     make: () => makeSegment(true),
-    read: (bytes) => readSegment(bytes, "2-0"),
+    read: (bytes, reader) => readSegment(bytes, "2-0", reader),
     tells: { texts: ["note 1", "note 2", "long long lo", "sealed again"], damage: [], lost: [] },
   },
   {
@@ -376,9 +378,9 @@ export const FORMATS: readonly GoldenFormat[] = [
   {
     name: "bundle-1.0.zip.b64",
     make: makeBundle,
-    read: async (bytes) => {
+    read: async (bytes, reader = vault("reading")) => {
       const { facts, files } = unpackBundle(bytes);
-      const carried = [...openCarried(files, vault("reading"))].map(([path, text]) => [path, String(text)]);
+      const carried = [...openCarried(files, reader)].map(([path, text]) => [path, String(text)]);
       return { facts, files: withoutCarried(files).map(({ key, segment }) => key ?? segment), carried };
     },
     tells: { facts: BUNDLE, files: [{ epoch: 1, index: 0 }, "keyring-1.json"], carried: [["own.txt", "of a program"]] },

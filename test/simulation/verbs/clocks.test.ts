@@ -1,6 +1,7 @@
 /** The next process may have any clock: what order there is comes from numbers, and nothing goes by age that is not old. */
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../src/base/json.js";
+import { noteTried } from "../../support/tried.js";
 import { FaultyFileSystem } from "../faulty-file-system.js";
 import { ExploredPlace } from "./explored-place.js";
 import { pictureOfTasks } from "./picture.js";
@@ -8,6 +9,8 @@ import { requireStatus, threeSteps } from "./scenario-parts.js";
 
 const HOUR_MS = 3_600_000;
 const START_MS = 48 * HOUR_MS;
+/** Of the task's life before the crash. */
+const SHARES = [0.4, 0.7, 0.9];
 const PLOT = {
   workflow: (call: Parameters<typeof threeSteps>[0]) => ({
     ...threeSteps(call),
@@ -20,17 +23,18 @@ const openOn = (fileSystem: FaultyFileSystem, seed: string, startMs: number) =>
   ExploredPlace.open({ fileSystem, now: () => fileSystem.operationCount, seed }, PLOT, startMs);
 
 describe("a clock that is another one after a crash", () => {
-  it.each([
+  it.for([
     ["an hour back", -HOUR_MS],
     ["ten years ahead", 87_600 * HOUR_MS],
     ["where it stood when the task began", 0],
-  ])("leaves order, result and retention as they are: %s", async (_what, deltaMs) => {
+  ] as const)("leaves order, result and retention as they are: %s", async ([_what, deltaMs], context) => {
+    noteTried(context, SHARES.length);
     const disk = new FaultyFileSystem();
     const first = await openOn(disk, "first", START_MS);
     await requireStatus(first.run("t"), "done");
     const wanted = canonicalJson(await pictureOfTasks(first));
     await first.verbs.close();
-    for (const share of [0.4, 0.7, 0.9]) {
+    for (const share of SHARES) {
       const image = disk.imageAt(Math.floor(disk.operationCount * share), { kind: "power", seed: 3 });
       const heir = await openOn(new FaultyFileSystem({ disk: image }), `heir at ${share}`, START_MS + deltaMs);
       await requireStatus(heir.goOn("t"), "done");

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { canonicalJson, decodeValue, encodeValue, isJsonObject, type JsonValue } from "../../../src/base/json.js";
 import { LIMITS } from "../../../src/base/limits.js";
 import { codeOf } from "../../support/error-code.js";
+import { noteTried, runsOf } from "../../support/tried.js";
 
 /** Everything that may be stored, nested in every way. */
 const storable = fc.letrec<{ value: unknown }>((tie) => {
@@ -43,7 +44,8 @@ class Point {
 }
 
 describe("encodeValue", () => {
-  it("B3: decodeValue gives back what encodeValue accepted, over a round trip through JSON text", () => {
+  it("B3: decodeValue gives back what encodeValue accepted, over a round trip through JSON text", (context) => {
+    noteTried(context, runsOf(1_000));
     fc.assert(
       fc.property(storable, (value) => {
         const encoded = encodeValue(value);
@@ -51,7 +53,7 @@ describe("encodeValue", () => {
         expect(read).toEqual(encoded);
         expect(decodeValue(read)).toEqual(value);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runsOf(1_000) },
     );
   });
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { decodeKeyring } from "../../../src/vault/keyring-format.js";
+import { changedBytes, collectOutcomes, cutBytes, splicedBytes } from "../../support/damaged-bytes.js";
 import { codeOf, codeOfAsync } from "../../support/error-code.js";
 import { createVaultRoom, type VaultRoom } from "../../support/vault-room.js";
-import { noteTried } from "../../support/tried.js";
 
 const FILE = "keyring-1.json";
 let room: VaultRoom;
@@ -14,12 +14,6 @@ beforeAll(async () => {
   await room.create();
   good = room.store.objects.get(FILE) ?? new Uint8Array();
 });
-
-function flip(bytes: Uint8Array, bit: number): Uint8Array {
-  const changed = new Uint8Array(bytes);
-  changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-  return changed;
-}
 
 /** What an attacker does who knows the format, but no key. */
 function repairSum(bytes: Uint8Array): Uint8Array {
@@ -45,52 +39,32 @@ describe("a damaged keyring", () => {
   });
 
   it("V9: is refused as corrupt after a flip of any bit", async (context) => {
-    noteTried(context, good.length * 8);
-    const codes = new Set<string>();
-    for (let bit = 0; bit < good.length * 8; bit += 1) codes.add(await open(flip(good, bit)));
-    expect([...codes]).toEqual(["KEYRING_CORRUPT"]);
+    const outcomes = await collectOutcomes(context, changedBytes(good), open);
+    expect([...outcomes.keys()]).toEqual(["KEYRING_CORRUPT"]);
   });
 
-  it("is refused as corrupt at every shorter length", (context) => {
-    noteTried(context, good.length);
-    const codes = new Set<string>();
-    for (let length = 0; length < good.length; length += 1) {
-      codes.add(codeOf(() => decodeKeyring(good.subarray(0, length), FILE)));
+  it("is refused as corrupt cut at every length, and with a byte put in, doubled or taken out at every offset", async (context) => {
+    for (const damages of [cutBytes(good), splicedBytes(good)]) {
+      const outcomes = await collectOutcomes(context, damages, (bytes) => codeOf(() => decodeKeyring(bytes, FILE)));
+      expect([...outcomes.keys()]).toEqual(["KEYRING_CORRUPT"]);
     }
-    expect([...codes]).toEqual(["KEYRING_CORRUPT"]);
-  });
-
-  it("is refused as corrupt with a byte more, doubled or gone at any place", (context) => {
-    noteTried(context, good.length * 4 + 2);
-    const codes = new Set<string>();
-    for (let at = 0; at <= good.length; at += 1) {
-      const [head, tail] = [good.subarray(0, at), good.subarray(at)];
-      const variants = [Buffer.concat([head, Buffer.from(" "), tail]), Buffer.concat([head, Buffer.from([0]), tail])];
-      if (at < good.length)
-        variants.push(
-          Buffer.concat([head, good.subarray(at, at + 1), tail]),
-          Buffer.concat([head, good.subarray(at + 1)]),
-        );
-      for (const variant of variants) codes.add(codeOf(() => decodeKeyring(variant, FILE)));
-    }
-    expect([...codes]).toEqual(["KEYRING_CORRUPT"]);
   });
 
   it("never opens after a flip of any bit with the checksum repaired, and says so with a code", async (context) => {
     const counts = new Map<string, number>();
     const end = Buffer.from(good).lastIndexOf("\n", good.length - 2) + 1;
-    noteTried(context, end * 8);
-    for (let bit = 0; bit < end * 8; bit += 1) {
-      const code = await open(repairSum(flip(good, bit)));
+    await collectOutcomes(context, changedBytes(good, end), async (bytes) => {
+      const code = await open(repairSum(bytes));
       counts.set(code, (counts.get(code) ?? 0) + 1);
-    }
+      return code;
+    });
     expect([...counts.keys()].sort()).toEqual([
       "FORMAT_VERSION",
       "KEYRING_CORRUPT",
       "KEYRING_TAMPERED",
       "TASK_SWAPPED",
     ]);
-    expect(counts.get("KEYRING_TAMPERED")).toBeGreaterThan(500);
+    expect(counts.get("KEYRING_TAMPERED")).toBeGreaterThan(end / 4);
   });
 
   it("never opens with the checksum repaired when another slot, generation or minimum was put in", async () => {
