@@ -111,14 +111,14 @@ const GCM_CASES = [
 /** The inputs of RFC 5869 appendix A, which has them for other hashes; what comes out is made by the standard's own steps. */
 const HKDF_CASES = [
   { number: 1, ikm: "0b".repeat(22), salt: "000102030405060708090a0b0c", info: "f0f1f2f3f4f5f6f7f8f9", size: 42 },
-  { number: 2, ikm: count(0x00, 80), salt: count(0x60, 80), info: count(0xb0, 80), size: 82 },
+  { number: 2, ikm: countUp(0x00, 80), salt: countUp(0x60, 80), info: countUp(0xb0, 80), size: 82 },
   { number: 3, ikm: "0b".repeat(22), salt: "", info: "", size: 42 },
 ].map((one) => ({
   ...one,
   okm: expand(extract(hex(one.salt), hex(one.ikm)), hex(one.info), one.size).toString("hex"),
 }));
 
-function count(from: number, length: number): string {
+function countUp(from: number, length: number): string {
   return Buffer.from(Array.from({ length }, (_, at) => from + at)).toString("hex");
 }
 
