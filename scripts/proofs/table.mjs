@@ -7,7 +7,12 @@ export function selectSuites(suites, { form, only = "" }) {
   return suites.filter(({ name, least }) => least[form] !== undefined && new RegExp(only, "i").test(name));
 }
 
-/** What a suite found, held against what it must try at least. */
+/**
+ * What a suite found, held against what it must try at least.
+ *
+ * @param {{ name: string, least: number }} suite
+ * @param {import("./suite-runs.mjs").Found} found
+ */
 export function judgeSuite({ name, least }, { tried, violations, skipped, untried = [] }) {
   const isShort = skipped === undefined && tried < least;
   return { suite: name, tried, least, violations, skipped, untried, isShort, ok: violations.length === 0 && !isShort };

@@ -96,7 +96,7 @@ beforeAll(async () => {
   const program = join(folder, "shout.sh");
   writeFileSync(program, `cat ${folder}/planted.txt; cat ${folder}/planted.txt >&2; exit 3\n`);
   const variables = {
-    PATH: process.env["PATH"],
+    PATH: process.env["PATH"] ?? "",
     HOME: folder,
     TOKEN: REGISTERED,
     SPLASHDOWN_CONFIG_DIR: join(folder, "config"),
