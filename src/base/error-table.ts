@@ -150,7 +150,7 @@ export const ERROR_TABLE = {
   KEYRING_FULL: entry(
     S.usage,
     "the task has as many generations of its key as a keyring holds",
-    "splashdown checkpoints prune {task?} --history",
+    "splashdown keys rotate {task?} --task-key --reencrypt",
   ),
   KEYRING_MISSING: entry(
     S.key,

@@ -85,6 +85,8 @@ export const LIMITS = {
   schemaTextCharsMax: 64 * 1024,
   keyringBytesMax: 256 * 1024,
   keyringSlotsMax: 32,
+  /** More rotations than any task sees; a name with a higher one was made by nobody. */
+  keyGenerationMax: 99_999_999,
   scryptLog2NMax: 20,
   scryptBlockSizeMax: 16,
   scryptParallelMax: 4,

@@ -186,7 +186,7 @@ export interface GuideView {
 export interface CheckView {
   readonly name: string;
   readonly ok: boolean;
-  /** The damaged file, below the checkpoints of the task that `name` names. */
+  /** The damaged file, below the checkpoints of the task that `name` names; or a deliverable, below its folder. */
   readonly file?: string;
   /** Not looked at, for want of a key or because of what failed before. */
   readonly skipped?: boolean;

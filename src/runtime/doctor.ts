@@ -95,7 +95,7 @@ async function checkKeys(services: Services): Promise<Omit<CheckView, "name">> {
   if (unfinished.length > 0)
     return {
       ok: false,
-      text: `a change that took a key away was cut off in ${unfinished.join(", ")}: an older keyring may still give it`,
+      text: `a change of keys was cut off in ${unfinished.join(", ")}: an older keyring may still give what it took away`,
       hint: `splashdown keys rotate ${quoteArgument(unfinished[0] ?? "")}`,
     };
   const unsaid = await listUnacknowledgedKeys({ access: keys, fileSystem });

@@ -3,17 +3,25 @@
  *
  * One task at a time, and of it one file at a time beside its journal. Nothing is changed and nothing set aside; what to do
  * about damage is recovery's when the task goes on. Without the key nothing is said but that it is missing.
+ *
+ * Deliverables are people's own files: one that is not as it was delivered is told, with the way to have it again, and is
+ * no damage of the task.
  */
+import { join } from "node:path";
 import { formatCount } from "../base/plain-text.js";
 import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import type { ErrorCode } from "../base/error-table.js";
 import type { JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
+import { quoteArgument } from "../base/shell-text.js";
 import { createBlobShelf } from "../checkpoint/blobs.js";
 import { validateFile } from "../checkpoint/file-report.js";
 import type { EngineEvent } from "../engine/events/events.js";
+import type { SavedFile } from "../engine/pictures/deliverables.js";
 import { readHistory, type Damage } from "../journal/history.js";
+import { readTask } from "../recovery/fold.js";
 import { formatSegmentName } from "../store/segment-name.js";
+import { readContent } from "../transfer/folder-files.js";
 import { decodeKeyring } from "../vault/keyring-format.js";
 import { readTrail, verifyTrail } from "./audit/audit-reading.js";
 import type { CheckView } from "./contract.js";
@@ -76,6 +84,19 @@ function viewFault(name: string, { file, text, code }: Fault): CheckView {
   };
 }
 
+function viewChanged(name: string, { file, sizeBytes }: SavedFile, sizeNow: number | undefined): CheckView {
+  const is = sizeNow === undefined ? "is not there any more" : "was changed since it was delivered";
+  const now = sizeNow === undefined ? "" : `, ${formatCount(sizeNow, "byte")} now`;
+  return {
+    name,
+    ok: true,
+    skipped: true,
+    file,
+    text: `${file} ${is}: ${formatCount(sizeBytes, "byte")} then${now}; the task is whole`,
+    hint: `to have it as it was delivered: splashdown fork ${quoteArgument(name)} --from latest, and resume the new task`,
+  };
+}
+
 class TaskProof {
   readonly #services: Services;
   readonly #opened: OpenedTask;
@@ -84,6 +105,7 @@ class TaskProof {
   readonly #written = new Map<string, string>();
   /** Large values that the journal refers to. */
   readonly #blobs = new Set<string>();
+  #delivers = false;
 
   constructor(services: Services, opened: OpenedTask) {
     this.#services = services;
@@ -102,8 +124,22 @@ class TaskProof {
     const untold = this.#faults.length - told.length;
     if (untold > 0) told.push({ name, ok: false, text: formatCount(untold, "more damaged place") });
     if (told.length > 0) return told;
+    const changed = this.#delivers ? await this.#compareDeliverables() : [];
     const text = `whole: ${formatCount(records, "record")}, ${formatCount(snapshots, "snapshot file")}, ${formatCount(blobs, "large value")}, ${formatCount(entries, "audit entry", "audit entries")}`;
-    return [{ name, ok: true, text }];
+    return [{ name, ok: true, text }, ...changed];
+  }
+
+  /** Nothing of a task that runs: what it delivers last may not be written yet. */
+  async #compareDeliverables(): Promise<CheckView[]> {
+    const { task } = this.#opened;
+    if ((await task.ownerState()).state === "alive") return [];
+    const { state } = await readTask(this.#opened);
+    const views: CheckView[] = [];
+    for (const saved of state.deliverables.values()) {
+      const content = await readContent(this.#services.fileSystem, join(task.deliverablesFolder, saved.file));
+      if (content?.sha256 !== saved.sha256) views.push(viewChanged(task.name, saved, content?.sizeBytes));
+    }
+    return views;
   }
 
   /** Also those that a newer one stands for: they count where it is damaged. */
@@ -134,6 +170,7 @@ class TaskProof {
   }
 
   async #note(event: EngineEvent): Promise<void> {
+    if ("saved" in event && (event.saved?.length ?? 0) > 0) this.#delivers = true;
     if (event.type === "snapshot_written") this.#written.set(event.file, event.sha256);
     await replaceReferences(event as unknown as JsonValue, async (ref) => {
       this.#blobs.add(ref.key);

@@ -6,11 +6,15 @@
  *
  * V17: whoever changes a keyring can open every generation in it, before and after: the new revision is proved from its
  * own bytes, for each of its keys, before it gets its name. V18: a slot that cannot be wrapped again (its secret is not at
- * hand) is dropped only when that was said beforehand. What takes something away ends as keyring-revocation.ts has it (V19).
+ * hand) is dropped only when that was said beforehand. What takes something away, or gives another key, ends as
+ * keyring-revocation.ts has it (V19). V20: a generation is given out once, though the revision that tells of it is damaged
+ * or gone: a revision makes one more at most, and what is named after generations tells of them.
  * Source: STORAGE sections 1.6 (keyring), 2.3.
  */
 import { assert, SplashdownError } from "../base/errors.js";
-import type { KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
+import { LIMITS } from "../base/limits.js";
+import { formatCount } from "../base/plain-text.js";
+import type { KeyringHeader, KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
 import { computeFingerprint, KEY_BYTES } from "./derivation.js";
 import { decodeKeyring, encodeKeyring } from "./keyring-format.js";
 import { type KeyringDraft, loadKeyring, saveNextRevision } from "./keyring-revisions.js";
@@ -23,7 +27,7 @@ import { createSlot, SCRYPT_COST } from "./slot.js";
 import { opensKey } from "./task-vault.js";
 import { formatSlot, selectPairs, tryPair } from "./unlocking.js";
 
-const KEYS_MAX = 32;
+const KEYS_MAX = LIMITS.keyringSlotsMax;
 
 /** What a change came to; `revision` is absent where nothing had to be changed. */
 export interface KeyringChange {
@@ -42,8 +46,8 @@ interface Edit {
   /** The active key, when it is another one now. */
   readonly active?: TaskKey;
   readonly minGeneration?: number;
-  /** Something is taken away (V19). */
-  readonly isRevoking?: boolean;
+  /** Not to hang on one file: something is taken away, or there is a new key (V19). */
+  readonly isDoubled?: boolean;
 }
 
 /**
@@ -78,7 +82,7 @@ export async function removeKeySlots(options: KeyringChangeOptions, name: string
     }
     const keys = header.keys.map((entry) => ({ ...entry, slots: entry.slots.filter((slot) => !isNamed(slot)) }));
     if (keys.some(({ slots: left }) => left.length === 0)) throw lockedOut(`${name} is the only way to open it`);
-    return Promise.resolve({ keys, isRevoking: true });
+    return Promise.resolve({ keys, isDoubled: true });
   });
 }
 
@@ -102,18 +106,24 @@ export async function rewrapKeys(
       if (entry !== undefined)
         entries.push({ ...entry, slots: await wrapAll(options, { task: header.task, key, ready }) });
     }
-    return { keys: entries, isRevoking: true };
+    return { keys: entries, isDoubled: true };
   });
+}
+
+export interface RotationOptions {
+  readonly dropAbsent?: boolean;
+  /** Where the keyring is full nothing is changed, instead of the error. */
+  readonly isFullKept?: boolean;
 }
 
 /**
  * Makes the next generation of the task's key: new files are sealed with it, older generations stay for older files.
  *
- * Errors: as `rewrapKeys`; KEYRING_FULL when more generations have files than a keyring holds.
+ * Errors: as `rewrapKeys`; KEYRING_FULL when the keyring holds as many as it can.
  */
 export async function rotateTaskKey(
   options: KeyringChangeOptions,
-  { dropAbsent = false }: { readonly dropAbsent?: boolean } = {},
+  { dropAbsent = false, isFullKept = false }: RotationOptions = {},
 ): Promise<KeyringChange> {
   return changeKeyring(options, [], async (opened) => {
     const { header, ready } = opened;
@@ -122,13 +132,8 @@ export async function rotateTaskKey(
         header.keys.filter((entry) => entry.id === header.active),
         opened,
       );
-    if (header.keys.length >= KEYS_MAX) {
-      throw new SplashdownError("KEYRING_FULL", `the keyring holds ${KEYS_MAX} generations of the task's key`, {
-        details: { generations: header.keys.length },
-      });
-    }
     const bytes = options.random.bytes(KEY_BYTES);
-    const generation = Math.max(...header.keys.map((entry) => entry.generation)) + 1;
+    const generation = (await findHighestGeneration(options, opened)) + 1;
     const key: TaskKey = { id: computeFingerprint(bytes, "task-key"), generation, bytes };
     const entry: KeyringKey = {
       id: key.id,
@@ -138,8 +143,16 @@ export async function rotateTaskKey(
       slots: await wrapAll(options, { task: header.task, key, ready }),
     };
     const older = await openForAll(options, opened, ready);
-    return { keys: [...older.map((one): KeyringKey => ({ ...one, state: "retired" })), entry], active: key };
+    const keys = [...older.map((one): KeyringKey => ({ ...one, state: "retired" })), entry];
+    return isFullKept && isTooFull(keys) ? undefined : { keys, active: key, isDoubled: true };
   });
+}
+
+/** As far as generations were given out, those in revisions that cannot be read any more counted (V20). */
+async function findHighestGeneration(options: KeyringChangeOptions, opened: OpenedKeyring): Promise<number> {
+  const { header, lostRevisions } = opened;
+  const listed = Math.max(...header.keys.map(({ generation }) => generation));
+  return Math.max(listed + lostRevisions, (await options.highestNamed?.()) ?? 0);
 }
 
 /**
@@ -153,7 +166,7 @@ export async function retireKeysBelow(options: KeyringChangeOptions, generation:
     const kept = header.keys.filter((entry) => entry.generation >= generation);
     const minGeneration = Math.max(header.min_generation, generation);
     const isDone = kept.length === header.keys.length && minGeneration === header.min_generation;
-    return Promise.resolve(isDone ? undefined : { keys: kept, minGeneration, isRevoking: true });
+    return Promise.resolve(isDone ? undefined : { keys: kept, minGeneration, isDoubled: true });
   });
 }
 
@@ -224,17 +237,30 @@ async function changeKeyring(
         ...compareSlots(before.keys, keys),
       };
       if (edited === undefined) return undefined;
+      if (isTooFull(keys)) throw full(before);
       keysAfter = new Map([...opened.keys, active].map((key) => [key.id, key.bytes]));
       const { rev: _rev, ...kept } = before;
       const header = { ...kept, min_generation: edited.minGeneration ?? before.min_generation };
-      const isRevoking = edited.isRevoking === true;
-      return { header: { ...header, keys: [...keys], active: active.id }, activeKey: active.bytes, isRevoking };
+      const isDoubled = edited.isDoubled === true;
+      return { header: { ...header, keys: [...keys], active: active.id }, activeKey: active.bytes, isDoubled };
     },
     (keyring) => proveEveryKey(keyring, { ready, added, keys: keysAfter }),
   );
   assert(change !== undefined, "a keyring was changed without being read");
   if (revision === undefined) return change;
   return { ...change, revision: (await finishRevocation(options)) ?? revision };
+}
+
+function isTooFull(keys: readonly KeyringKey[]): boolean {
+  return keys.length > KEYS_MAX || keys.flatMap(({ slots }) => slots).length > LIMITS.keyringSlotsMax;
+}
+
+function full({ keys, task }: KeyringHeader): SplashdownError {
+  const [generations, slots] = [keys.length, keys.flatMap((key) => key.slots).length];
+  const held = `${formatCount(generations, "generation")} of the task's key in ${formatCount(slots, "slot")}`;
+  return new SplashdownError("KEYRING_FULL", `the keyring holds ${held}, and no more than ${KEYS_MAX} of either`, {
+    details: { workflow_id: task, generations, slots },
+  });
 }
 
 async function requireSource(setting: KeySourceSetting, ports: KeyPorts): Promise<ReadySource> {

@@ -21,6 +21,8 @@ export interface KeyringChangeOptions {
   readonly clock: Pick<Clock, "nowMs">;
   readonly scryptCost?: ScryptCost;
   readonly log?: Log;
+  /** The highest generation that anything of the task is named after; 0 for none. */
+  readonly highestNamed?: () => Promise<number>;
 }
 
 export interface OpenedKeyring {
@@ -28,6 +30,8 @@ export interface OpenedKeyring {
   /** Every generation, in the order of the header. */
   readonly keys: readonly TaskKey[];
   readonly ready: readonly ReadySource[];
+  /** How many newer revisions there were that cannot be read. */
+  readonly lostRevisions: number;
 }
 
 /** Errors: those of `openTaskVault`; KEY_MISSING for a generation that nothing at hand opens. */
@@ -45,7 +49,8 @@ export async function openAll(options: KeyringChangeOptions, loaded: LoadedKeyri
     );
   }
   const ordered = keyring.header.keys.flatMap((entry) => keys.filter((key) => key.id === entry.id));
-  return { header: keyring.header, keys: ordered, ready: requireReady(sources, options.log ?? silentLog) };
+  const ready = requireReady(sources, options.log ?? silentLog);
+  return { header: keyring.header, keys: ordered, ready, lostRevisions: loaded.revMax - keyring.header.rev };
 }
 
 export function requireActive({ header, keys }: OpenedKeyring): TaskKey {

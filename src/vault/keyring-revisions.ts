@@ -98,8 +98,8 @@ function tryDecode(
 export interface KeyringDraft {
   readonly header: Omit<KeyringHeader, "rev">;
   readonly activeKey: Uint8Array;
-  /** It takes something away that the revisions before it give: they are to go (V19). */
-  readonly isRevoking?: boolean;
+  /** It is not to hang on one file, and the revisions before it are to go (V19). */
+  readonly isDoubled?: boolean;
 }
 
 /**
@@ -121,11 +121,11 @@ export async function saveFirstRevision(
 
 async function saveRevision(
   objects: KeyringObjects,
-  { header, activeKey, isRevoking, rev }: KeyringDraft & { readonly rev: number },
+  { header, activeKey, isDoubled, rev }: KeyringDraft & { readonly rev: number },
   prove: KeyringProof,
 ): Promise<boolean> {
   const file = computeKeyringName(rev);
-  const bytes = encodeKeyring({ ...header, rev, ...(isRevoking === true ? { min_revision: rev } : {}) }, activeKey);
+  const bytes = encodeKeyring({ ...header, rev, ...(isDoubled === true ? { min_revision: rev } : {}) }, activeKey);
   await prove(decodeKeyring(bytes, file));
   return (await objects.putOnce(file, bytes)) === "created";
 }
@@ -154,7 +154,7 @@ export async function saveNextRevision(
   throw new SplashdownError("STORE_BUSY", `the keyring was changed by others ${ATTEMPTS_MAX} times in a row`);
 }
 
-/** What a change that took something away and was cut off has left: files that give it back, or one copy only (V19). */
+/** What a change that is to stand in two files and was cut off has left: one copy only, or files from before it (V19). */
 export function isUnfinished({ keyring: { header }, revMin }: LoadedKeyring): boolean {
   const { rev, min_revision: lowest } = header;
   return lowest !== undefined && (rev === lowest || revMin < lowest);

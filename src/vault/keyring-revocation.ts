@@ -1,9 +1,9 @@
 /**
- * Ends a change that takes something away from a keyring: a slot, or a key.
+ * Ends a change of a keyring that is not to hang on one file: it takes something away (a slot, a key), or gives a new key.
  *
- * V19: of such a change nothing stays that gives it back. Its revision says in `min_revision` that no older one is to stay;
- * it is written once more, so that two stand without them, and then those go. Where a process was cut off in between, the
- * keyring tells it, and whoever changes it next or owns the task ends it.
+ * V19: of what was taken away nothing stays that gives it back, and a new key does not stay in one file only. The revision
+ * says in `min_revision` that no older one is to stay; it is written once more, so that two stand as it is, and then those
+ * go. Where a process was cut off in between, the keyring tells it, and whoever changes it next or owns the task ends it.
  */
 import { proveEveryKey, type KeyringProof } from "./keyring-proof.js";
 import {
@@ -16,7 +16,7 @@ import {
 import { openAll, requireActive, type KeyringChangeOptions } from "./keyring-opening.js";
 
 /**
- * Does what is left to do of the last change that took something away.
+ * Does what is left to do of the last change that is to stand in two files.
  *
  * Shape: the revision that counts then; `undefined` when nothing was left. Errors: those of `openTaskVault`, KEY_MISSING
  * when the sources do not open every generation; the STORE_* codes.

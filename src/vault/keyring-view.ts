@@ -35,7 +35,7 @@ export interface KeyringView {
   readonly minGeneration: number;
   readonly keys: readonly KeyView[];
   readonly damaged: readonly DamagedRevision[];
-  /** A change that took something away was cut off; the next one who owns the task, or changes its keys, ends it. */
+  /** A change that is to stand in two files was cut off (V19); the next one who owns the task, or changes its keys, ends it. */
   readonly unfinished: boolean;
 }
 

@@ -26,6 +26,7 @@ import { createTaskVault, openTaskVault, requireReady } from "../../vault/task-v
 import { createPlainVault } from "../../vault/sealing.js";
 import { inspectKeyring } from "../../vault/keyring-view.js";
 import type { Environment } from "../environment.js";
+import { findHighestGeneration } from "../people/control-folder.js";
 import { loadAge, readSystemSecret } from "./key-packages.js";
 import { createKeyCommandRunner } from "./key-command-runner.js";
 import { openReadable } from "../readable-tasks.js";
@@ -162,7 +163,8 @@ export class KeyAccess {
   /** What a change of the task's keyring takes. */
   changing(task: TaskStore, { taskId }: Pick<TaskVault, "taskId">): KeyringChangeOptions {
     const { random, clock, log } = this.#deps;
-    return { taskId, store: task, sources: this.sources(), ports: this.ports, random, clock, log };
+    const highestNamed = () => findHighestGeneration(task);
+    return { taskId, store: task, sources: this.sources(), ports: this.ports, random, clock, log, highestNamed };
   }
 
   /** Ends a change of the task's keyring that was cut off (V19), where every generation of it opens here. */

@@ -6,9 +6,10 @@
  * written once more beside the old ones → the record that puts them in force → a look for a higher epoch → the old ones
  * removed, from the oldest segment on → messages, pins and audit trail sealed again → a look → the old generations leave
  * the keyring → what others left under one meanwhile sealed again. Whatever is cut off in between, the task can be read and
- * gone on with, by keys that its keyring has; the same command again makes another key and ends what was begun. Others go
- * on leaving messages meanwhile: control-folder.ts says why none is lost (K5). Deliverables are plain files and are left
- * alone.
+ * gone on with, by keys that its keyring has; the same command again makes another key and ends what was begun. Where so
+ * many were cut off that the keyring is full, everything is sealed under its newest key first, so that the others go, and
+ * then under one that nobody has. Others go on leaving messages meanwhile: control-folder.ts says why none is lost (K5).
+ * Deliverables are plain files and are left alone.
  */
 import { messageOf, SplashdownError } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
@@ -16,7 +17,7 @@ import { listSnapshotFiles } from "../../checkpoint/source.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import type { Restored } from "../../recovery/restore.js";
 import type { TaskStore } from "../../store/contract.js";
-import { retireKeysBelow, rotateTaskKey } from "../../vault/keyring-changes.js";
+import { retireKeysBelow, rotateTaskKey, type RotationOptions } from "../../vault/keyring-changes.js";
 import { renewAudit, renewLateAudit } from "./audit-renewal.js";
 import { raise } from "../run/caretaking.js";
 import { presenceDeps, takeOver } from "../run/conduct.js";
@@ -46,8 +47,20 @@ export async function reencryptTask(
   task: TaskStore,
   options: ReencryptOptions,
 ): Promise<TaskKeyChange> {
+  const made = await sealAgain(services, task, { ...options, isFullKept: true });
+  return made.hasNewKey ? made.change : (await sealAgain(services, task, options)).change;
+}
+
+interface SealedAgain {
+  readonly change: TaskKeyChange;
+  /** The keyring had room for one, or needed none. */
+  readonly hasNewKey: boolean;
+}
+
+async function sealAgain(services: Services, task: TaskStore, options: RotationOptions): Promise<SealedAgain> {
   const { folded, ...opened } = await readState(services, task);
-  if (!opened.vault.encrypted) return { task: task.name, changed: false, note: "it is not encrypted" };
+  if (!opened.vault.encrypted)
+    return { change: { task: task.name, changed: false, note: "it is not encrypted" }, hasNewKey: true };
   const definition = folded.state.task?.definition;
   if (definition === undefined) throw refuse(task.name, "nothing was recorded in it");
   const settings = services.settingsOf(definition);
@@ -65,7 +78,7 @@ interface Begun extends Pick<Restored, "history" | "epoch"> {
   readonly opened: OpenedTask;
   readonly standing: Standing;
   readonly settings: EffectiveSettings;
-  readonly options: ReencryptOptions;
+  readonly options: RotationOptions;
 }
 
 class Reencryption {
@@ -79,7 +92,7 @@ class Reencryption {
     this.#begun = begun;
   }
 
-  async run(): Promise<TaskKeyChange> {
+  async run(): Promise<SealedAgain> {
     const { log, audit } = this.#services;
     const { history, options } = this.#begun;
     const change = this.#services.keys.changing(this.#task, this.#begun.opened.vault);
@@ -115,14 +128,10 @@ class Reencryption {
     const last = await openTask(this.#services, this.#task);
     await audit.note(last, { event: "keys_changed", verb: `${VERB} --reencrypt`, details });
     const lists = { added: [...rotated.added, ...added], removed: [...rotated.removed, ...slots] };
+    const made = { task: this.#task.name, changed: true, key, generation, ...lists, reencrypted };
     return {
-      task: this.#task.name,
-      changed: true,
-      ...(revision === undefined ? {} : { revision }),
-      key,
-      generation,
-      ...lists,
-      reencrypted,
+      change: { ...made, ...(revision === undefined ? {} : { revision }) },
+      hasNewKey: rotated.revision !== undefined,
     };
   }
 

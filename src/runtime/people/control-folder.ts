@@ -12,6 +12,7 @@
 import { SplashdownError } from "../../base/errors.js";
 import { createUuid } from "../../base/ids.js";
 import type { JsonObject } from "../../base/json.js";
+import { LIMITS } from "../../base/limits.js";
 import type { RandomSource } from "../../base/random.js";
 import type { TaskStore } from "../../store/contract.js";
 import type { TaskVault } from "../../vault/contract.js";
@@ -136,6 +137,12 @@ export async function listMessages(
     const parsed = parseControlKey(key);
     return parsed === undefined ? [] : [{ key, ...parsed }];
   });
+}
+
+/** Of the task's key, as far as messages tell; 0 where there is none. A number that no key was ever near is none of ours. */
+export async function findHighestGeneration(task: Pick<TaskStore, "list">): Promise<number> {
+  const generations = (await listMessages(task)).map(({ generation }) => generation);
+  return Math.max(0, ...generations.filter((generation) => generation <= LIMITS.keyGenerationMax));
 }
 
 /** Removes a message in every generation. */

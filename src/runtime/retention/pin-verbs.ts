@@ -1,12 +1,12 @@
 /**
- * `checkpoints pin|unpin`: a pin is a sealed object that is created and removed without owning the task, so a living
+ * `checkpoints pin|unpin`: a pin, and taking it back, is a sealed message that is left without owning the task, so a living
  * owner and any other process see it at their next removal.
  */
 import { messageOf } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
 import { listCheckpoints } from "../../checkpoint/listing.js";
-import { pinKeyOf } from "../../checkpoint/pins.js";
-import { leaveMessage, listMessages, loadMessage, removeMessage } from "../people/control-folder.js";
+import { isPinning, listPinMessages, pinKeyOf } from "../../checkpoint/pins.js";
+import { leaveMessage, loadMessage, removeMessage } from "../people/control-folder.js";
 import { findCheckpoint, type FoundCheckpoint } from "../finding.js";
 import type { PinView } from "../past/past-views.js";
 import type { Services } from "../services.js";
@@ -19,32 +19,34 @@ export async function pinCheckpoint(
   options: { readonly note?: string } = {},
 ): Promise<PinView> {
   return withCheckpoint(services, reference, async (found) => {
-    const { checkpoint } = found;
-    const body: JsonObject = {
-      kind: "pin",
-      checkpoint_id: checkpoint.checkpointId,
-      by: services.environment.user,
-      at: formatTime(services.clock.nowMs()),
-      ...(options.note === undefined ? {} : { note: options.note }),
-    };
-    const changed = await isLeft(services, found, body);
+    const note = options.note === undefined ? {} : { note: options.note };
+    const changed = await leave(services, found, { kind: "pin", ...note });
     if (changed) await notePin(services, found, "pinned");
     return { ...(await describe(found, true)), changed, ...(await readPin(services, found)) };
   });
 }
 
-/** One that does not open holds all the same. */
-async function isLeft(services: Services, found: FoundCheckpoint, body: JsonObject): Promise<boolean> {
-  const about = pinKeyOf(found.checkpoint.checkpointId);
-  if ((await listMessages(found.task, about)).length > 0) return false;
-  return leaveMessage({ ...services, ...found }, about, body);
+/** Shape: false where it is so already. The message before holds though it does not open. */
+async function leave(
+  services: Services,
+  found: FoundCheckpoint,
+  said: { readonly kind: "pin" | "unpin"; readonly note?: string },
+): Promise<boolean> {
+  const { checkpointId: id } = found.checkpoint;
+  const messages = await listPinMessages(found.task, id);
+  const newest = messages[0]?.number ?? 0;
+  if (isPinning(newest) === (said.kind === "pin")) return false;
+  const { user: by } = services.environment;
+  const body: JsonObject = { ...said, checkpoint_id: id, by, at: formatTime(services.clock.nowMs()) };
+  if (!(await leaveMessage({ ...services, ...found }, pinKeyOf(id, newest + 1), body))) return false;
+  for (const { about } of messages) await removeMessage(found.task, about);
+  return true;
 }
 
 /** Errors: as `pinCheckpoint`. */
 export async function unpinCheckpoint(services: Services, reference: string): Promise<PinView> {
   return withCheckpoint(services, reference, async (found) => {
-    const key = pinKeyOf(found.checkpoint.checkpointId);
-    const changed = await removeMessage(found.task, key);
+    const changed = await leave(services, found, { kind: "unpin" });
     if (changed) await notePin(services, found, "unpinned");
     return { ...(await describe(found, false)), changed };
   });
@@ -90,7 +92,8 @@ async function readPin(
   { task, vault, checkpoint }: FoundCheckpoint,
 ): Promise<Pick<PinView, "by" | "at" | "note">> {
   try {
-    const body = (await loadMessage({ task, vault }, pinKeyOf(checkpoint.checkpointId)))?.body ?? {};
+    const [newest] = await listPinMessages(task, checkpoint.checkpointId);
+    const body = newest === undefined ? {} : ((await loadMessage({ task, vault }, newest.about))?.body ?? {});
     return Object.fromEntries(
       ["by", "at", "note"].flatMap((name) => (typeof body[name] === "string" ? [[name, body[name]]] : [])),
     );

@@ -13,7 +13,7 @@ export interface KeyringHeader {
   readonly active: Fingerprint;
   /** Files sealed with an older generation are refused. */
   readonly min_generation: number;
-  /** Older revisions give what was taken away since, and are to go; absent while nothing was. */
+  /** Older revisions are to go: they give what was taken away since, or lack the newest key; absent while neither is so. */
   readonly min_revision?: number;
   /** All generations that still have files, oldest first. */
   readonly keys: readonly KeyringKey[];

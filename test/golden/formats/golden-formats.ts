@@ -8,7 +8,7 @@ import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
 import { capture } from "../../../src/checkpoint/capture.js";
 import { createSnapshotSource } from "../../../src/checkpoint/source.js";
 import { writeSnapshot } from "../../../src/checkpoint/writer.js";
-import type { JsonValue } from "../../../src/base/json.js";
+import type { JsonObject, JsonValue } from "../../../src/base/json.js";
 import { readHistory } from "../../../src/journal/history.js";
 import { openWholeSegment } from "../../../src/journal/whole-segment.js";
 import { addToBacklog, loadBacklog } from "../../../src/runtime/audit/audit-backlog.js";
@@ -215,8 +215,9 @@ function audit(header: AuditHeader, entries: Parameters<typeof encodeAuditFile>[
 const ANSWER = { kind: "answer", question: "q", answer: "yes", by: "ada", at: AT };
 const REQUEST = { kind: "pause", by: "ada", note: "tea" };
 const PIN = { kind: "pin", by: "ada", at: AT, note: "good" };
+const UNPIN = { kind: "unpin", by: "ada", at: AT };
 
-function control(name: string, key: string, body: typeof ANSWER | typeof REQUEST | typeof PIN): GoldenFormat {
+function control(name: string, key: string, body: JsonObject): GoldenFormat {
   return {
     name,
     make: () => Promise.resolve(encodeControlFile(vault(), key, body)),
@@ -324,7 +325,8 @@ export const FORMATS: readonly GoldenFormat[] = [
   },
   control("answer-1.0.txt", `control/answer-${"a".repeat(40)}~1`, ANSWER),
   control("request-1.0.txt", `control/request-${TASK_ID}~1`, REQUEST),
-  control("pin-1.0.txt", `control/pin-${TASK_ID}~1`, PIN),
+  control("pin-1.0.txt", `control/pin-${TASK_ID}-1~1`, PIN),
+  control("unpin-1.0.txt", `control/pin-${TASK_ID}-2~1`, UNPIN),
   {
     name: "owner-1.0.json",
     make: () => Promise.resolve(Buffer.from(encodeOwnerRecord(OWNER))),

@@ -90,9 +90,19 @@ describe("selectCheckpoint", () => {
 });
 
 describe("listPinned", () => {
-  it("takes a checkpoint's id of any generation for a pin, and no other name", async () => {
-    const names = [`${uuidOf(1)}~1`, `${uuidOf(2)}~12`, uuidOf(3), "strange~1", `${uuidOf(4)}~x`];
+  const pinnedBy = async (...names: string[]): Promise<string[]> => {
     const list = async () => names.map((name) => ({ key: `${PIN_PREFIX}${name}`, sizeBytes: 1 }));
-    expect([...(await listPinned({ list }))]).toEqual([uuidOf(1), uuidOf(2)]);
+    return [...(await listPinned({ list }))];
+  };
+
+  it("takes a checkpoint's id of any generation for a pin, and no other name", async () => {
+    const names = [`${uuidOf(1)}-1~1`, `${uuidOf(2)}-1~12`, `${uuidOf(3)}-1`, "strange-1~1", `${uuidOf(4)}-1~x`];
+    expect(await pinnedBy(...names, `${uuidOf(5)}~1`, `${uuidOf(6)}-0~1`)).toEqual([uuidOf(1), uuidOf(2)]);
+  });
+
+  it("C9: goes by the message of the highest number, whatever older ones came back, in whatever generation", async () => {
+    const [one, two] = [uuidOf(1), uuidOf(2)];
+    expect(await pinnedBy(`${one}-1~2`, `${one}-2~1`, `${two}-2~2`, `${two}-10~2`, `${two}-9~2`)).toEqual([]);
+    expect(await pinnedBy(`${one}-3~1`, `${one}-2~2`, `${two}-11~1`, `${two}-9~2`)).toEqual([two, one]);
   });
 });

@@ -214,7 +214,7 @@ describe("a task that is sealed again", () => {
     const disk = new FaultyFileSystem();
     const fileSystem = changeFileSystem(disk, {
       link: async (from, to) => {
-        if (to.endsWith("/keyring-3.json")) throw new Error("the process is killed");
+        if (to.endsWith("/keyring-4.json")) throw new Error("the process is killed");
         return disk.link(from, to);
       },
     });

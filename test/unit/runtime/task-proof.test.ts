@@ -111,6 +111,59 @@ describe("doctor --tasks", () => {
   });
 });
 
+describe("doctor --tasks of what a task delivered", () => {
+  it("tells which files are gone or changed since, takes the task for whole, and names the way to have them again", async () => {
+    const disk = new FaultyFileSystem();
+    const place = await ExploredPlace.open(
+      { fileSystem: disk, now: () => disk.operationCount, seed: "delivered" },
+      {
+        bodies: { a: () => ({ output: { report: "# good", notes: "ten notes" } }) },
+        workflow: (call) => ({
+          workflow: { name: "delivering" },
+          steps: [
+            {
+              name: "a",
+              function: call("a"),
+              effects: "none",
+              save_as: { "final/report.md": "report", "final/notes.md": "notes" },
+            },
+          ],
+        }),
+      },
+    );
+    await place.run("t");
+    const folder = `${MODEL_ROOT}/t/final`;
+    const look = async () => (await place.verbs.doctor({ tasks: true })).checks.filter(({ name }) => name === "t");
+    expect((await look()).map(({ ok, file }) => [ok, file])).toEqual([[true, undefined]]);
+    await replace(disk, `${folder}/report.md`, Buffer.from("# better"));
+    await disk.unlink(`${folder}/notes.md`);
+    const [whole, ...told] = await look();
+    expect(whole?.text).toMatch(/^whole: /);
+    const hint = "to have it as it was delivered: splashdown fork t --from latest, and resume the new task";
+    expect(told).toEqual([
+      {
+        name: "t",
+        ok: true,
+        skipped: true,
+        file: "final/report.md",
+        text: "final/report.md was changed since it was delivered: 6 bytes then, 8 bytes now; the task is whole",
+        hint,
+      },
+      {
+        name: "t",
+        ok: true,
+        skipped: true,
+        file: "final/notes.md",
+        text: "final/notes.md is not there any more: 9 bytes then; the task is whole",
+        hint,
+      },
+    ]);
+    await place.verbs.fork("t", { from: "latest", task: "again" });
+    await place.goOn("again");
+    expect((await readAll(disk, `${MODEL_ROOT}/again/final/report.md`)).toString()).toBe("# good");
+  });
+});
+
 describe("doctor", () => {
   it("says of a cache that does not answer what happens without it, and no password", async () => {
     const disk = new FaultyFileSystem();

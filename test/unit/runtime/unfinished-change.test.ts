@@ -8,7 +8,7 @@ import { MODEL_ROOT } from "../../support/store-places.js";
 
 const OTHER = "OTHER_KEY";
 const variables = { SPLASHDOWN_KEY: KEY, [OTHER]: Buffer.alloc(32, 9).toString("base64") };
-const CUT_OFF = "a change that took a key away was cut off";
+const CUT_OFF = /a change of (its )?keys was cut off/;
 
 const asking: WorkflowOf = (call) => ({
   workflow: { name: "asking", limits: { max_iterations: 1 } },
@@ -48,8 +48,8 @@ describe("a removal of a key that was cut off", () => {
       (await place.verbs.doctor()).checks.find(({ name }) => name === "keys"),
     ];
     expect(await told()).toEqual([
-      expect.stringContaining(CUT_OFF),
-      expect.stringContaining(CUT_OFF),
+      expect.stringMatching(CUT_OFF),
+      expect.stringMatching(CUT_OFF),
       expect.objectContaining({ ok: false, hint: "splashdown keys rotate t" }),
     ]);
     const folder = `${MODEL_ROOT}/t/checkpoints`;
@@ -58,7 +58,7 @@ describe("a removal of a key that was cut off", () => {
     await place.goOn("t");
     expect((await place.verbs.show("t")).status).toBe("done");
     expect(await place.namesWith(folder, OTHER)).toEqual([]);
-    expect(JSON.stringify(await told())).not.toContain(CUT_OFF);
+    expect(JSON.stringify(await told())).not.toMatch(CUT_OFF);
     await place.verbs.close();
   });
 });

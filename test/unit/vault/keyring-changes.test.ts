@@ -42,6 +42,8 @@ async function createRoom(): Promise<VaultRoom> {
   return room;
 }
 
+const numberIn = (name: string): number => Number(/\d+/.exec(name)?.[0]);
+
 async function slotsOf(room: VaultRoom): Promise<string[][]> {
   const loaded = await loadKeyring(room.store);
   return (loaded?.keyring.header.keys ?? []).map((key) => key.slots.map(({ label }) => label));
@@ -168,7 +170,7 @@ describe("rotating the task's key", () => {
     const older = (await room.open()).createSealer("blob");
     const first = older.seal(0, aad, Buffer.from("first"));
     const change = await rotateTaskKey(changeIn(room));
-    expect(change).toMatchObject({ generation: 2, revision: 2 });
+    expect(change).toMatchObject({ generation: 2, revision: 3 });
     const vault = await room.open();
     expect(vault.keyId).toBe(change.active);
     expect(vault.keyId).not.toBe(older.header.key);
@@ -179,7 +181,7 @@ describe("rotating the task's key", () => {
     const room = await createRoom();
     const older = (await room.open()).createSealer("blob");
     await rotateTaskKey(changeIn(room));
-    expect(await retireKeysBelow(changeIn(room), 2)).toMatchObject({ generation: 2, revision: 4 });
+    expect(await retireKeysBelow(changeIn(room), 2)).toMatchObject({ generation: 2, revision: 5 });
     const vault = await room.open();
     expect(codeOf(() => vault.createOpener("blob", older.header))).toBe("KEY_MISSING");
     expect((await retireKeysBelow(changeIn(room), 2)).revision).toBeUndefined();
@@ -196,6 +198,52 @@ describe("rotating the task's key", () => {
     expect(codeOf(() => vault.createOpener("blob", sealed.header))).toBe("none");
   });
 
+  it("V19: makes a key that one damaged file does not take away", async () => {
+    const room = await createRoom();
+    const { active } = await rotateTaskKey(changeIn(room));
+    expect([...room.store.objects.keys()]).toEqual(["keyring-2.json", "keyring-3.json"]);
+    room.store.objects.set("keyring-3.json", Buffer.from("damaged"));
+    expect((await room.open()).keyId).toBe(active);
+  });
+
+  it("V20: never gives a generation to two keys, whatever is cut off, damaged or gone in between", async () => {
+    const room = await createRoom();
+    const dice = createSeededRandom("generations");
+    const given = new Map<number, Set<string>>();
+    const losses = new Set<string>();
+    for (let round = 0; round < 60; round += 1) {
+      const named = Math.max(...given.keys(), 0);
+      const [chance = 0, isGone = 0] = dice.bytes(2);
+      const options = { ...changeIn(room), random: createSeededRandom(round), highestNamed: async () => named };
+      let puts = 0;
+      room.store.beforePut = () => {
+        puts += 1;
+        if (puts === 2 && chance < 160) throw new Error("killed");
+      };
+      await rotateTaskKey(options).catch(() => undefined);
+      room.store.beforePut = () => undefined;
+      for (const key of (await loadKeyring(room.store))?.keyring.header.keys ?? [])
+        given.set(key.generation, (given.get(key.generation) ?? new Set()).add(key.id));
+      const [newest = "", before] = [...room.store.objects.keys()].sort((a, b) => numberIn(b) - numberIn(a));
+      if (before !== undefined && chance < 128) {
+        losses.add(isGone < 128 ? "gone" : "damaged");
+        if (isGone < 128) room.store.objects.delete(newest);
+        else room.store.objects.set(newest, Buffer.from("damaged"));
+      }
+      const { generations } = await room.open();
+      if (generations.length > 20) await retireKeysBelow(changeIn(room), generations[0] ?? 0);
+    }
+    expect([...given.values()].filter((ids) => ids.size > 1)).toEqual([]);
+    expect([given.size > 20, [...losses].sort()]).toEqual([true, ["damaged", "gone"]]);
+  });
+
+  it("V20: passes over the generation of a revision that was damaged before anybody saw it", async () => {
+    const room = await createRoom();
+    await addKeySource(changeIn(room), OTHER_FILE);
+    room.store.objects.set("keyring-2.json", Buffer.from("damaged"));
+    expect(await rotateTaskKey(changeIn(room))).toMatchObject({ generation: 3, revision: 4 });
+  });
+
   it("is refused when the keyring holds as many as it can", async () => {
     const room = await createRoom();
     for (let generation = 2; generation <= 32; generation += 1) {
@@ -203,6 +251,14 @@ describe("rotating the task's key", () => {
       expect((await rotateTaskKey({ ...changeIn(room), random })).generation).toBe(generation);
     }
     expect(await codeOfAsync(() => rotateTaskKey(changeIn(room)))).toBe("KEYRING_FULL");
+    const kept = await rotateTaskKey(changeIn(room), { isFullKept: true });
+    expect([kept.revision, kept.generation]).toEqual([undefined, 32]);
+    const refusal = await refusalOf(() => addKeySource(changeIn(room), OTHER_FILE));
+    expect([refusal.code, refusal.message]).toEqual([
+      "KEYRING_FULL",
+      "the keyring holds 32 generations of the task's key in 32 slots, and no more than 32 of either",
+    ]);
+    expect((await room.open()).generations).toHaveLength(32);
   });
 });
 
