@@ -7,6 +7,7 @@
  * B1: a failure of the world is a `SplashdownError`; a mistake of ours is `INTERNAL` with a stack.
  * B2: callers match on `code`, never on the class: an error may come back from a journal or from another process.
  */
+import { inspect } from "node:util";
 import type { JsonObject, JsonValue } from "./json.js";
 import { ERROR_TABLE, type ErrorCode } from "./error-table.js";
 
@@ -74,11 +75,14 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** The text of any thrown value; of an error that only gathers others, as where a host has several addresses, theirs. */
+/** The text of any thrown value, also of what is no Error; of an error that only gathers others, as where a host has several addresses, theirs. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "")
     return [...new Set(error.errors.map(messageOf))].join("; ");
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof Error) return error.message;
+  return typeof error === "object" && error !== null
+    ? inspect(error, { depth: 0, breakLength: Infinity })
+    : String(error);
 }
 
 /** Crashes on a mistake of ours; never used on bytes or messages from outside. */

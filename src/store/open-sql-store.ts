@@ -46,6 +46,9 @@ export function openSqliteStore(path: string, parts: OpenStoreParts): SqlStore {
 export function openPgliteStore(path: string, parts: OpenStoreParts): SqlStore {
   const { fileSystem, workingFolder, random, clock, machine } = parts;
   const folder = resolve(workingFolder, path);
+  const place = `pglite:${path}`;
+  const hasDatabase = () =>
+    withStoreErrors({ action: "opening", path: folder }, () => findPglite(fileSystem, { folder, place }));
   const root = `${folder}-owners`;
   const facts = {
     pid: process.pid,
@@ -55,18 +58,23 @@ export function openPgliteStore(path: string, parts: OpenStoreParts): SqlStore {
     since: new Date(clock.nowMs()).toISOString(),
   };
   return new SqlStore({
-    address: `pglite:${path}`,
+    address: place,
     // Its log is not synced, and one process at a time may have it open.
     traits: { kind: "pglite", multiProcess: false, durable: false, reserve: true },
     connect: async () => {
-      const release = await openAlone({ root: join(root, "openings"), place: `pglite:${path}`, facts, store: parts });
+      // A refusal leaves nothing beside it.
+      await hasDatabase();
+      const release = await openAlone({ root: join(root, "openings"), place, facts, store: parts });
       try {
         return await openPglite({
           folder,
-          place: `pglite:${path}`,
+          place,
           channel: formatChannel(DEFAULT_TABLE_PREFIX),
-          isThere: (at) => isThere(fileSystem, at),
-          move: (from, to) => fileSystem.rename(from, to),
+          isThere: hasDatabase,
+          move: async (from, to) => {
+            await fileSystem.rmdir(to).catch(() => undefined);
+            await fileSystem.rename(from, to);
+          },
           createTemp: () => join(dirname(folder), createTempName(random)),
           release,
         });
@@ -75,7 +83,7 @@ export function openPgliteStore(path: string, parts: OpenStoreParts): SqlStore {
         throw error;
       }
     },
-    isThere: () => isThere(fileSystem, folder),
+    isThere: hasDatabase,
     deliverablesRoot: resolve(workingFolder, DELIVERABLES_FOLDER),
     ownerPlace: (task) => createOwnerFolder({ root: join(root, "tasks"), task, store: parts }),
     parts,
@@ -91,7 +99,7 @@ export function openPgliteStore(path: string, parts: OpenStoreParts): SqlStore {
 export function openPostgresStore(address: string, parts: OpenStoreParts): SqlStore {
   const url = parseUrl(address);
   const tablePrefix = url.searchParams.get("table_prefix") ?? DEFAULT_TABLE_PREFIX;
-  if (!isTablePrefix(tablePrefix)) throw noUrl("a table_prefix is lower case letters, digits and _");
+  if (!isTablePrefix(tablePrefix)) throw unsupported("a table_prefix is lower case letters, digits and _");
   url.searchParams.delete("table_prefix");
   const shown = hidePassword(parseUrl(address).href);
   return new SqlStore({
@@ -113,11 +121,11 @@ function parseUrl(address: string): URL {
   try {
     return new URL(address.replace(/^postgresql:/, "postgres:"));
   } catch {
-    throw noUrl("a postgres address is a URL, as in postgres://user@host/database");
+    throw unsupported("a postgres address is a URL, as in postgres://user@host/database");
   }
 }
 
-function noUrl(reason: string): SplashdownError {
+function unsupported(reason: string): SplashdownError {
   return new SplashdownError("STORE_UNSUPPORTED", reason);
 }
 
@@ -134,6 +142,26 @@ async function ensureFile(
   });
   await handle?.close();
   await fileSystem.syncFolder(dirname(file));
+}
+
+/** Every database of Postgres has it. */
+const PGLITE_MARK = "PG_VERSION";
+
+/**
+ * Whether a database is in the folder; what else is there is left alone.
+ *
+ * Errors: STORE_UNSUPPORTED where something else is; those of the platform.
+ */
+async function findPglite(
+  fileSystem: FileSystem,
+  { folder, place }: { readonly folder: string; readonly place: string },
+): Promise<boolean> {
+  if (!(await isThere(fileSystem, folder))) return false;
+  const { kind } = await fileSystem.lstat(folder);
+  const names = kind === "folder" ? await fileSystem.readdir(folder) : [kind];
+  if (names.includes(PGLITE_MARK)) return true;
+  if (names.length === 0) return false;
+  throw unsupported(`${place} holds other things than a database: name a folder that is empty, or is not there yet`);
 }
 
 async function isThere(fileSystem: FileSystem, file: string): Promise<boolean> {

@@ -14,7 +14,8 @@ export interface PgliteParts {
   readonly folder: string;
   readonly place: string;
   readonly channel: string;
-  readonly isThere: (path: string) => Promise<boolean>;
+  /** There is a database in the folder; false also where nothing is. */
+  readonly isThere: () => Promise<boolean>;
   readonly move: (from: string, to: string) => Promise<void>;
   /** A path beside the folder that nothing has. */
   readonly createTemp: () => string;
@@ -31,7 +32,7 @@ export interface PgliteDriver {
 export async function openPglite(parts: PgliteParts): Promise<SqlDatabase> {
   const driver = await loadDriver(parts.load);
   try {
-    if (!(await parts.isThere(parts.folder))) await makeDatabase(driver, parts);
+    if (!(await parts.isThere())) await makeDatabase(driver, parts);
     const connection = await driver.PGlite.create(parts.folder);
     const database = new PgliteDatabase(connection, parts);
     await connection.listen(parts.channel, database.tell);

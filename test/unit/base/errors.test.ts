@@ -126,6 +126,7 @@ describe("SplashdownError", () => {
       "text",
       "undefined",
     ]);
+    expect(messageOf({ name: "ErrnoError", errno: 54 })).toBe("{ name: 'ErrnoError', errno: 54 }");
     const refused = ["refused at ::1", "refused at 127.0.0.1", "refused at ::1"].map((text) => new Error(text));
     expect(messageOf(new AggregateError(refused))).toBe("refused at ::1; refused at 127.0.0.1");
     expect(messageOf(new AggregateError(refused, "all of them"))).toBe("all of them");

@@ -301,7 +301,7 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
         // The server may take a moment to read its rules again.
         return messageOf(error).includes(says) && errorCodeOf(error) === "STORE_UNREACHABLE" && waitedMs === 0;
       });
-    // By name it has two addresses, and neither may go unsaid.
+    // By name it may have two addresses.
     const { store } = open("postgres://me@localhost:1/db");
     await expect(store.tasks()).rejects.toMatchObject({ message: expect.stringContaining("127.0.0.1:1") as string });
   });

@@ -1,6 +1,6 @@
 /** What goes wrong seldom: things that vanish between two looks, places that are in the way, drivers with words of their own. */
 import { once } from "node:events";
-import { rm } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -100,6 +100,22 @@ describe("a store in a database", () => {
       expect(openPgliteStore("data", nameless).manifest.kind).toBe("pglite");
       expect(openPostgresStore("postgres://me:secret@host/db", parts).address).not.toContain("secret");
       expect(await parts.fileSystem.readdir(folder)).toEqual([]);
+    });
+  });
+
+  it("makes no database of PGlite among other things, and none by looking into an empty folder", async () => {
+    await withFolder(async (folder) => {
+      const parts = createStoreParts(folder);
+      await writeFile(join(folder, "a-file"), "x");
+      await mkdir(join(folder, "empty"));
+      for (const address of ["pglite:a-file", "pglite:."]) {
+        const store = openStore(address, parts);
+        const refused = { code: "STORE_UNSUPPORTED", message: expect.stringContaining("other things") as unknown };
+        await expect(store.tasks()).rejects.toMatchObject(refused);
+        await expect(store.createTask("task")).rejects.toMatchObject(refused);
+      }
+      expect(await openStore("pglite:empty", parts).tasks()).toEqual([]);
+      expect((await readdir(folder, { recursive: true })).sort()).toEqual(["a-file", "empty"]);
     });
   });
 
