@@ -27,8 +27,8 @@ export interface DefaultKeyOptions {
   readonly projectFolder?: string;
   /** Where a person could keep a key instead, most fitting first; absolute. One that is as lasting as the store is named. */
   readonly keptFolders?: readonly string[];
-  /** Sealed data is present that no key at hand opens. */
-  readonly hasForeignSealedData: boolean;
+  /** Whether sealed data is present that no key at hand opens. Asked where there is no key only: it looks at every task. */
+  readonly hasForeignSealedData: () => Promise<boolean>;
   readonly random: RandomSource;
 }
 
@@ -60,7 +60,7 @@ export async function ensureDefaultKeyFile(options: DefaultKeyOptions): Promise<
   if (present !== undefined) return present;
   const refuse = (reason: string, cause?: unknown): Promise<SplashdownError> =>
     explain(options, path, { reason, cause });
-  if (options.hasForeignSealedData) throw await refuse("sealed data of another key is present");
+  if (await options.hasForeignSealedData()) throw await refuse("sealed data of another key is present");
   const objection = await findObjection(options, path);
   if (objection !== undefined) throw await refuse(objection);
   const made = await createKeyFile({ fileSystem, path, random }).catch(async (error: unknown) => {
@@ -109,7 +109,7 @@ async function explain(
 ): Promise<SplashdownError> {
   const elsewhere = quoteArgument(await selectKeptPath(options, path));
   const make = `splashdown keys init --key-file ${elsewhere}`;
-  const commands = options.hasForeignSealedData
+  const commands = (await options.hasForeignSealedData())
     ? ["splashdown keys verify", make]
     : [make, `export SPLASHDOWN_KEY_FILE=${elsewhere}`];
   return new SplashdownError("KEY_NOT_CREATED", `no key is configured, and none is made at ${path}: ${reason}`, {

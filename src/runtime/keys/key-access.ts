@@ -216,7 +216,7 @@ export class KeyAccess {
         ? {}
         : { projectFolder: environment.workingFolder }),
       keptFolders: [environment.homeFolder, ...[storeFolder, environment.workingFolder].flatMap(parentOf)],
-      hasForeignSealedData: await this.#hasForeignSealedData(),
+      hasForeignSealedData: () => this.#hasForeignSealedData(),
       random,
       ...(storeFolder === undefined ? {} : { storeFolder }),
     });

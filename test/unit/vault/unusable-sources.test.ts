@@ -89,7 +89,7 @@ describe("a default key that cannot be drawn", () => {
       configFolder: "/home/ada/.config/splashdown",
       storeFolder: "/work/project/outputs",
       projectFolder: "/work/project",
-      hasForeignSealedData: false,
+      hasForeignSealedData: async () => false,
       random: { bytes },
     });
     await expect(making).rejects.toThrow(new TypeError("no entropy"));
