@@ -36,7 +36,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "recovery",
     "transfer",
   ],
-  cli: ["base", "runtime"],
+  mcp: ["base", "runtime"],
+  cli: ["base", "runtime", "mcp"],
 };
 
 interface Forbidden {
@@ -173,6 +174,7 @@ describe("the house checker", () => {
     ["engine/lookup.ts", 'const store = await import("../store/memory-store.js");'],
     ["vault/keyring.ts", 'import { DirectoryStore } from "../store/directory-store.js";'],
     ["cli/run.ts", 'export { decide } from "../engine/decide.js";'],
+    ["mcp/tool.ts", 'import { formatView } from "../cli/output.js";'],
     ["attic/box.ts", ""],
   ])("catches a forbidden import planted in %s", (path, text) => {
     expect(importViolations([{ path, text }])).toHaveLength(1);

@@ -74,6 +74,11 @@ export const ERROR_TABLE = {
     "the workflow file does not exist or cannot be read",
     "check the path, then: splashdown validate {file}",
   ),
+  WORKFLOW_OUTSIDE: entry(
+    S.usage,
+    "the workflow file is not below the folder that agents may run files of",
+    "splashdown mcp --root FOLDER",
+  ),
   WORKFLOW_MISMATCH: entry(
     S.usage,
     "a task of that name was started with another definition or other inputs",
@@ -97,6 +102,11 @@ export const ERROR_TABLE = {
     "the task's first process died before anything was recorded",
     "splashdown run {file} --task {task}",
   ),
+  CALLS_TOO_MANY: passing(
+    S.usage,
+    "an agent has as many calls under way as one connection may have",
+    "wait for one of them to be answered, then call again",
+  ),
   TASK_NOT_RUNNING: entry(S.usage, "the request needs a running task", "splashdown resume {task}"),
   CHECKPOINT_NOT_FOUND: entry(
     S.notFound,
@@ -107,6 +117,11 @@ export const ERROR_TABLE = {
   QUESTION_NOT_FOUND: entry(S.notFound, "no open question has that id", "splashdown show {task}"),
   QUESTION_CLOSED: entry(S.usage, "the question has been answered already", "splashdown show {task}"),
   ANSWER_INVALID: entry(S.usage, "the answer is not one of the options", "splashdown show {task}"),
+  ANSWER_NOT_ALLOWED: entry(
+    S.personNeeded,
+    "an agent may not answer questions here; a person does, or lets it: splashdown mcp --allow-answers",
+    "splashdown answer {task} {question} {answer}",
+  ),
 
   OWNER_ALIVE: passing(S.owned, "a living process owns the task", "splashdown show {task}"),
   OWNER_UNCLEAR: entry(

@@ -140,6 +140,17 @@ export const LIMITS = {
   /** What a person says to a task under way: once, and how often. It goes into every prompt that follows. */
   guidanceCharsMax: 8_000,
   guidanceEntriesMax: 200,
+  /** The MCP server: how long one call waits for a task at most, well under a client's minute; and how long for a start. */
+  mcpWaitMs: 45_000,
+  mcpWaitDefaultMs: 25_000,
+  mcpStartMs: 700,
+  /** One message of a client, and one result to it; calls that may be under way at once. */
+  mcpMessageBytesMax: 4 * 1024 * 1024,
+  mcpResultBytesMax: 64 * 1024,
+  mcpCallsMax: 64,
+  /** Rows of a list where the client asks for no number, and starts that failed late and are remembered. */
+  mcpRowsMax: 50,
+  mcpFailuresKeptMax: 100,
   auditFileBytesMax: 1024 * 1024,
   controlFileBytesMax: 64 * 1024 * 1024,
 } as const;

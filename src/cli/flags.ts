@@ -1,9 +1,10 @@
 /** Parsing of flags and of files named by flags. */
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { SplashdownError, messageOf } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { OnUnknown } from "../runtime/contract.js";
+import type { Streams } from "./deps.js";
 
 /** How a checkpoint is named, for the help of every verb that takes one. */
 export const CHECKPOINT = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
@@ -72,22 +73,30 @@ export function parseJsonFlag(flag: string, text: string): JsonValue {
   }
 }
 
-/** Errors: USAGE_INVALID when the file cannot be read or holds no map. */
-export async function readInputsFile(file: string): Promise<JsonObject> {
+/** A file, or stdin for `-`. Errors: USAGE_INVALID when it cannot be read or holds no map. */
+export async function readInputsFile(file: string, { input }: Pick<Streams, "input">): Promise<JsonObject> {
+  const name = file === "-" ? "stdin" : `inputs file ${file}`;
   let value: unknown;
   try {
-    const text = await readFile(file, "utf8");
-    if (text.length > LIMITS.workflowFileBytesMax) throw new Error("it is too large");
+    const text = await readBounded(file === "-" ? (input ?? []) : createReadStream(file));
     const { parse } = await import("yaml");
     value = parse(text);
   } catch (error) {
-    throw new SplashdownError("USAGE_INVALID", `inputs file ${file} cannot be read: ${messageOf(error)}`, {
-      details: { file },
-    });
+    throw new SplashdownError("USAGE_INVALID", `${name} cannot be read: ${messageOf(error)}`, { details: { file } });
   }
   if (!isJsonObject(value))
-    throw new SplashdownError("USAGE_INVALID", `inputs file ${file} must hold a map of names to values`, {
-      details: { file },
-    });
+    throw new SplashdownError("USAGE_INVALID", `${name} must hold a map of names to values`, { details: { file } });
   return value;
+}
+
+async function readBounded(source: AsyncIterable<unknown> | Iterable<unknown>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of source) {
+    const bytes = Buffer.from(chunk as Uint8Array);
+    chunks.push(bytes);
+    sizeBytes += bytes.length;
+    if (sizeBytes > LIMITS.workflowFileBytesMax) throw new Error("it is too large");
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

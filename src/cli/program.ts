@@ -10,6 +10,7 @@ import { registerGuide } from "./guide.js";
 import { registerInit } from "./init.js";
 import { registerFork } from "./fork.js";
 import { registerKeys } from "./keys.js";
+import { registerMcp } from "./mcp.js";
 import { registerMetrics } from "./metrics.js";
 import { registerRecover } from "./recover.js";
 import { registerResume } from "./resume.js";
@@ -64,6 +65,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerGraph(program, deps);
   registerInit(program, deps);
   registerMetrics(program, deps);
+  registerMcp(program, deps);
   registerStore(program, deps);
   registerCompletion(program, deps);
   for (const command of allCommands(program)) command.exitOverride().configureOutput(program.configureOutput());

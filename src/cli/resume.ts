@@ -1,9 +1,10 @@
 /** `splashdown resume`: goes on with a task, after showing what is done, what will run, and what runs again and why. */
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { OnUnknown, PlanView, ResumeOptions, RunView } from "../runtime/contract.js";
 import { askOn } from "./ask.js";
-import type { CliDeps } from "./deps.js";
+import type { CliDeps, GlobalOptions } from "./deps.js";
+import { announceFirst, CHILD_FLAG, runDetached } from "./detach.js";
 import { collectPairs, collectTexts, readAnswers, parseJsonFlag, parseOnUnknown } from "./flags.js";
 import { watchProgress } from "./progress.js";
 import { RUN_STATUSES } from "./run.js";
@@ -24,6 +25,8 @@ interface ResumeFlags {
   readonly takeOver?: boolean;
   readonly wait?: boolean;
   readonly plan?: boolean;
+  readonly detach?: boolean;
+  readonly detachedChild?: boolean;
 }
 
 export function registerResume(program: Command, deps: CliDeps): void {
@@ -49,6 +52,8 @@ export function registerResume(program: Command, deps: CliDeps): void {
     .option("--wait", "sleep through long waits too; without it those over a minute end with status 75")
     .option("--no-wait", "end with status 75 at every wait until a time")
     .option("--plan", "print the plan and run nothing")
+    .option("--detach", "go on in the background: print the task's name as soon as it has started, and leave")
+    .addOption(new Option(CHILD_FLAG).hideHelp())
     .addHelpText("after", describeStatuses(RUN_STATUSES))
     .action((task: string | undefined, flags: ResumeFlags, command: Command) =>
       runResume(task, flags, { command, deps }),
@@ -63,9 +68,10 @@ async function runResume(
   if ((task === undefined) === (flags.checkpointId === undefined)) {
     throw new SplashdownError("USAGE_INVALID", "name a task, or give --checkpoint-id");
   }
-  const { plan, output, answer, ...rest } = flags;
+  const { plan, output, answer, detach, detachedChild, ...rest } = flags;
   if (output !== undefined && flags.answer === undefined)
     throw new SplashdownError("USAGE_INVALID", "--output goes with --answer");
+  if (detach === true && plan !== true) return runDetached(deps, command.optsWithGlobals<GlobalOptions>());
   const request: ResumeOptions = {
     ...rest,
     ...answersOf(answer),
@@ -79,6 +85,7 @@ async function runResume(
     { command, deps },
     async ({ splashdown, options, print }) => {
       const progress = watchProgress(splashdown, deps.streams, options);
+      if (detachedChild === true) announceFirst(splashdown);
       const isSilent = options.json === true || options.quiet === true;
       const onPlan = (view: PlanView): void => {
         if (!isSilent) deps.streams.error(`${formatPlan(view)}\n`);

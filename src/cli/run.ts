@@ -1,10 +1,10 @@
 /** `splashdown run`: starts a task, or takes up the crashed one of the same definition and inputs. */
 import { Option, type Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
-import type { OnUnknown, Splashdown } from "../runtime/contract.js";
+import type { OnUnknown } from "../runtime/contract.js";
 import { askOn } from "./ask.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
-import { announceStart, CHILD_FLAG, runDetached } from "./detach.js";
+import { announceFirst, CHILD_FLAG, runDetached } from "./detach.js";
 import { collectPairs, collectTexts, parseOnUnknown, readInputsFile, requireNamed } from "./flags.js";
 import { cleanForTerminal } from "./output.js";
 import { watchProgress } from "./progress.js";
@@ -89,7 +89,7 @@ export function registerRun(program: Command, deps: CliDeps): void {
     .option("--budget-usd <number>", "with --goal: what it may cost at most", parseDollars)
     .option("--task <name>", "name of the task's folder under outputs/")
     .option("--input <name=value>", "an input of the workflow (repeatable)", collectPairs)
-    .option("--inputs <file>", "inputs as a JSON or YAML file")
+    .option("--inputs <file>", "inputs as a JSON or YAML file; - reads them from stdin")
     .option("--break-at <step>", "stop before this step, by path or name, with a checkpoint (repeatable)", collectTexts)
     .option("--new", "start afresh even if a crashed task of the same inputs could go on")
     .option("--wait", "sleep through long waits too; without it those over a minute end with status 75")
@@ -122,8 +122,12 @@ async function runRun(
   }
   const workflow = await chooseWorkflow(file, flags);
   if (flags.dryRun === true) return runDry(workflow, flags, { command, deps });
-  if (flags.detach === true) return runDetached(deps, command.optsWithGlobals<GlobalOptions>());
-  const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs);
+  const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs, deps.streams);
+  if (flags.detach === true) {
+    // Its stdin is not the child's, who reads the same from its own.
+    const input = flags.inputs === "-" ? JSON.stringify(inputs) : undefined;
+    return runDetached(deps, command.optsWithGlobals<GlobalOptions>(), input);
+  }
   const ask = deps.streams.interactive ? { ask: askOn(deps.streams) } : {};
   await withSplashdown(
     { command, deps },
@@ -199,19 +203,10 @@ async function runDry(
   flags: RunFlags,
   verb: { command: Command; deps: CliDeps },
 ): Promise<void> {
-  const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs);
+  const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs, verb.deps.streams);
   const { provider, model, input: inputTexts } = flags;
   await withSplashdown(verb, async ({ splashdown, print }) => {
     const view = await splashdown.dryRun({ workflow, inputs, inputTexts, provider, model });
     print(view, ({ text }) => cleanForTerminal(text));
-  });
-}
-
-/** Durable by the time it is told: the task has a record of this process. */
-function announceFirst(splashdown: Splashdown): void {
-  const stop = splashdown.on("event", ({ task, type }) => {
-    if (type !== "task_started" && type !== "task_resumed") return;
-    stop();
-    announceStart(task);
   });
 }

@@ -21,10 +21,11 @@ export function registerTasks(program: Command, deps: CliDeps): void {
   program
     .command("list")
     .description("all tasks with their status")
-    .addHelpText("after", describeStatuses([[0, "done"]]))
-    .action(async (_flags: object, command: Command) => {
+    .argument("[task]", "only this one, by name, id or workflow name")
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (task: string | undefined, _flags: object, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.list(), formatList);
+        print(await splashdown.list(task), formatList);
       });
     });
   program

@@ -1,8 +1,9 @@
 /** The one way a verb runs: opens Splashdown with the global flags, shows notices on stderr, closes it again. */
 import type { Command } from "commander";
+import type { Log } from "../base/log.js";
 import type { OpenOptions } from "../runtime/open.js";
 import type { Splashdown } from "../runtime/contract.js";
-import type { CliDeps, GlobalOptions } from "./deps.js";
+import type { CliDeps, GlobalOptions, Streams } from "./deps.js";
 import { repeatFlagsIn } from "./next-command.js";
 import { cleanForTerminal, coloursOf, formatView } from "./output.js";
 
@@ -10,6 +11,8 @@ export interface VerbContext {
   readonly splashdown: Splashdown;
   readonly options: GlobalOptions;
   readonly deps: CliDeps;
+  /** Says things to people on stderr, as the flags have it. */
+  readonly log: Log;
   /** Prints the answer: JSON with `--json`, else the text. */
   readonly print: <T>(view: T, format: (view: T) => string) => void;
 }
@@ -40,34 +43,39 @@ export async function withSplashdown<T>(
   more: Partial<OpenOptions> = {},
 ): Promise<T> {
   const options = command.optsWithGlobals<GlobalOptions>();
-  const colours = coloursOf(deps.streams);
-  const say = (text: string): void => {
-    if (options.json !== true) deps.streams.error(`${cleanForTerminal(text)}\n`);
-  };
+  const log = createLog(deps.streams, options);
   const splashdown = await deps.open({
     ...(options.store === undefined ? {} : { store: options.store }),
     ...(options.config === undefined ? {} : { configFile: options.config }),
-    log: {
-      info: (message) => {
-        if (options.quiet !== true) say(message);
-      },
-      warn: (message) =>
-        deps.streams.error(
-          options.json === true
-            ? `${JSON.stringify({ warning: message })}\n`
-            : `${colours.yellow("warning")} ${cleanForTerminal(message)}\n`,
-        ),
-      debug: (message) => {
-        if (options.debug === true) say(message);
-      },
-    },
+    log,
     ...more,
   });
   try {
     const print: VerbContext["print"] = (view, format) =>
       deps.streams.out(formatView(repeatFlagsIn(view, options), options.json === true ? "json" : format));
-    return await act({ splashdown, options, deps, print });
+    return await act({ splashdown, options, deps, log, print });
   } finally {
     await splashdown.close();
   }
+}
+
+function createLog(streams: Streams, options: GlobalOptions): Log {
+  const colours = coloursOf(streams);
+  const say = (text: string): void => {
+    if (options.json !== true) streams.error(`${cleanForTerminal(text)}\n`);
+  };
+  return {
+    info: (message) => {
+      if (options.quiet !== true) say(message);
+    },
+    warn: (message) =>
+      streams.error(
+        options.json === true
+          ? `${JSON.stringify({ warning: message })}\n`
+          : `${colours.yellow("warning")} ${cleanForTerminal(message)}\n`,
+      ),
+    debug: (message) => {
+      if (options.debug === true) say(message);
+    },
+  };
 }

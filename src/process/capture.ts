@@ -1,5 +1,4 @@
-/** Bounded takers of what a child writes: a head with a cap, a tail, and lines. */
-import { LIMITS } from "../base/limits.js";
+/** Bounded takers of what a child writes: a head with a cap, and a tail. Lines: base/line-splitter.ts. */
 
 /** Keeps the first bytes up to a cap and says when more came. */
 export class CappedHead {
@@ -47,48 +46,5 @@ export class Tail {
     let start = 0;
     while (this.#wasCut && start < 3 && ((this.#kept[start] ?? 0) & 0xc0) === 0x80) start += 1;
     return this.#kept.toString("utf8", start);
-  }
-}
-
-const NEWLINE = 0x0a;
-const CUT_LINE_BYTES = 200;
-
-/**
- * Splits bytes into lines of text, without their end.
- *
- * Shape: a line over the limit is handed over as its first bytes and `…`, which is never valid JSON, and told as cut; the
- * rest of it is dropped, so memory stays bounded. A last line without an end is handed over by `end`. Empty lines are left out.
- */
-export class LineSplitter {
-  #parts: Buffer[] = [];
-  #sizeBytes = 0;
-
-  constructor(
-    private readonly receive: (line: string, isCut: boolean) => void,
-    private readonly lineBytesMax: number = LIMITS.protocolLineBytesMax,
-  ) {}
-
-  take(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      this.#keep(chunk.subarray(start, end));
-      this.end();
-      start = end + 1;
-    }
-    this.#keep(chunk.subarray(start));
-  }
-
-  end(): void {
-    const isTooLong = this.#sizeBytes > this.lineBytesMax;
-    const bytes = Buffer.concat(this.#parts);
-    this.#parts = [];
-    this.#sizeBytes = 0;
-    if (isTooLong) this.receive(`${bytes.toString("utf8", 0, CUT_LINE_BYTES)}…`, true);
-    else if (bytes.length > 0) this.receive(bytes.toString("utf8"), false);
-  }
-
-  #keep(piece: Buffer): void {
-    if (this.#sizeBytes <= this.lineBytesMax && piece.length > 0) this.#parts.push(Buffer.from(piece));
-    this.#sizeBytes += piece.length;
   }
 }

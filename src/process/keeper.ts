@@ -8,7 +8,7 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { SplashdownError } from "../base/errors.js";
-import { LineSplitter } from "./capture.js";
+import { LineSplitter } from "../base/line-splitter.js";
 import { KEEPER_PROGRAM } from "./keeper-program.js";
 import { SYSTEM_ENVIRONMENT, type ProcessEntry } from "./process-table.js";
 

@@ -273,7 +273,8 @@ export interface Splashdown {
   ): Promise<RequestView>;
   /** Says something to a task, for what begins after it; one that nobody runs is told when it goes on. */
   guide(options: GuideOptions): Promise<GuideView>;
-  list(): Promise<readonly TaskSummaryView[]>;
+  /** All tasks by name, or the one meant. */
+  list(task?: string): Promise<readonly TaskSummaryView[]>;
   /** What is under way in this process; nothing is read. */
   running(): readonly Faces.RunningView[];
   show(task: string): Promise<TaskView>;

@@ -18,9 +18,10 @@ import { formatTime } from "./views.js";
 /** Each with its whole history in memory while it is read. */
 const TASKS_AT_ONCE = 8;
 
-/** Shape: in the order of names. A task that cannot be read is one entry with its problem. */
-export async function listSummaries(services: Services): Promise<TaskSummaryView[]> {
-  const scanned = await scanTasks({ store: services.store, openVault: (task) => services.keys.open(task) });
+/** Shape: in the order of names, all or these. A task that cannot be read is one entry with its problem. */
+export async function listSummaries(services: Services, names?: readonly string[]): Promise<TaskSummaryView[]> {
+  const wanted = names === undefined ? {} : { names };
+  const scanned = await scanTasks({ store: services.store, openVault: (task) => services.keys.open(task), ...wanted });
   return mapInWindow(scanned, TASKS_AT_ONCE, (entry) => summarise(services, entry));
 }
 

@@ -69,7 +69,12 @@ function createFaceVerbs(
 > {
   const loadAudit = () => import("./audit/audit-verbs.js");
   return {
-    list: async () => (await import("./summaries.js")).listSummaries(services),
+    list: async (reference) => {
+      const { listSummaries } = await import("./summaries.js");
+      if (reference === undefined) return listSummaries(services);
+      const { whileOpen } = await import("./reading.js");
+      return whileOpen(await openTask(services, reference), ({ name }) => listSummaries(services, [name]));
+    },
     running: () => [...services.running.values()].map((view) => view()),
     show: async (reference) => {
       const { viewTask, whileOpen } = await import("./reading.js");

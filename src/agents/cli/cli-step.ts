@@ -16,7 +16,7 @@ import { LIMITS } from "../../base/limits.js";
 import type { CliStep } from "../../definition/workflow.js";
 import type { Usage } from "../../engine/events/events.js";
 import type { StepOutcome, StepSink, StepWork } from "../../engine/ports.js";
-import { LineSplitter } from "../../process/capture.js";
+import { LineSplitter } from "../../base/line-splitter.js";
 import type { ChildResult } from "../../process/contract.js";
 import { findJson } from "../answer-text.js";
 import { addGuidance, writeBriefing, writeFollowUp } from "../briefing.js";

@@ -9,7 +9,7 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { SplashdownError } from "../../base/errors.js";
 import { LIMITS } from "../../base/limits.js";
-import { LineSplitter } from "../../process/capture.js";
+import { LineSplitter } from "../../base/line-splitter.js";
 import type { Child, ChildSpec, ProcessHost } from "../../process/contract.js";
 
 export interface ChildTransportOptions {

@@ -27,7 +27,7 @@ import { copyLargeValues } from "./value-copies.js";
 import { readEarlier, type EarlierState } from "./going-back.js";
 import { whileOwning } from "../run/presence.js";
 import { openWith, readState, whileOpen, type OpenedTask } from "../reading.js";
-import { computeTaskName } from "../run/run-verb.js";
+import { computeTaskName } from "../run/task-name.js";
 import type { Services } from "../services.js";
 import { changeState } from "./state-change.js";
 

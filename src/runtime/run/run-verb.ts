@@ -4,11 +4,8 @@
  * An existing name is never reused in silence: living → OWNER_ALIVE; crashed → taken up; waiting, paused or failed →
  * named with the command; finished → its result. Source: DESIGN section 10, FAULTS 34.
  */
-import { UTCDateMini } from "@date-fns/utc/date/mini";
-import { format } from "date-fns/format";
 import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
-import { LIMITS } from "../../base/limits.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import type { LoadedWorkflow } from "../../definition/files/loaded-workflow.js";
 import type { TaskState } from "../../engine/state/state.js";
@@ -24,6 +21,7 @@ import { breakpointsOf } from "./breakpoints.js";
 import { deriveStatus, readState, whileOpen } from "../reading.js";
 import { presetsOf, requireKnownGates } from "../people/presets.js";
 import { viewRun } from "./run-view.js";
+import { computeTaskName } from "./task-name.js";
 import type { Services } from "../services.js";
 import { prepareWorkflow } from "../workflow-loading.js";
 
@@ -179,16 +177,4 @@ async function startNew(services: Services, prepared: Prepared): Promise<RunView
 async function createPlace(services: Services, name: string): Promise<TaskStore | undefined> {
   await services.keys.ensureKey();
   return services.store.createTask(name);
-}
-
-/** `<workflow>_<yyyyMMdd>_<HHmmss>` in UTC. */
-export function computeTaskName(workflow: string, nowMs: number): string {
-  const stamp = format(new UTCDateMini(nowMs), "yyyyMMdd_HHmmss");
-  const slug = workflow
-    .normalize("NFKD")
-    .toLowerCase()
-    .replace(/[^a-z0-9._-]+/g, "-")
-    .replace(/^[-.]+|[-.]+$/g, "");
-  const room = LIMITS.taskNameBytesMax - stamp.length - 5;
-  return `${(slug === "" ? "task" : slug).slice(0, room)}_${stamp}`;
 }

@@ -1,0 +1,192 @@
+/** Tools that start tasks, wait for them, and end or steer them. */
+import { basename, extname, relative } from "node:path";
+import { SplashdownError } from "../base/errors.js";
+import { canonicalJson, type JsonObject } from "../base/json.js";
+import { LIMITS } from "../base/limits.js";
+import { computeKeyedName } from "../runtime/run/task-name.js";
+import type { StartOutcome } from "./starts.js";
+import { isUnderWay, readStanding, tellStanding } from "./standing.js";
+import { ASKS, defineTool, RUNS, READS, TASK, text, type Bench, type Tool, type ToolAnswer } from "./tool.js";
+import { waitForTask } from "./waiting.js";
+import { partSchema, viewSchema } from "./view-schema.js";
+import { requireWorkflowFile } from "./workflow-files.js";
+
+/** A row of `list`; the name alone, of a task that is being started. */
+const STANDING: JsonObject = {
+  anyOf: [
+    partSchema("summary"),
+    { type: "object", additionalProperties: false, required: ["task"], properties: { task: { type: "string" } } },
+  ],
+};
+
+export function createRunTools(bench: Bench): Tool[] {
+  return [createRun(bench), createWait(bench), createResume(bench), ...createRequests(bench), createGuide(bench)];
+}
+
+interface RunInput {
+  readonly file?: string;
+  readonly goal?: string;
+  readonly inputs?: JsonObject;
+  readonly task?: string;
+  readonly key?: string;
+  readonly provider?: string;
+  readonly model?: string;
+}
+
+function createRun(bench: Bench): Tool {
+  return defineTool<RunInput>({
+    name: "run_workflow",
+    title: "Start a workflow",
+    description:
+      "Starts a workflow as a task in the background and returns its name and id at once; the task goes on whatever " +
+      "becomes of this connection. Then call wait_for_task. Give `file` (a workflow below the server's folder) or " +
+      "`goal` (a model plans the phases). Calling again with the same arguments, or the same `key`, never starts a " +
+      "second task: it tells how the first one stands, and takes it up again if it crashed. To run the same thing " +
+      "again on purpose give another `key`.",
+    fields: {
+      file: text("path of the workflow file, YAML or JSON or a module, below the server's folder"),
+      goal: text("instead of a file: what is wanted, in words", 20_000),
+      inputs: { type: "object", description: "the workflow's inputs by name; validate_workflow tells which there are" },
+      key: text("stands for this one run: any text that you use for no other", 1_000),
+      task: text("name of the task's folder, instead of one made from the key", LIMITS.taskNameBytesMax),
+      provider: text("model provider for steps that name none", 100),
+      model: text("model for steps that name none", 200),
+    },
+    result: STANDING,
+    hints: RUNS,
+    call: async (input) => {
+      const { name, words } = await readStart(bench, input);
+      const outcome = await bench.starts.start(name, words, JSON.stringify(input.inputs ?? {}));
+      return tellStart(bench, name, outcome);
+    },
+  });
+}
+
+/** Errors: USAGE_INVALID, WORKFLOW_OUTSIDE, WORKFLOW_NOT_FOUND. */
+async function readStart({ root }: Bench, input: RunInput): Promise<{ name: string; words: string[] }> {
+  const { file, goal, key, task, provider, model } = input;
+  if ((file === undefined) === (goal === undefined))
+    throw new SplashdownError("USAGE_INVALID", "give file or goal, one of the two");
+  if (key !== undefined && task !== undefined)
+    throw new SplashdownError("USAGE_INVALID", "give key or task, not both: either names the one task");
+  const path = file === undefined ? undefined : await requireWorkflowFile(root, file);
+  const flags = Object.entries({ goal, provider, model }).filter(([, value]) => value !== undefined);
+  const name = task ?? nameOf({ ...input, ...(path === undefined ? {} : { file: relative(root, path) }) });
+  const words = [
+    "run",
+    ...(path === undefined ? [] : [path]),
+    ...flags.map(([flag, value]) => `--${flag}=${value ?? ""}`),
+    `--task=${name}`,
+    "--inputs=-",
+  ];
+  return { name, words };
+}
+
+/** Of the key, or else of everything that the task is made of. */
+function nameOf(input: RunInput): string {
+  const { key, file, goal = "" } = input;
+  if (key !== undefined) return computeKeyedName(key, key);
+  return computeKeyedName(file === undefined ? goal : basename(file, extname(file)), canonicalJson({ ...input }));
+}
+
+async function tellStart(bench: Bench, name: string, outcome: StartOutcome): Promise<ToolAnswer> {
+  if (outcome === "late") {
+    const standing = await readStanding(bench, name).catch(() => undefined);
+    if (standing === undefined || !isUnderWay(standing))
+      return { result: { task: name }, next: "it is being started; wait_for_task tells how it goes on" };
+  }
+  const told = await tellStanding(bench, name);
+  if (outcome !== "ended") return told;
+  return { ...told, next: `nothing had to be started; ${told.next ?? ""}` };
+}
+
+function createWait(bench: Bench): Tool {
+  const secondsMax = LIMITS.mcpWaitMs / 1_000;
+  return defineTool<{ readonly task: string; readonly seconds?: number }>({
+    name: "wait_for_task",
+    title: "Wait for a task",
+    description:
+      `Waits until a task ends, asks a question or the time is over (at most ${secondsMax} s, ` +
+      `${LIMITS.mcpWaitDefaultMs / 1_000} s without a number), and tells how it stands. While it runs, call it again ` +
+      "and again. Ending the call ends the waiting only, never the task.",
+    fields: {
+      task: TASK,
+      seconds: { type: "number", minimum: 0, maximum: secondsMax, description: "how long to wait at most" },
+    },
+    required: ["task"],
+    result: STANDING,
+    hints: READS,
+    call: async ({ task, seconds }, call) => {
+      const limitMs = seconds === undefined ? LIMITS.mcpWaitDefaultMs : seconds * 1_000;
+      await waitForTask(bench, { task, limitMs, call });
+      return tellStanding(bench, task);
+    },
+  });
+}
+
+function createResume(bench: Bench): Tool {
+  return defineTool<{ readonly task: string }>({
+    name: "resume_task",
+    title: "Go on with a task",
+    description:
+      "Goes on in the background with a task that nobody runs: crashed, paused, stopped, failed, or answered. What is " +
+      "done is not done again. It answers no question.",
+    fields: { task: TASK },
+    required: ["task"],
+    result: STANDING,
+    hints: RUNS,
+    call: async ({ task }) => resumeInBackground(bench, task),
+  });
+}
+
+/** Errors: TASK_NOT_FOUND; why it cannot go on. */
+export async function resumeInBackground(bench: Bench, task: string): Promise<ToolAnswer> {
+  const name = (await readStanding(bench, task))?.task ?? task;
+  const outcome = await bench.starts.start(name, ["resume", "--", name]);
+  return tellStart(bench, name, outcome);
+}
+
+function createRequests(bench: Bench): Tool[] {
+  const kinds = [
+    ["pause", "Pause a task", "lets the steps under way finish"],
+    ["stop", "Stop a task", "ends the steps under way now; this is how a run is cancelled"],
+  ] as const;
+  return kinds.map(([kind, title, how]) =>
+    defineTool<{ readonly task: string; readonly note?: string }>({
+      name: `${kind}_task`,
+      title,
+      description:
+        `Asks a running task to leave: it ${how}, saves a checkpoint and ends. Nothing is lost; resume_task goes on. ` +
+        "wait_for_task tells when it has left.",
+      fields: { task: TASK, note: text("why; kept with the checkpoint", 1_000) },
+      required: ["task"],
+      result: viewSchema("request"),
+      hints: { ...ASKS, destructiveHint: kind === "stop" },
+      call: async ({ task, note }, { by }) => ({
+        result: await bench.splashdown.request(task, kind, { by, ...(note === undefined ? {} : { note }) }),
+        next: "wait_for_task tells when it has left",
+      }),
+    }),
+  );
+}
+
+function createGuide(bench: Bench): Tool {
+  return defineTool<{ readonly task: string; readonly text: string; readonly step?: string }>({
+    name: "guide_task",
+    title: "Tell a task something",
+    description:
+      "Says something to a task under way: what begins afterwards takes it into account. For information and wishes; it " +
+      "answers no question and changes no limit.",
+    fields: {
+      task: TASK,
+      text: text("what is to be told", LIMITS.guidanceCharsMax),
+      step: text("for this step only, by path or name", 1_000),
+    },
+    required: ["task", "text"],
+    result: viewSchema("guide"),
+    hints: { ...ASKS, idempotentHint: false },
+    call: async ({ task, text: said, step }, { by }) => ({
+      result: await bench.splashdown.guide({ task, text: said, by, ...(step === undefined ? {} : { step }) }),
+    }),
+  });
+}

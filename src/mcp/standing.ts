@@ -1,0 +1,54 @@
+/** How a task stands, in a row and a sentence: what every call about a running task ends with. */
+import { isErrorCode } from "../base/errors.js";
+import type { TaskSummaryView } from "../runtime/contract.js";
+import type { Bench, ToolAnswer } from "./tool.js";
+
+/** Errors: TASK_NOT_FOUND; why its start failed, where it never came into being. */
+export async function readStanding({ splashdown, starts }: Bench, task: string): Promise<TaskSummaryView | undefined> {
+  try {
+    const [standing] = await splashdown.list(task);
+    return standing;
+  } catch (error) {
+    if (isErrorCode(error, "TASK_NOT_FOUND")) throw starts.failureOf(task) ?? error;
+    throw error;
+  }
+}
+
+/** The row of a task, and what to do about it. */
+export async function tellStanding(bench: Bench, task: string): Promise<ToolAnswer> {
+  const standing = await readStanding(bench, task);
+  return standing === undefined
+    ? { result: { task }, next: "it is being started; wait_for_task tells how it goes on" }
+    : { result: standing, next: describeNext(standing, bench) };
+}
+
+const GO_ON = "nobody runs it: resume_task goes on where it stopped";
+const ENDED = "it has ended: task_result";
+
+/** By status, where no question stands open. */
+const NEXT: Readonly<Record<string, string>> = {
+  running: "it is running: wait_for_task waits for news",
+  unclear: "it is not clear whether it is running: wait_for_task looks again",
+  waiting: "it was answered and nobody runs it: resume_task",
+  paused: GO_ON,
+  stopped: GO_ON,
+  crashed: GO_ON,
+  done: ENDED,
+  partial: ENDED,
+  failed: ENDED,
+};
+
+export function describeNext(
+  { status, open_questions: open = 0, problem }: Pick<TaskSummaryView, "status" | "open_questions" | "problem">,
+  { mayAnswer }: Pick<Bench, "mayAnswer">,
+): string {
+  const ask = mayAnswer ? "list_questions, then answer_question" : "list_questions tells what a person is to answer";
+  if (open > 0 && status === "running") return `it is running, and waits for an answer meanwhile: ${ask}`;
+  if (open > 0 && status === "waiting") return `it waits for an answer: ${ask}`;
+  return NEXT[status] ?? problem?.hint ?? "show_task tells more";
+}
+
+/** Somebody works on it, as far as can be told. */
+export function isUnderWay({ status }: TaskSummaryView): boolean {
+  return status === "running" || status === "unclear";
+}

@@ -1,0 +1,69 @@
+/** The schemas of the verbs' `--json` answers, made whole for the tools: no reference leads out of them. */
+import { createRequire } from "node:module";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+
+const load = createRequire(import.meta.url);
+const PART = /^(?:parts\.schema\.json)?#\/\$defs\/(\w+)$/;
+
+/** What `--json` of a verb prints. */
+export function viewSchema(name: string): JsonObject {
+  const { $schema: _schema, $id: _id, title: _title, ...schema } = loadView(name);
+  return schema;
+}
+
+/** A part that several answers share. */
+export function partSchema(name: string): JsonObject {
+  return { $ref: `#/$defs/${name}` };
+}
+
+/** Some fields of a view. */
+export function pickFields(name: string, fields: readonly string[]): JsonObject {
+  const { properties, required } = viewSchema(name) as { properties: JsonObject; required: readonly string[] };
+  return {
+    type: "object",
+    additionalProperties: false,
+    required: fields.filter((field) => required.includes(field)),
+    properties: Object.fromEntries(fields.map((field) => [field, properties[field] as JsonValue])),
+  };
+}
+
+/** The whole answer of a tool around its result. */
+export function answerSchema(result: JsonObject): JsonObject {
+  const parts: Record<string, JsonValue> = {};
+  const own = adopt(result, parts) as JsonObject;
+  return {
+    type: "object",
+    additionalProperties: false,
+    required: ["result"],
+    properties: {
+      result: own,
+      next: { type: "string", description: "What to do next." },
+      left_out: {
+        type: "array",
+        items: { type: "string" },
+        description: "What was left out for its size, and the command that shows it to a person.",
+      },
+    },
+    ...(Object.keys(parts).length === 0 ? {} : { $defs: parts }),
+  };
+}
+
+function loadView(name: string): JsonObject {
+  return load(`../../schemas/views/${name}.schema.json`) as JsonObject;
+}
+
+/** The same schema with references to `#/$defs` only; what they name is put into `parts`. */
+function adopt(schema: JsonValue, parts: Record<string, JsonValue>): JsonValue {
+  if (Array.isArray(schema)) return schema.map((item: JsonValue) => adopt(item, parts));
+  if (!isJsonObject(schema)) return schema;
+  const { $ref: reference } = schema;
+  const [, part] = typeof reference === "string" ? (PART.exec(reference) ?? []) : [];
+  if (part === undefined) {
+    return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, adopt(value as JsonValue, parts)]));
+  }
+  if (parts[part] === undefined) {
+    parts[part] = true;
+    parts[part] = adopt((loadView("parts")["$defs"] as JsonObject)[part] as JsonValue, parts);
+  }
+  return { ...schema, $ref: `#/$defs/${part}` };
+}
