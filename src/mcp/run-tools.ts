@@ -96,7 +96,7 @@ async function tellStart(bench: Bench, name: string, outcome: StartOutcome): Pro
       return { result: { task: name }, next: "it is being started; wait_for_task tells how it goes on" };
   }
   const told = await tellStanding(bench, name);
-  if (outcome !== "ended") return told;
+  if (outcome !== "nothing") return told;
   return { ...told, next: `nothing had to be started; ${told.next ?? ""}` };
 }
 

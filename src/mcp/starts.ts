@@ -21,8 +21,8 @@ type BackgroundOutcome =
   | { readonly task: string; readonly pid: number }
   | { readonly status: number; readonly answer: string; readonly said: string };
 
-/** `running` now; `ended` in the meantime, or nothing was to be done; `owned` by another process; or not told yet. */
-export type StartOutcome = "running" | "ended" | "owned" | "late";
+/** It was `started`; `nothing` was to be done; it is `owned` by another process; or nobody has told yet. */
+export type StartOutcome = "started" | "nothing" | "owned" | "late";
 
 export class Starts {
   readonly #pending = new Map<string, Map<string, Promise<StartOutcome>>>();
@@ -90,8 +90,9 @@ export class Starts {
 
 /** Errors: that of the process, with its code. */
 function readOutcome(outcome: BackgroundOutcome): StartOutcome {
-  if ("task" in outcome) return "running";
-  if (parseObject(outcome.answer)?.["task"] !== undefined) return "ended";
+  if ("task" in outcome) return "started";
+  const { task, how } = parseObject(outcome.answer) ?? {};
+  if (task !== undefined) return how === "finished_before" ? "nothing" : "started";
   const error = readError(outcome.said);
   if (error.code === "OWNER_ALIVE" || error.code === "OWNER_SUPERSEDED") return "owned";
   throw error;
