@@ -6,7 +6,6 @@ import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/base/limits.js";
 import type { Background } from "../../../src/mcp/starts.js";
-import { answerSchema } from "../../../src/mcp/view-schema.js";
 import type { Splashdown } from "../../../src/runtime/contract.js";
 import { createEnvironment } from "../../../src/runtime/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
@@ -97,7 +96,7 @@ describe("the list of tools", () => {
 
 describe("run_workflow", () => {
   it("runs once for one key, whatever is repeated, and refuses the key for anything else", async () => {
-    const { talk, begun } = await openPlace();
+    const { talk } = await openPlace();
     const input = { file: "gated.yaml", key: "Run of Monday", inputs: { n: 1 } };
     const [first, second] = await Promise.all([
       bodyOf(talk, "run_workflow", input),
