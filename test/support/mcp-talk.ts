@@ -74,7 +74,7 @@ export class McpTalk {
     return { isError: result["isError"] === true, body: result["structuredContent"] as Record<string, unknown> };
   }
 
-  async *#read(): AsyncGenerator<unknown> {
+  async *#read(): AsyncGenerator {
     for (;;) {
       const [chunk] = this.#queue;
       if (this.#queue.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));

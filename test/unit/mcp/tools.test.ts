@@ -63,23 +63,31 @@ function runHere(splashdown: Splashdown, begun: string[][]): Background {
   };
 }
 
+interface ListedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Record<string, unknown>;
+  readonly outputSchema: Record<string, unknown>;
+  readonly annotations: Record<string, unknown>;
+}
+
 const bodyOf = async (talk: McpTalk, name: string, input: object = {}) => (await talk.call(name, input)).body;
 
 describe("the list of tools", () => {
   it("has schemas that stand alone, in strict form, hints, and words", async () => {
     const { talk } = await openPlace();
     const { result } = await talk.request("tools/list");
-    const tools = result?.["tools"] as Record<string, Record<string, unknown>>[];
+    const tools = result?.["tools"] as ListedTool[];
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
     addFormats.default(ajv);
-    for (const { name, description, inputSchema = {}, outputSchema = {}, annotations = {} } of tools) {
-      expect(() => ajv.compile(inputSchema), String(name)).not.toThrow();
-      expect(() => ajv.compile(outputSchema), String(name)).not.toThrow();
+    for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
+      expect(() => ajv.compile(inputSchema), name).not.toThrow();
+      expect(() => ajv.compile(outputSchema), name).not.toThrow();
       expect(inputSchema["additionalProperties"]).toBe(false);
       expect(Object.keys(annotations)).toHaveLength(5);
-      expect(String(description).length).toBeGreaterThan(40);
+      expect(description.length).toBeGreaterThan(40);
     }
-    const readOnly = tools.filter(({ annotations = {} }) => annotations["readOnlyHint"] === true);
+    const readOnly = tools.filter(({ annotations }) => annotations["readOnlyHint"] === true);
     expect(readOnly.map(({ name }) => name)).toEqual([
       "wait_for_task",
       "list_questions",
