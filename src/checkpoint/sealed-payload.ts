@@ -2,7 +2,7 @@
  * The payload of a snapshot file: JSON text ↔ gzip ↔ sealed bytes.
  *
  * Owns: compression, the limits on what is expanded, the use of the vault's seals. The four lines around it are
- * layout.ts; what the text means is state-payload.ts.
+ * layout.ts; what the text means is payload.ts.
  *
  * C1: nothing is expanded before its tag verified, never beyond the authenticated length, and the length must match.
  * Source: STORAGE sections 1.3, 1.10.

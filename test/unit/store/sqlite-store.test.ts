@@ -15,7 +15,10 @@ interface Raw {
   exec(sql: string): void;
   close(): void;
 }
-const Driver = createRequire(import.meta.url)("better-sqlite3") as new (path: string) => Raw;
+/** Which of the two is there depends on the version of Node. */
+type RawClass = new (path: string) => Raw;
+const builtIn = process.getBuiltinModule("node:sqlite") as { DatabaseSync: RawClass } | undefined;
+const Driver = builtIn?.DatabaseSync ?? (createRequire(import.meta.url)("better-sqlite3") as RawClass);
 
 /** The file as a person's own tool opens it. */
 function inspect<T>(path: string, work: (raw: Raw) => T): T {
