@@ -44,7 +44,7 @@ export async function endure({ bench, job, random, kills }) {
   const ledger = readLedger(place);
   const repeated = ledger.length - new Set(ledger).size;
   faults.push(...findLedgerFaults(ledger, job, run.resumed.length), ...(await findHistoryFaults(bench, place, job)));
-  const resealed = await reseal(bench, place);
+  const resealed = await reseal(bench, place, run.peakMiB);
   faults.push(...resealed.faults, ...(await findHistoryFaults(bench, place, job)));
   return {
     name: job.name,
@@ -113,18 +113,23 @@ class LongRun {
   }
 }
 
-/** Sealing everything again holds one value, or one checkpoint file, beside what reading the task needs. */
+/**
+ * Sealing everything again holds one value, or the state of one checkpoint file and its text, beside what reading the task
+ * needs, and what is not collected yet; so it comes about where the task could run.
+ */
 const RESEAL_MIB_MAX = 96;
 const RESEAL_SHARE_MAX = 0.5;
+const RESEAL_OVER_RUN_MAX = 1.1;
 
 /** Shape: seconds, the most that was resident while the task was only read and while all of it was sealed again, faults. */
-async function reseal(bench, place) {
+async function reseal(bench, place, runMiB) {
   const reading = await measure(bench, place, ["show", TASK, "--json"]);
   const sealing = await measure(bench, place, ["keys", "rotate", TASK, "--task-key", "--reencrypt", "--json"]);
   const faults = [reading, sealing].flatMap(({ code, stderr }) =>
     code === 0 ? [] : [`${code}: ${stderr.slice(-500)}`],
   );
-  if (sealing.peakMiB > reading.peakMiB + Math.max(RESEAL_MIB_MAX, RESEAL_SHARE_MAX * reading.peakMiB))
+  const overReading = reading.peakMiB + Math.max(RESEAL_MIB_MAX, RESEAL_SHARE_MAX * reading.peakMiB);
+  if (sealing.peakMiB > Math.max(overReading, RESEAL_OVER_RUN_MAX * runMiB))
     faults.push(`to seal it again needs ${Math.round(sealing.peakMiB - reading.peakMiB)} MiB more than to read it`);
   return { seconds: sealing.seconds, readMiB: reading.peakMiB, peakMiB: sealing.peakMiB, faults };
 }

@@ -1,5 +1,5 @@
-// One mixed round: a task whose processes are killed, frozen or met by a failing disk, while others list, prune, rotate,
-// export, pause, guide, ask and answer; then the ten points (ten-points.mjs). Prints { tried, violations }; tried counts strikes
+// One mixed round: a task whose processes are killed, frozen or met by a failing disk, while others list, prune, rotate, seal
+// again, export, fork, recover, pause, stop, guide, ask and answer; then the ten points (ten-points.mjs). Prints { tried, violations }; tried counts strikes
 // and commands.
 //   node scripts/soak-rounds/mixed-round.mjs SEED [--short] [--store file|sqlite|pglite|postgres|postgres://…]
 // --short: one strike, and nobody is frozen. Without --store files or SQLite, by lot.
@@ -28,6 +28,12 @@ const COMMANDS_BESIDE = [
   ["validate", "workflow.json"],
   ["keys", "rotate", TASK],
   ["keys", "rotate", TASK, "--task-key"],
+  ["keys", "rotate", TASK, "--task-key", "--reencrypt"],
+  ["fork", TASK, "--from", "latest"],
+  ["recover"],
+  ["stop", TASK],
+  ["metrics", TASK],
+  ["doctor", "--tasks"],
   ["checkpoints", "export", TASK, "--to"],
   ["pause", TASK],
   ["guide", TASK, "in euros"],
