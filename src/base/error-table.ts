@@ -55,7 +55,7 @@ export const ERROR_TABLE = {
     "a mistake of ours; the stack says where",
     "report this with the output of: splashdown doctor --json",
   ),
-  CANCELLED: passing(S.interrupted, "the work was cancelled by a signal or a request", "splashdown resume {task}"),
+  CANCELLED: passing(S.interrupted, "the work was cancelled by a signal or a request", "splashdown resume {task?}"),
 
   USAGE_INVALID: entry(S.usage, "a flag, an argument or their combination is not valid", "splashdown {verb?} --help"),
   INPUT_INVALID: entry(

@@ -7,6 +7,8 @@ export interface SourceFlags {
   readonly keyFile?: readonly string[];
   readonly env?: readonly string[];
   readonly passphrase?: readonly string[];
+  readonly passphraseFile?: readonly string[];
+  readonly passphraseTyped?: boolean;
   readonly command?: readonly string[];
   readonly age?: readonly string[];
   readonly system?: readonly string[];
@@ -18,6 +20,8 @@ export function addSourceFlags(command: Command): Command {
     .option("--key-file <path>", "a key file; make one with: splashdown keys init --key-file PATH", collect)
     .option("--env <name>", "the variable that holds a key (base64 of 32 bytes)", collect)
     .option("--passphrase <name>", "the variable that holds a passphrase", collect)
+    .option("--passphrase-file <path>", "a file with a passphrase in its one line, or a descriptor: /dev/fd/3", collect)
+    .option("--passphrase-typed", "a passphrase that you are asked for at the terminal, twice")
     .option("--command <json>", 'a command that wraps and unwraps, as JSON: ["vault-wrap", "--key", "x"]', collect)
     .option(
       "--system <entry>",
@@ -29,11 +33,13 @@ export function addSourceFlags(command: Command): Command {
 
 /** Errors: USAGE_INVALID. */
 export function readSourceFlags(flags: SourceFlags): KeySourceSetting[] {
-  const { keyFile, env, passphrase, command, age, system } = flags;
+  const { keyFile, env, passphrase, passphraseFile, command, age, system } = flags;
   return [
     ...(keyFile ?? []).map((path): KeySourceSetting => ({ kind: "keyfile", path })),
     ...(env ?? []).map((name): KeySourceSetting => ({ kind: "env", name })),
     ...(passphrase ?? []).map((name): KeySourceSetting => ({ kind: "passphrase", environment: name })),
+    ...(passphraseFile ?? []).map((file): KeySourceSetting => ({ kind: "passphrase", file })),
+    ...(flags.passphraseTyped === true ? [{ kind: "passphrase", typed: "added" } as const] : []),
     ...(system ?? []).map(parseEntry),
     ...(age === undefined ? [] : [{ kind: "age", recipients: age } as const]),
     ...(command ?? []).map((text): KeySourceSetting => ({ kind: "command", argv: parseArgv(text) })),
@@ -46,7 +52,7 @@ export function requireOneSource(flags: SourceFlags): KeySourceSetting {
   if (source !== undefined && more.length === 0) return source;
   throw new SplashdownError(
     "USAGE_INVALID",
-    "give exactly one of --key-file, --env, --passphrase, --system, --age and --command",
+    "give exactly one of --key-file, --env, --passphrase, --passphrase-file, --passphrase-typed, --system, --age and --command",
   );
 }
 

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Log } from "../base/log.js";
 import type { OpenOptions } from "../runtime/open.js";
 import type { Splashdown } from "../runtime/contract.js";
+import { askPassphraseOn } from "./ask-passphrase.js";
 import type { CliDeps, GlobalOptions, Streams } from "./deps.js";
 import { repeatFlagsIn } from "./next-command.js";
 import { cleanForTerminal, coloursOf, formatView } from "./output.js";
@@ -47,6 +48,7 @@ export async function withSplashdown<T>(
   const splashdown = await deps.open({
     ...(options.store === undefined ? {} : { store: options.store }),
     ...(options.config === undefined ? {} : { configFile: options.config }),
+    ...(deps.streams.interactive ? { askPassphrase: askPassphraseOn(deps.streams) } : {}),
     log,
     ...more,
   });

@@ -22,6 +22,7 @@ import type { Splashdown } from "./contract.js";
 import { Emitter } from "./emitter.js";
 import { readBootId, readEnvironment, type Environment } from "./environment.js";
 import { KeyAccess } from "./keys/key-access.js";
+import type { AskPassphrase } from "./keys/kept-passphrases.js";
 import { createMemoryGauge } from "./memory-gauge.js";
 import { ModelAccess } from "./model-access.js";
 import type { Services } from "./services.js";
@@ -37,6 +38,8 @@ export interface OpenOptions {
   readonly log?: Log;
   /** Asks a person in the terminal; absent: nobody is asked and questions stay open. */
   readonly ask?: AskPerson;
+  /** Asks for a passphrase that is typed; absent: sources of that kind are not at hand. */
+  readonly askPassphrase?: AskPassphrase;
   readonly environment?: Environment;
   readonly fileSystem?: FileSystem;
   readonly clock?: Clock;
@@ -73,6 +76,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     configured: loaded.keys,
     encryption: settings.checkpoint_config.encryption,
     storeFolder,
+    askPassphrase: options.askPassphrase,
     announce: (key) =>
       log.warn(
         `made key ${key.fingerprint} in ${key.path}; back it up: without it the checkpoints cannot be read (then: splashdown keys ack)`,

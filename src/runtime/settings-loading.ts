@@ -116,7 +116,10 @@ function keySourceOf(source: ConfiguredSource): KeySourceSetting {
     case "keyfile":
       return { kind: "keyfile", path: given.path };
     case "passphrase":
-      return { kind: "passphrase", environment: given.variable };
+      if (given.typed === true) return { kind: "passphrase", typed: "opens" };
+      return given.path === ""
+        ? { kind: "passphrase", environment: given.variable }
+        : { kind: "passphrase", file: given.path };
     case "env":
       return { kind: "env", name: given.variable };
     case "command":

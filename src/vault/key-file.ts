@@ -77,6 +77,23 @@ export async function loadAgeIdentities(fileSystem: FileSystem, path: string): P
   return identities;
 }
 
+/**
+ * The passphrase in a file: its one line.
+ *
+ * Errors: KEY_SOURCE_INVALID as for a key file; an absent file is `undefined`.
+ */
+export async function loadPassphraseFile(fileSystem: FileSystem, path: string): Promise<string | undefined> {
+  const text = await readPrivate(fileSystem, path);
+  return text === undefined ? undefined : parsePassphrase(text, path);
+}
+
+/** Errors: KEY_SOURCE_INVALID when there is more than one line. */
+export function parsePassphrase(text: string, path: string): string {
+  const line = text.replace(/\r?\n$/, "");
+  if (/[\r\n]/.test(line)) throw unusable(path, "holds more than the one line of a passphrase");
+  return line;
+}
+
 async function readPrivate(fileSystem: FileSystem, path: string): Promise<string | undefined> {
   const handle = await openKeyFile(fileSystem, path);
   if (handle === undefined) return undefined;

@@ -19,10 +19,17 @@ import { loadAgeIdentities, loadKeyFile } from "./key-file.js";
 /** As in schemas/keyring.schema.json. */
 const LABEL_CHARS_MAX = 200;
 
+/** A passphrase that is in no variable: in a file or on a descriptor (`/dev/fd/3`), or in somebody's head. */
+export type KeptPassphrase =
+  | { readonly file: string }
+  /** `added`: not the one that opens what there is, but one that shall. */
+  | { readonly typed: "opens" | "added" };
+
 /** A key source as settings name it. */
 export type KeySourceSetting =
   | { readonly kind: "keyfile"; readonly path: string }
   | { readonly kind: "passphrase"; readonly environment: string }
+  | ({ readonly kind: "passphrase" } & KeptPassphrase)
   | { readonly kind: "env"; readonly name: string }
   | { readonly kind: "command"; readonly argv: readonly string[] }
   /** `recipients`: public, `age1…`; `identity`: path of an age identity file, without which it only locks. */
@@ -35,6 +42,8 @@ export interface KeyPorts {
   readonly fileSystem: FileSystem;
   /** The value of an environment variable; `undefined` when it is not set. */
   readonly readSecret: (name: string) => string | undefined;
+  /** Errors: KEY_SOURCE_INVALID, CANCELLED. Absent where neither files nor terminals are asked for passphrases. */
+  readonly readPassphrase?: (kept: KeptPassphrase) => Promise<string | undefined>;
   /** Absent where commands cannot be run; command sources are then not at hand. */
   readonly runCommand?: KeyCommandRunner;
   /** Errors: KEY_SOURCE_INVALID when the package is not installed. Absent where there is none to load. */
@@ -79,7 +88,8 @@ export function formatSource(setting: KeySourceSetting): string {
     case "keyfile":
       return `key file ${setting.path}`;
     case "passphrase":
-      return `passphrase in $${setting.environment}`;
+      if ("environment" in setting) return `passphrase in $${setting.environment}`;
+      return "file" in setting ? `passphrase in ${setting.file}` : "passphrase typed at the terminal";
     case "env":
       return `key in $${setting.name}`;
     case "command":
@@ -97,7 +107,8 @@ export function computeSlotLabel(setting: KeySourceSetting): string {
     case "keyfile":
       return lastPart(setting.path);
     case "passphrase":
-      return shorten(setting.environment);
+      if ("environment" in setting) return shorten(setting.environment);
+      return "file" in setting ? lastPart(setting.file) : "typed";
     case "env":
       return shorten(setting.name);
     case "command":
@@ -161,7 +172,9 @@ async function findSecret(setting: KeySourceSetting, ports: KeyPorts): Promise<S
       return key === undefined ? "the file does not exist" : { nature: "key", bytes: key.bytes };
     }
     case "passphrase":
-      return readVariable(setting.environment, ports, (text) => ({ nature: "passphrase", text }));
+      if ("environment" in setting)
+        return readVariable(setting.environment, ports, (text) => ({ nature: "passphrase", text }));
+      return findKeptPassphrase(setting, ports);
     case "env":
       return readVariable(setting.name, ports, parseEnvironmentSecret);
     case "command":
@@ -195,6 +208,16 @@ async function findSystemSecret(setting: SettingOf<"system">, ports: KeyPorts): 
   const bytes = decodeKeyText(text);
   if (bytes === undefined) throw invalidSource(setting, "does not hold a key: base64 of 32 bytes");
   return { nature: "key", bytes };
+}
+
+async function findKeptPassphrase(
+  setting: Extract<SettingOf<"passphrase">, KeptPassphrase>,
+  ports: KeyPorts,
+): Promise<Secret | string> {
+  const text = await ports.readPassphrase?.(setting);
+  if (text === undefined) return "file" in setting ? "the file does not exist" : "there is no terminal to type it at";
+  if (text.trim() === "") throw invalidSource(setting, "is empty");
+  return { nature: "passphrase", text };
 }
 
 function readVariable(name: string, ports: KeyPorts, parse: (text: string, name: string) => Secret): Secret | string {

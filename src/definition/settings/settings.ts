@@ -119,13 +119,13 @@ function noteMeaning(values: JsonObject, faults: FaultList): void {
 const SOURCE_FIELDS: Readonly<Record<string, { readonly oneOf: readonly string[]; readonly may?: readonly string[] }>> =
   {
     keyfile: { oneOf: ["path"] },
-    passphrase: { oneOf: ["variable"] },
+    passphrase: { oneOf: ["variable", "path", "typed"] },
     env: { oneOf: ["variable"] },
     command: { oneOf: ["command"] },
     age: { oneOf: ["recipients", "identity"] },
     system: { oneOf: ["account"], may: ["service"] },
   };
-const SOURCE_KEYS = ["path", "variable", "command", "recipients", "identity", "service", "account"];
+const SOURCE_KEYS = ["path", "variable", "typed", "command", "recipients", "identity", "service", "account"];
 
 function noteKeySource(source: JsonValue, index: number, faults: FaultList): void {
   if (!isJsonObject(source)) return;

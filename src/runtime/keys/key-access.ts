@@ -28,6 +28,7 @@ import { inspectKeyring } from "../../vault/keyring-view.js";
 import type { Environment } from "../environment.js";
 import { findHighestGeneration } from "../people/control-folder.js";
 import { loadAge, readSystemSecret } from "./key-packages.js";
+import { KeptPassphrases, type AskPassphrase } from "./kept-passphrases.js";
 import { createKeyCommandRunner } from "./key-command-runner.js";
 import { openReadable } from "../readable-tasks.js";
 import { readShredMark } from "./shred-mark.js";
@@ -46,6 +47,8 @@ export interface KeyAccessDeps {
   readonly encryption: boolean;
   /** Absolute folder of a directory store. */
   readonly storeFolder: string | undefined;
+  /** Absent: there is nobody to type a passphrase. */
+  readonly askPassphrase?: AskPassphrase | undefined;
   /** Says once that a key was made, with its path and fingerprint. */
   readonly announce: (key: { readonly path: string; readonly fingerprint: string }) => void;
 }
@@ -53,12 +56,15 @@ export interface KeyAccessDeps {
 export class KeyAccess {
   readonly ports: KeyPorts;
   readonly #deps: KeyAccessDeps;
+  readonly #passphrases: KeptPassphrases;
 
   constructor(deps: KeyAccessDeps) {
     this.#deps = deps;
+    this.#passphrases = new KeptPassphrases({ fileSystem: deps.fileSystem, ask: deps.askPassphrase });
     this.ports = {
       fileSystem: deps.fileSystem,
       readSecret: (name) => deps.environment.all[name],
+      readPassphrase: (kept) => this.#passphrases.read(kept),
       runCommand: createKeyCommandRunner(deps.processes, deps.environment),
       loadAge: () => loadAge(deps.environment.workingFolder),
       readSystemSecret: (service, account) => readSystemSecret(deps.environment.workingFolder, { service, account }),
@@ -74,7 +80,7 @@ export class KeyAccess {
   get secretVariables(): string[] {
     return this.sources().flatMap((source) => {
       if (source.kind === "env") return [source.name];
-      return source.kind === "passphrase" ? [source.environment] : [];
+      return source.kind === "passphrase" && "environment" in source ? [source.environment] : [];
     });
   }
 
@@ -139,14 +145,19 @@ export class KeyAccess {
         throw new SplashdownError("SEAL_MISSING", "it is not encrypted, and encryption is demanded");
       }
     }
-    return openTaskVault({
-      store: task,
-      sources: this.sources(),
-      ports: this.ports,
-      random,
-      log,
-      ...(view === undefined ? {} : { taskId: view.task }),
-    });
+    const taskId = view === undefined ? {} : { taskId: view.task };
+    const openBy = (sources: readonly KeySourceSetting[]): Promise<TaskVault> =>
+      openTaskVault({ store: task, sources, ports: this.ports, random, log, ...taskId });
+    const sources = this.sources();
+    const untyped = sources.filter((source) => !isTyped(source));
+    if (untyped.length === 0) return openBy(sources);
+    try {
+      return await openBy(untyped);
+    } catch (error) {
+      // Nobody is asked for what is not needed.
+      if (untyped.length === sources.length || !isErrorCode(error, "KEY_MISSING", "KEY_WRONG")) throw error;
+      return openBy(sources);
+    }
   }
 
   /**
@@ -206,6 +217,7 @@ export class KeyAccess {
     const { encryption, environment, fileSystem, log, random, storeFolder, announce } = this.#deps;
     if (!encryption) return;
     if (this.isConfigured) {
+      if (this.sources().some(isTyped)) this.#passphrases.beginNew();
       requireReady(await readSources(this.sources(), this.ports), log);
       return;
     }
@@ -247,6 +259,9 @@ export class KeyAccess {
     if (all["SPLASHDOWN_KEY"] !== undefined) found.push({ kind: "env", name: "SPLASHDOWN_KEY" });
     if (all["SPLASHDOWN_PASSPHRASE"] !== undefined)
       found.push({ kind: "passphrase", environment: "SPLASHDOWN_PASSPHRASE" });
+    if (all["SPLASHDOWN_PASSPHRASE_FILE"])
+      found.push(this.resolveSource({ kind: "passphrase", file: all["SPLASHDOWN_PASSPHRASE_FILE"] }));
+    if (all["SPLASHDOWN_PASSPHRASE_TYPED"]) found.push({ kind: "passphrase", typed: "opens" });
     return found;
   }
 
@@ -255,8 +270,14 @@ export class KeyAccess {
     const { workingFolder } = this.#deps.environment;
     if (source.kind === "age" && source.identity !== undefined)
       return { ...source, identity: resolve(workingFolder, source.identity) };
+    if (source.kind === "passphrase" && "file" in source)
+      return { kind: "passphrase", file: resolve(workingFolder, source.file) };
     return source.kind === "keyfile" ? { kind: "keyfile", path: resolve(workingFolder, source.path) } : source;
   }
+}
+
+function isTyped(source: KeySourceSetting): boolean {
+  return source.kind === "passphrase" && "typed" in source;
 }
 
 function parentOf(folder: string | undefined): string[] {

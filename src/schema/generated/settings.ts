@@ -41,8 +41,10 @@ export interface KeySourceSetting {
   readonly service?: string;
   /** Of an entry in the system's keyring that holds the base64 of 32 bytes. */
   readonly account?: string;
-  /** Key file. */
+  /** Key file, or a file with a passphrase in its one line; /dev/fd/3 is a descriptor. */
   readonly path?: string;
+  /** The passphrase is typed at the terminal. */
+  readonly typed?: true;
   /** Environment variable that holds the key or the passphrase. */
   readonly variable?: string;
   /** Program and arguments that print or unwrap the key. */
@@ -196,7 +198,7 @@ export interface CliAgent {
   readonly variables?: readonly string[];
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"cache":{"type":"string","pattern":"^rediss?://"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"calibration":{"type":"boolean","default":true},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"scripted_answers":{"type":"object","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}},"cli_agents":{"$ref":"#/$defs/cli_agents","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_tasks":{"type":"integer","minimum":1},"trash_days":{"type":"number","minimum":0,"default":30},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"key_system":{"type":"object","additionalProperties":false,"required":["service","account"],"properties":{"service":{"type":"string","minLength":1},"account":{"type":"string","minLength":1}}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}},"cli_agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/cli_agent"}},"cli_agent":{"type":"object","additionalProperties":false,"properties":{"like":{"enum":["claude","codex","gemini","copilot"]},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"arguments":{"type":"array","items":{"type":"string"}},"variables":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"cache":{"type":"string","pattern":"^rediss?://"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"calibration":{"type":"boolean","default":true},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"scripted_answers":{"type":"object","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}},"cli_agents":{"$ref":"#/$defs/cli_agents","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"typed":{"const":true},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_tasks":{"type":"integer","minimum":1},"trash_days":{"type":"number","minimum":0,"default":30},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"key_system":{"type":"object","additionalProperties":false,"required":["service","account"],"properties":{"service":{"type":"string","minLength":1},"account":{"type":"string","minLength":1}}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}},"cli_agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/cli_agent"}},"cli_agent":{"type":"object","additionalProperties":false,"properties":{"like":{"enum":["claude","codex","gemini","copilot"]},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"arguments":{"type":"array","items":{"type":"string"}},"variables":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
 const schema32 = {"enum":["plain","sealed"]};
 const schema39 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
 const schema40 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
@@ -206,7 +208,7 @@ const func2 = countCodePoints;
 const pattern4 = new RegExp("^rediss?://", "u");
 const pattern6 = new RegExp("^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$", "u");
 const schema33 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
-const schema34 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
+const schema34 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"typed":{"const":true},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
 const pattern5 = new RegExp("^[A-Za-z_][A-Za-z0-9_]*$", "u");
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -365,11 +367,9 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data0.variable !== undefined){
-let data8 = data0.variable;
-if(typeof data8 === "string"){
-if(!pattern5.test(data8)){
-const err12 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
+if(data0.typed !== undefined){
+if(true !== data0.typed){
+const err12 = {instancePath:instancePath+"/" + i0+"/typed",schemaPath:"#/$defs/key_source/properties/typed/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -379,8 +379,11 @@ vErrors.push(err12);
 errors++;
 }
 }
-else {
-const err13 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.variable !== undefined){
+let data9 = data0.variable;
+if(typeof data9 === "string"){
+if(!pattern5.test(data9)){
+const err13 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -390,11 +393,8 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data0.command !== undefined){
-let data9 = data0.command;
-if(Array.isArray(data9)){
-if(data9.length < 1){
-const err14 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+else {
+const err14 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -403,10 +403,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-const len2 = data9.length;
-for(let i2=0; i2<len2; i2++){
-if(typeof data9[i2] !== "string"){
-const err15 = {instancePath:instancePath+"/" + i0+"/command/" + i2,schemaPath:"#/$defs/key_source/properties/command/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data0.command !== undefined){
+let data10 = data0.command;
+if(Array.isArray(data10)){
+if(data10.length < 1){
+const err15 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -415,10 +417,10 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-}
-else {
-const err16 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len2 = data10.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data10[i2] !== "string"){
+const err16 = {instancePath:instancePath+"/" + i0+"/command/" + i2,schemaPath:"#/$defs/key_source/properties/command/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -428,9 +430,9 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data0.label !== undefined){
-if(typeof data0.label !== "string"){
-const err17 = {instancePath:instancePath+"/" + i0+"/label",schemaPath:"#/$defs/key_source/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err17 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -440,9 +442,9 @@ vErrors.push(err17);
 errors++;
 }
 }
-}
-else {
-const err18 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/key_source/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data0.label !== undefined){
+if(typeof data0.label !== "string"){
+const err18 = {instancePath:instancePath+"/" + i0+"/label",schemaPath:"#/$defs/key_source/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -454,12 +456,24 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err19 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/key_source/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err19];
 }
 else {
 vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
 }
 errors++;
 }

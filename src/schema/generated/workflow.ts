@@ -9684,7 +9684,7 @@ return errors === 0;
 validate64.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema131 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
-const schema132 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
+const schema132 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"typed":{"const":true},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}};
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9842,11 +9842,9 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data0.variable !== undefined){
-let data8 = data0.variable;
-if(typeof data8 === "string"){
-if(!pattern15.test(data8)){
-const err12 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
+if(data0.typed !== undefined){
+if(true !== data0.typed){
+const err12 = {instancePath:instancePath+"/" + i0+"/typed",schemaPath:"#/$defs/key_source/properties/typed/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -9856,8 +9854,11 @@ vErrors.push(err12);
 errors++;
 }
 }
-else {
-const err13 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.variable !== undefined){
+let data9 = data0.variable;
+if(typeof data9 === "string"){
+if(!pattern15.test(data9)){
+const err13 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -9867,11 +9868,8 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data0.command !== undefined){
-let data9 = data0.command;
-if(Array.isArray(data9)){
-if(data9.length < 1){
-const err14 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+else {
+const err14 = {instancePath:instancePath+"/" + i0+"/variable",schemaPath:"#/$defs/key_source/properties/variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -9880,10 +9878,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-const len2 = data9.length;
-for(let i2=0; i2<len2; i2++){
-if(typeof data9[i2] !== "string"){
-const err15 = {instancePath:instancePath+"/" + i0+"/command/" + i2,schemaPath:"#/$defs/key_source/properties/command/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data0.command !== undefined){
+let data10 = data0.command;
+if(Array.isArray(data10)){
+if(data10.length < 1){
+const err15 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -9892,10 +9892,10 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-}
-else {
-const err16 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len2 = data10.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data10[i2] !== "string"){
+const err16 = {instancePath:instancePath+"/" + i0+"/command/" + i2,schemaPath:"#/$defs/key_source/properties/command/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -9905,9 +9905,9 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data0.label !== undefined){
-if(typeof data0.label !== "string"){
-const err17 = {instancePath:instancePath+"/" + i0+"/label",schemaPath:"#/$defs/key_source/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err17 = {instancePath:instancePath+"/" + i0+"/command",schemaPath:"#/$defs/key_source/properties/command/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -9917,9 +9917,9 @@ vErrors.push(err17);
 errors++;
 }
 }
-}
-else {
-const err18 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/key_source/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data0.label !== undefined){
+if(typeof data0.label !== "string"){
+const err18 = {instancePath:instancePath+"/" + i0+"/label",schemaPath:"#/$defs/key_source/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -9931,12 +9931,24 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err19 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/key_source/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err19];
 }
 else {
 vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
 }
 errors++;
 }
