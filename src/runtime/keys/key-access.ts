@@ -128,7 +128,7 @@ export class KeyAccess {
   }
 
   async #open(task: TaskStore): Promise<TaskVault> {
-    const { encryption, random, log } = this.#deps;
+    const { encryption } = this.#deps;
     // Though all of it may be there: whoever imports again makes the place anew (T1).
     if (await isArriving(task)) throw new SplashdownError("IMPORT_UNFINISHED", "its import was not finished");
     const view = await inspectKeyring(task).catch(async (error: unknown) => {
@@ -145,17 +145,21 @@ export class KeyAccess {
         throw new SplashdownError("SEAL_MISSING", "it is not encrypted, and encryption is demanded");
       }
     }
-    const taskId = view === undefined ? {} : { taskId: view.task };
+    return this.#openBySources(task, view === undefined ? {} : { taskId: view.task });
+  }
+
+  /** Nobody is asked for a passphrase that is not needed. */
+  async #openBySources(task: TaskStore, named: { readonly taskId?: string }): Promise<TaskVault> {
+    const { random, log } = this.#deps;
     const openBy = (sources: readonly KeySourceSetting[]): Promise<TaskVault> =>
-      openTaskVault({ store: task, sources, ports: this.ports, random, log, ...taskId });
+      openTaskVault({ store: task, sources, ports: this.ports, random, log, ...named });
     const sources = this.sources();
     const untyped = sources.filter((source) => !isTyped(source));
-    if (untyped.length === 0) return openBy(sources);
+    if (untyped.length === 0 || untyped.length === sources.length) return openBy(sources);
     try {
       return await openBy(untyped);
     } catch (error) {
-      // Nobody is asked for what is not needed.
-      if (untyped.length === sources.length || !isErrorCode(error, "KEY_MISSING", "KEY_WRONG")) throw error;
+      if (!isErrorCode(error, "KEY_MISSING", "KEY_WRONG")) throw error;
       return openBy(sources);
     }
   }
