@@ -198,6 +198,7 @@ function formatTask(view: TaskView, streams: Streams): string {
       "deliverables",
       view.deliverables.map((file) => indent(`${view.folder}/${file.file}  ${formatSize(file.size)}`)),
     ),
+    ...section("not understood", view.unread.map(indent)),
     ...section("damage", view.damage.map(indent)),
     "",
     indent(`${formatCount(view.checkpoints, "checkpoint")}: splashdown checkpoints list ${view.task}`),

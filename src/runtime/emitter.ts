@@ -42,3 +42,12 @@ export class Emitter {
     }
   }
 }
+
+/** A log whose lines for people are events of the library, too. */
+export function tellNotices(log: Log, emitter: Emitter): Log {
+  const tell = (level: "info" | "warn") => (message: string) => {
+    log[level](message);
+    emitter.emit("notice", { level, message });
+  };
+  return { debug: (message) => log.debug(message), info: tell("info"), warn: tell("warn") };
+}

@@ -19,7 +19,7 @@ import { PatientFileSystem } from "../store/patient-file-system.js";
 import type { AskPerson } from "./people/person.js";
 import { AuditTrail } from "./audit/audit-trail.js";
 import type { Splashdown } from "./contract.js";
-import { Emitter } from "./emitter.js";
+import { Emitter, tellNotices } from "./emitter.js";
 import { readBootId, readEnvironment, type Environment } from "./environment.js";
 import { KeyAccess } from "./keys/key-access.js";
 import type { AskPassphrase } from "./keys/kept-passphrases.js";
@@ -51,7 +51,8 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const environment = options.environment ?? readEnvironment();
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
-  const log = options.log ?? silentLog;
+  const emitter = new Emitter(options.log ?? silentLog);
+  const log = tellNotices(options.log ?? silentLog, emitter);
   const plainFiles = options.fileSystem ?? createNodeFileSystem();
   // Keys, anchors and deliverables wait out a scanner as the store does.
   const fileSystem = new PatientFileSystem({ fileSystem: plainFiles, clock, platform: environment.platform });
@@ -63,7 +64,6 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     openStore(address, createStoreParts({ environment, fileSystem: plainFiles, clock, random }));
   const store = openInFront(openOther(loaded.store), loaded.settings.cache, { clock, log });
   const processes = new LazyProcesses(clock);
-  const emitter = new Emitter(log);
   const storeFolder = folderOf(loaded.store, environment.workingFolder);
   const keys = new KeyAccess({
     environment,

@@ -18,7 +18,7 @@ import type { TaskVault } from "../vault/contract.js";
 import type { QuestionView, TaskView } from "./contract.js";
 import { loadStanding } from "./people/giving.js";
 import { viewGuidance } from "./people/guidance-view.js";
-import { loadAnswer } from "./people/control.js";
+import { listMessagesLeft, loadAnswer } from "./people/control.js";
 import type { Services } from "./services.js";
 import {
   chooseNext,
@@ -101,6 +101,7 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
   const status = deriveStatus(state, owner.state);
   const questions = await viewQuestions(opened, state);
   const openQuestions = questions.filter((question) => question.status === "open").length;
+  const left = await listMessagesLeft(opened);
   return {
     ...viewStanding(folded, status),
     task: task.name,
@@ -108,7 +109,8 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
     folder: task.deliverablesFolder,
     encrypted: vault.encrypted,
     questions,
-    guidance: await viewGuidance(opened, state),
+    guidance: viewGuidance(state, left.guidance),
+    unread: left.unread,
     open_questions: openQuestions,
     next: chooseNext({ task: task.name, status, resumable: state.task?.resumable ?? true, openQuestions }),
     deliverables: viewDeliverables(state),

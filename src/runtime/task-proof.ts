@@ -26,7 +26,9 @@ import { decodeKeyring } from "../vault/keyring-format.js";
 import { readTrail, verifyTrail } from "./audit/audit-reading.js";
 import type { CheckView } from "./contract.js";
 import { replaceReferences } from "./past/value-copies.js";
+import { PIN_PREFIX } from "../checkpoint/pins.js";
 import { decodeControlFile } from "./people/control-file.js";
+import { parseMessage } from "./people/message-body.js";
 import { openTask, whileOpen, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
 
@@ -211,7 +213,10 @@ class TaskProof {
     for (const { key } of await task.list("control/"))
       await this.#attempt(key, async () => {
         const bytes = await task.get(key);
-        if (bytes !== undefined) decodeControlFile(vault, key, bytes);
+        if (bytes === undefined) return;
+        const body = decodeControlFile(vault, key, bytes);
+        const message = key.startsWith(PIN_PREFIX) ? undefined : parseMessage(body);
+        if (message?.kind === "unread") this.#blame(key, message.why, "FORMAT_VERSION");
       });
   }
 

@@ -156,6 +156,8 @@ export interface TaskView extends TaskSummaryView {
   readonly questions: readonly QuestionView[];
   /** What people said, as it was taken; then what waits to be. */
   readonly guidance: readonly GuidanceView[];
+  /** Messages that this version cannot take, one sentence each. */
+  readonly unread: readonly string[];
   readonly checkpoints: number;
   readonly deliverables: readonly DeliverableView[];
   readonly metrics: MetricsView;

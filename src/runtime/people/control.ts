@@ -11,8 +11,7 @@ import { sha256Hex } from "../../base/digest.js";
 import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
 import type { QuestionId } from "../../base/ids.js";
 import { createUuid } from "../../base/ids.js";
-import type { JsonObject, JsonValue } from "../../base/json.js";
-import { LIMITS } from "../../base/limits.js";
+import type { JsonObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import { PIN_PREFIX } from "../../checkpoint/pins.js";
 import type { ControlInbox, ControlMessage } from "../../engine/ports.js";
@@ -33,22 +32,13 @@ import {
   type ControlFolder,
   type ControlKey,
 } from "./control-folder.js";
+import { parseAnswer, parseMessage, type Answer, type GuidanceMessage, type MessageBody } from "./message-body.js";
 import { formatTime } from "../views.js";
 
 const SCAN_MS = 500;
 const ANSWER_PREFIX = `${CONTROL_PREFIX}answer-`;
 const REQUEST_PREFIX = `${CONTROL_PREFIX}request-`;
 const DISK_CODES = ["STORE_FAILED", "STORE_FULL", "STORE_BUSY", "STORE_UNWRITABLE"] as const;
-
-export interface Answer {
-  readonly question: QuestionId;
-  readonly answer: string;
-  readonly value?: JsonValue;
-  readonly by: string;
-  readonly at: string;
-  /** Of a wizard: which move it is, from 1. */
-  readonly move?: number;
-}
 
 export interface ControlDeps extends ControlDesk {
   readonly clock: Clock;
@@ -83,7 +73,9 @@ export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">)
     return answer;
   }
   const vault = await deps.keys.renew(deps.task, deps.vault);
-  const winner = await loadAnswer({ ...deps, vault }, given.question, given.move);
+  const standing = await loadMessage({ ...deps, vault }, answerKey(given.question, given.move));
+  const winner = standing === undefined ? undefined : parseAnswer(standing.body);
+  if (standing !== undefined && winner === undefined) throw unreadAnswer(deps.task.name, answer.question);
   const who = winner === undefined ? "somebody else" : `${winner.by} at ${winner.at} with ${winner.answer}`;
   throw new SplashdownError("QUESTION_CLOSED", `question ${given.question} was answered by ${who}`, {
     details: {
@@ -92,6 +84,11 @@ export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">)
       ...(winner === undefined ? {} : { by: winner.by, at: winner.at, answer: winner.answer }),
     },
   });
+}
+
+function unreadAnswer(task: string, question: QuestionId): SplashdownError {
+  const text = `question ${question} of ${task} was answered in a form that this version does not know`;
+  return new SplashdownError("FORMAT_VERSION", text, { details: { task, question } });
 }
 
 /** The recorded answer of a question, if there is one. */
@@ -122,24 +119,30 @@ export async function leaveRequest(deps: ControlDeps, body: JsonObject): Promise
   return { about, id };
 }
 
-type GuidanceMessage = Extract<ControlMessage, { readonly kind: "guidance" }>;
+/** Requests that no owner has taken yet: what people said, the oldest first, and what is not known here, one line each. */
+export interface MessagesLeft {
+  readonly guidance: readonly GuidanceMessage[];
+  readonly unread: readonly string[];
+}
 
-/** What people said and no owner has taken yet, the oldest first; a request that does not open is none. */
-export async function listGuidanceLeft(deps: Pick<ControlDeps, "task" | "vault">): Promise<readonly GuidanceMessage[]> {
-  const found: GuidanceMessage[] = [];
-  const abouts = new Set((await listMessages(deps.task, REQUEST_PREFIX)).map(({ about }) => about));
-  for (const about of abouts) {
+/** A message that does not open is none: it is damage, which `doctor --tasks` names. */
+export async function listMessagesLeft(deps: Pick<ControlDeps, "task" | "vault">): Promise<MessagesLeft> {
+  const guidance: GuidanceMessage[] = [];
+  const unread: string[] = [];
+  const left = await listMessages(deps.task, REQUEST_PREFIX);
+  for (const about of new Set(left.map((message) => message.about))) {
     const message = await tryToLoad(deps, about);
-    if (message?.kind === "guidance") found.push({ ...message, id: about.slice(REQUEST_PREFIX.length) });
+    if (message?.kind === "guidance") guidance.push({ ...message, id: about.slice(REQUEST_PREFIX.length) });
+    if (message?.kind === "unread") unread.push(`${about}: ${message.why}`);
   }
-  return found.sort(byTime);
+  return { guidance: guidance.sort(byTime), unread };
 }
 
 function byTime({ at: left }: GuidanceMessage, { at: right }: GuidanceMessage): number {
   return left < right ? -1 : Number(left > right);
 }
 
-async function tryToLoad(folder: ControlFolder, about: string): Promise<ControlMessage | undefined> {
+async function tryToLoad(folder: ControlFolder, about: string): Promise<MessageBody | undefined> {
   try {
     const found = await loadMessage(folder, about);
     return found === undefined ? undefined : parseMessage(found.body);
@@ -202,8 +205,9 @@ export class FolderInbox implements ControlInbox {
 
   async #retakeOne(about: string): Promise<boolean> {
     const answer = await this.#load(about);
-    if (answer !== undefined) this.push(answer);
-    return answer !== undefined;
+    if (answer === undefined || answer.kind === "unread") return false;
+    this.push(answer);
+    return true;
   }
 
   async answer({ kind: _kind, ...given }: Extract<ControlMessage, { kind: "answer" }>): Promise<void> {
@@ -276,6 +280,7 @@ export class FolderInbox implements ControlInbox {
     this.#ignoreUnknown(found);
     try {
       const message = await this.#load(about);
+      if (message?.kind === "unread") return this.#ignore(about, message.why);
       const id = about.startsWith(REQUEST_PREFIX) ? about.slice(REQUEST_PREFIX.length) : undefined;
       if (message === undefined || id === undefined || message.kind === "answer") {
         if (message !== undefined) this.push(message);
@@ -297,7 +302,7 @@ export class FolderInbox implements ControlInbox {
         this.#ignore(controlKey(one), `generation ${one.generation} of the task's key is not at hand`);
   }
 
-  async #load(about: string): Promise<ControlMessage | undefined> {
+  async #load(about: string): Promise<MessageBody | undefined> {
     const taken = await takeMessage({ ...this.#deps, vault: this.#vault }, about);
     return taken === undefined ? undefined : parseMessage(taken.body);
   }
@@ -309,42 +314,4 @@ export class FolderInbox implements ControlInbox {
       this.#deps.log.warn(`${about} was taken and could not be removed: ${messageOf(error)}`);
     }
   }
-}
-
-function parseMessage(body: JsonObject): ControlMessage | undefined {
-  const by = typeof body["by"] === "string" ? body["by"] : "unknown";
-  const note = typeof body["note"] === "string" ? { note: body["note"] } : {};
-  switch (body["kind"]) {
-    case "answer": {
-      const answer = parseAnswer(body);
-      return answer === undefined ? undefined : { kind: "answer", ...answer };
-    }
-    case "checkpoint":
-      return { kind: "checkpoint", by, ...note };
-    case "pause":
-    case "stop":
-      return { kind: body["kind"], by, ...note };
-    case "guidance":
-      return parseGuidance(body, by);
-    default:
-      return undefined;
-  }
-}
-
-function parseGuidance({ text, path, at }: JsonObject, by: string): GuidanceMessage | undefined {
-  if (typeof text !== "string" || text.length > LIMITS.guidanceCharsMax || typeof at !== "string") return undefined;
-  return { kind: "guidance", text, by, at, ...(typeof path === "string" ? { path } : {}) };
-}
-
-function parseAnswer(body: JsonObject): Answer | undefined {
-  const { question, answer, by, at, value, move } = body;
-  if (typeof question !== "string" || typeof answer !== "string") return undefined;
-  return {
-    question: question as QuestionId,
-    answer,
-    by: typeof by === "string" ? by : "unknown",
-    at: typeof at === "string" ? at : "",
-    ...(value === undefined ? {} : { value }),
-    ...(typeof move === "number" ? { move } : {}),
-  };
 }

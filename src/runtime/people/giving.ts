@@ -11,7 +11,8 @@ import type { LimitName } from "../../engine/advance/limits.js";
 import type { QuestionEntry } from "../../engine/state/state.js";
 import { applyChange, judgeMove, type Wizard } from "../../engine/people/wizard.js";
 import { requireOption } from "./answer-check.js";
-import { loadAnswer, recordAnswer, type Answer, type ControlDeps } from "./control.js";
+import { loadAnswer, recordAnswer, type ControlDeps } from "./control.js";
+import type { Answer } from "./message-body.js";
 
 export interface Given {
   /** An option, a move, or the answer to what a wizard asks now. */

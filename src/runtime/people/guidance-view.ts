@@ -3,17 +3,14 @@ import { findListeners } from "../../engine/people/guidance.js";
 import type { TaskState } from "../../engine/state/state.js";
 import type { GuidanceView } from "../contract.js";
 import { formatTime } from "../views.js";
-import { listGuidanceLeft, type ControlDeps } from "./control.js";
+import type { GuidanceMessage } from "./message-body.js";
 
 /** What was taken, in its order; then what waits for the next owner. */
-export async function viewGuidance(
-  opened: Pick<ControlDeps, "task" | "vault">,
-  state: TaskState,
-): Promise<GuidanceView[]> {
+export function viewGuidance(state: TaskState, waiting: readonly GuidanceMessage[]): GuidanceView[] {
   const { guidance } = state;
   const listeners = findListeners(state);
   const known = new Set(guidance.map(({ id }) => id));
-  const left = (await listGuidanceLeft(opened)).filter(({ id }) => !known.has(id));
+  const left = waiting.filter(({ id }) => !known.has(id));
   return [
     ...guidance.map((one, at) => ({
       ...viewOne({ ...one, at: formatTime(one.atMs) }, true),

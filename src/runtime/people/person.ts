@@ -2,7 +2,8 @@
 import { isErrorCode, messageOf } from "../../base/errors.js";
 import type { QuestionEntry } from "../../engine/state/state.js";
 import type { QuestionView } from "../contract.js";
-import type { Answer, ControlDeps } from "./control.js";
+import type { ControlDeps } from "./control.js";
+import type { Answer } from "./message-body.js";
 import { giveAnswer, loadStanding, type Given } from "./giving.js";
 import { viewQuestion } from "../views.js";
 

@@ -13,7 +13,8 @@ import { APPROVAL_CHOICES } from "../../engine/people/approval.js";
 import { definitionPathOf, nameOfPath } from "../../engine/events/identity.js";
 import { findPlace } from "../../engine/lookup.js";
 import type { QuestionEntry, TaskState } from "../../engine/state/state.js";
-import type { Answer, ControlDeps } from "./control.js";
+import type { ControlDeps } from "./control.js";
+import type { Answer } from "./message-body.js";
 import { giveAnswer, type Given } from "./giving.js";
 
 export interface Presets {

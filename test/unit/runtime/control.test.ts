@@ -1,9 +1,17 @@
 /** Requests in the control folder: they count once, and none is lost between being read and being durable. */
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
+import type { QuestionId } from "../../../src/base/ids.js";
 import type { ControlMessage } from "../../../src/engine/ports.js";
 import type { AuditTrail } from "../../../src/runtime/audit/audit-trail.js";
-import { FolderInbox, leaveRequest, type ControlDeps } from "../../../src/runtime/people/control.js";
+import {
+  FolderInbox,
+  leaveRequest,
+  listMessagesLeft,
+  recordAnswer,
+  type ControlDeps,
+} from "../../../src/runtime/people/control.js";
+import { leaveMessage } from "../../../src/runtime/people/control-folder.js";
 import type { TaskStore } from "../../../src/store/contract.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
 import { FakeClock, flushReactions } from "../../support/fake-clock.js";
@@ -83,5 +91,39 @@ describe("a request in the control folder", () => {
     inbox.listen(() => Promise.resolve(true));
     await settle(inbox);
     expect(warnings).toEqual([`${about} was taken and could not be removed: i/o error`]);
+  });
+
+  it("of a kind that is not known here is told once by each owner, stays, and holds nothing up", async () => {
+    const { deps, warnings } = await createRoom();
+    const { about } = await leaveRequest(deps, { kind: "reprioritise", by: "ann" });
+    const known = await leaveRequest(deps, { kind: "pause", by: "bob" });
+    const inbox = new FolderInbox(deps);
+    const received: ControlMessage[] = [];
+    inbox.listen((message) => (received.push(message), Promise.resolve(true)));
+    await inbox.load();
+    await inbox.load();
+    await settle(inbox);
+    expect(received).toEqual([{ kind: "pause", by: "bob", id: known.id }]);
+    const why = `a message of the kind "reprioritise" by ann that this version of splashdown does not know`;
+    expect(warnings).toEqual([expect.stringContaining(`${about} was ignored: ${why}`)]);
+    expect(await keysOf(deps.task)).toEqual([`${about}~1`]);
+    expect((await listMessagesLeft(deps)).unread).toEqual([expect.stringContaining(`${about}: ${why}`)]);
+  });
+
+  it("that answers in a form that is not known here is said to whoever answers too, and is not taken for one", async () => {
+    const { deps, warnings } = await createRoom();
+    const question = "gate:main/ok:1" as QuestionId;
+    await recordAnswer(deps, { question, answer: "yes", by: "ann" });
+    const [key = ""] = await keysOf(deps.task);
+    await deps.task.remove(key);
+    await leaveMessage(deps, key.replace(/~1$/, ""), { kind: "answer", ballot: ["yes"] });
+    const inbox = new FolderInbox(deps);
+    expect(await inbox.retake(question)).toBe(false);
+    await inbox.load();
+    expect(warnings).toEqual([expect.stringContaining(`a message of the kind "answer" that this version`)]);
+    await expect(recordAnswer(deps, { question, answer: "no", by: "bob" })).rejects.toMatchObject({
+      code: "FORMAT_VERSION",
+      message: "question gate:main/ok:1 of t was answered in a form that this version does not know",
+    });
   });
 });

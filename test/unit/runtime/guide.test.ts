@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { LIMITS } from "../../../src/base/limits.js";
 import { defineWorkflow, openSplashdown, type FunctionContext, type Splashdown } from "../../../src/index.js";
 import { createEnvironment } from "../../../src/runtime/environment.js";
@@ -65,6 +65,34 @@ describe("guide", () => {
     expect((await splashdown.show("t")).guidance).toMatchObject([{ text: "one", taken: false, told: [] }]);
     await splashdown.resume({ task: "t", workflow });
     expect(heard).toEqual({ a: [], b: ["one"] });
+  });
+
+  it("of a kind that a newer version left is told wherever one looks, holds nothing up, and is kept for that version", async () => {
+    const splashdown = await open();
+    const notices: string[] = [];
+    splashdown.on("notice", ({ message }) => void notices.push(message));
+    const workflow = flow({}, () => undefined);
+    await splashdown.run({ task: "t", workflow, breakAt: ["b"] });
+    const { stringify } = JSON;
+    const newer = vi.spyOn(JSON, "stringify").mockImplementation((value: unknown, ...rest) => {
+      const isGuidance = typeof value === "object" && value !== null && "kind" in value && value.kind === "guidance";
+      return stringify(isGuidance ? { ...value, kind: "reprioritise" } : value, ...(rest as []));
+    });
+    await splashdown.guide({ task: "t", text: "one" });
+    newer.mockRestore();
+    const why = 'a message of the kind "reprioritise" by ann that this version of splashdown does not know';
+    const unread = async () => (await splashdown.show("t")).unread;
+    expect(await unread()).toEqual([expect.stringContaining(why)]);
+    const { checks } = await splashdown.doctor({ tasks: true });
+    expect(checks.find(({ name, ok }) => name === "t" && !ok)).toMatchObject({
+      text: expect.stringContaining(why) as string,
+      hint: "update splashdown, then try again",
+    });
+    const rotated = await splashdown.keys.rotate({ task: "t" }, { taskKey: true, reencrypt: true });
+    expect(rotated).toMatchObject({ tasks: [{ task: "t", changed: true }] });
+    expect(await splashdown.resume({ task: "t", workflow })).toMatchObject({ status: "done" });
+    expect(notices.filter((notice) => notice.includes(why))).toHaveLength(1);
+    expect(await unread()).toHaveLength(1);
   });
 
   it("is refused where it says nothing, too much, or of no step, and where nothing begins any more", async () => {
