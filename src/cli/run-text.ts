@@ -109,6 +109,10 @@ export function formatPlan(view: PlanView): string {
     ...list("outcome unknown", view.unknown),
     ...list("to run", view.to_run),
     ...list(
+      "may run",
+      view.may_run.map((item) => `${item.step}: ${item.when}`),
+    ),
+    ...list(
       "changed in the definition",
       view.changed.map((item) => `${item.path}: ${item.how}`),
     ),

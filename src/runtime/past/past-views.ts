@@ -107,6 +107,8 @@ export interface PlanView {
   readonly task: string;
   readonly done: readonly string[];
   readonly to_run: readonly string[];
+  /** Only if something chooses so. */
+  readonly may_run: readonly { readonly step: string; readonly when: string }[];
   readonly to_rerun: readonly { readonly step: string; readonly why: string }[];
   readonly unknown: readonly string[];
   readonly changed: readonly { readonly path: string; readonly how: string }[];

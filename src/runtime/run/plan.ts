@@ -1,28 +1,35 @@
 /** What going on with a task would do: done, to run, to run again and why, unknown, changed. Pure. */
-import type { NodeDefinition } from "../../definition/workflow.js";
-import { definitionPathOf } from "../../engine/events/identity.js";
-import { currentStepId, mayHaveBegun } from "../../engine/lookup.js";
-import type { StepEntry, TaskState } from "../../engine/state/state.js";
+import type { LoadedWorkflow } from "../../definition/files/loaded-workflow.js";
+import { ATLAS_NAME, EVALUATE_NAME } from "../../definition/build/defaults.js";
+import { definitionPathOf, parentPathOf, stepIdOf } from "../../engine/events/identity.js";
+import { childPath, currentStepId, findPlace, indexDefinition, mayHaveBegun } from "../../engine/lookup.js";
+import type { ScopeEntry, StepEntry, TaskState } from "../../engine/state/state.js";
 import type { PlanView } from "../contract.js";
 import type { ReloadedWorkflow } from "../workflow-loading.js";
+import { listPlannedSteps, type PlannedStep } from "./planned-steps.js";
 
 export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
   const steps = [...state.steps.values()];
-  const begun = new Set(state.visits.keys());
+  const planned = listPlannedSteps(now.workflow.definition).filter(isLeft(state, now.workflow));
   const current = steps.filter(({ id, path }) => id === currentStepId(state, path));
   const isGone = goneBy(now);
   const unfinished = current.filter(
     ({ status, path }) => status !== "completed" && status !== "skipped" && !isGone(path),
   );
   const unknown = unfinished.filter((step) => isPerhapsUnknown(step));
-  const { workflow } = now;
   return {
     task: state.task?.name ?? "",
     done: steps.filter((step) => step.status === "completed" && isValid(state, step)).map((step) => step.id),
-    to_run: listStepPaths(workflow.definition.root).filter((path) => !begun.has(path)),
-    to_rerun: unfinished
-      .filter((step) => !unknown.includes(step))
-      .map((step) => ({ step: step.id, why: describeRerun(step) })),
+    to_run: planned.flatMap(({ step, when }) => (when === undefined ? [step.path] : [])),
+    may_run: planned.flatMap(({ step, when }) => (when === undefined ? [] : [{ step: step.path, when }])),
+    to_rerun: [
+      ...unfinished
+        .filter((step) => !unknown.includes(step))
+        .map((step) => ({ step: step.id, why: describeRerun(step) })),
+      ...listAgain(state)
+        .filter(({ path }) => !isGone(path))
+        .map(({ step, why }) => ({ step, why })),
+    ],
     unknown: unknown.map((step) => step.id),
     changed: now.changes,
   };
@@ -46,17 +53,75 @@ function isPerhapsUnknown(step: StepEntry): boolean {
   return mayHaveBegun(step);
 }
 
+/** True for what has not begun: of the body of a for_each, as long as items are left. */
+function isLeft(state: TaskState, { definition }: LoadedWorkflow): (planned: PlannedStep) => boolean {
+  const { places } = indexDefinition(definition);
+  const begun = new Set([...state.visits.keys()].map(definitionPathOf));
+  const withItems = new Set(
+    [...state.scopes.values()].flatMap((scope) => (hasItemsLeft(state, scope) ? [definitionPathOf(scope.path)] : [])),
+  );
+  const groupOf = (path: string): string | undefined => {
+    const node = places.get(path)?.node;
+    if (node?.node === "scope" && node.scope === "for_each") return path;
+    const above = parentPathOf(path);
+    return above === undefined ? undefined : groupOf(above);
+  };
+  return ({ step: { path } }) => {
+    const group = groupOf(path);
+    return !begun.has(group ?? path) || (group !== undefined && withItems.has(group));
+  };
+}
+
+function hasItemsLeft(state: TaskState, { path, data }: ScopeEntry): boolean {
+  if (data.scope !== "for_each") return false;
+  return data.next < data.count || (state.frontier.get(path)?.ready.length ?? 0) > 0;
+}
+
+interface Again {
+  readonly path: string;
+  readonly step: string;
+  readonly why: string;
+}
+
+/** What was done before and comes once more where control stands: the next of a route, an iteration's steps and scorers. */
+function listAgain(state: TaskState): readonly Again[] {
+  return [...state.scopes.values()].flatMap((scope) => {
+    const { path, data } = scope;
+    if (data.scope === "machine") {
+      const next = data.next === undefined ? [] : [childPath(path, data.next)];
+      return next.flatMap((child) => again(state, child, "a route leads to it again"));
+    }
+    if (data.scope !== "phase" || data.iteration === 1) return [];
+    const ended = state.frontier.get(path)?.ended;
+    const children = [...state.visits.keys()].filter((child) => findPlace(state, child)?.parent === path);
+    return children
+      .filter((child) => ended?.has(child.slice(path.length + 1)) !== true && !isOrchestrators(child))
+      .filter((child) => data.judged === undefined || !child.includes(`/${EVALUATE_NAME}/`))
+      .flatMap((child) => again(state, child, `iteration ${data.iteration} of its phase`));
+  });
+}
+
+function isOrchestrators(path: string): boolean {
+  return path.endsWith(`/${ATLAS_NAME}`);
+}
+
+/** The next visit of a step whose last one has ended. */
+function again(state: TaskState, path: string, why: string): readonly Again[] {
+  const last = state.steps.get(currentStepId(state, path));
+  if (last?.status !== "completed" && last?.status !== "skipped") return [];
+  const visit = (state.visits.get(path) ?? 0) + 1;
+  return [{ path, step: stepIdOf({ path, round: state.round, visit }), why }];
+}
+
+/** What asks a person, and does nothing. */
+const ASKING_KINDS: ReadonlySet<string> = new Set(["human_gate", "questions"]);
+
 function describeRerun(step: StepEntry): string {
   if (step.status === "asked") return "it waits for an answer";
+  if (ASKING_KINDS.has(step.kind)) return "it asks a person again";
   if (step.status === "failed") return `it failed: ${step.error?.message ?? "unknown error"}`;
   if (step.status === "waiting_retry") return "it waits for its next attempt";
   if (step.process === undefined && step.effects === "external") return "it was never started";
   const from = step.milestone === undefined ? "" : `, from milestone ${step.milestone.name}`;
   return `it was under way and may run twice without harm (effects: ${step.effects})${from}`;
-}
-
-function listStepPaths(node: NodeDefinition): string[] {
-  if (node.node === "step") return [node.path];
-  const children: readonly NodeDefinition[] = node.children;
-  return children.flatMap(listStepPaths);
 }

@@ -188,7 +188,7 @@ describe("--json", () => {
   });
 
   it("has schemas that refuse a field too many, one too few and one of another type", () => {
-    const plan = { task: "t", done: [], to_run: [], to_rerun: [], unknown: [], changed: [] };
+    const plan = { task: "t", done: [], to_run: [], may_run: [], to_rerun: [], unknown: [], changed: [] };
     expectView("resume-plan", plan);
     const { changed: _changed, ...short } = plan;
     for (const wrong of [{ ...plan, extra: 1 }, short, { ...plan, done: "none" }, { ...plan, done: [1] }])

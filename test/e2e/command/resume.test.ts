@@ -55,6 +55,7 @@ describe("the plan of a resume", () => {
       task: "t",
       done: ["main/s1@1.1"],
       to_run: ["main/s3"],
+      may_run: [],
       to_rerun: [{ step: "main/s2@1.1", why: "it failed: sh ended with 3: refused by s2" }],
       unknown: [],
       changed: [],
