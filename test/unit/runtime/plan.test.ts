@@ -5,15 +5,23 @@ import type { ReloadedWorkflow } from "../../../src/runtime/workflow-loading.js"
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { forEach, gate, machine, model, phase, phases, scorer, set, workflow } from "../../support/workflow-builder.js";
 
-const flow = (second: string) =>
+const twoPhases = (second: string) =>
   workflow(phases("main", [phase(1, "p", [model("a")]), phase(2, second, [model("b")])]));
 
 describe("the plan of a resume", () => {
   it("runs a failed step again, but not under a name that the file does not have any more", () => {
-    const harness = new EngineHarness(flow("q"), { perform: ({ name }) => (name === "b" ? failed() : done(name)) });
+    const harness = new EngineHarness(twoPhases("q"), {
+      perform: ({ name }) => (name === "b" ? failed() : done(name)),
+    });
     harness.run();
     const planFor = (second: string, changes: ReloadedWorkflow["changes"]) => {
-      const reloaded = { workflow: { definition: flow(second) }, file: "f", isChanged: true, changes, notices: [] };
+      const reloaded = {
+        workflow: { definition: twoPhases(second) },
+        file: "f",
+        isChanged: true,
+        changes,
+        notices: [],
+      };
       return planResume(harness.state, reloaded as unknown as ReloadedWorkflow);
     };
     expect(planFor("q", [])).toMatchObject({ to_run: [], to_rerun: [{ step: "main/q/b@1.1" }] });
