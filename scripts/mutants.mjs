@@ -10,13 +10,14 @@
  * Exit status 0: noticed as many as must be. 1: fewer, or an entry of that list that fits nothing any more. 3: Stryker cannot
  * be had here, with the reason.
  */
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ROOMS } from "./mutants/rooms.mjs";
 import { judgeMutants, scoreOf } from "./mutants/verdict.mjs";
+import { installPackages } from "./proofs/installed.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -28,12 +29,11 @@ const { values } = parseArgs({
 const ROOT = join(import.meta.dirname, "..");
 const ENGINE = join(import.meta.dirname, "mutants", "engine");
 const MODULES = join(ENGINE, "node_modules", "@stryker-mutator");
-const INSTALL_MS_MAX = 600_000;
 const STATUS_UNAVAILABLE = 3;
 const SCORE_MIN = 0.9;
 const WIDTH = 44;
 
-const reason = install();
+const reason = installPackages(ENGINE);
 if (reason !== undefined) {
   console.log(`Stryker cannot be had here: ${reason}`);
   process.exit(STATUS_UNAVAILABLE);
@@ -59,24 +59,6 @@ for (const { file, line, is } of stale) say(`STALE in equivalent.json: ${file}: 
 const isGood = all.length > 0 && score >= SCORE_MIN && stale.length === 0;
 if (values.json) console.log(JSON.stringify({ rows: all, score, stale, ok: isGood }));
 process.exitCode = isGood ? 0 : 1;
-
-/** Why it cannot be had; `undefined` when it is there. */
-function install() {
-  if (existsSync(join(MODULES, "core")) && existsSync(join(MODULES, "vitest-runner"))) return undefined;
-  // Vitest itself is the project's own.
-  const flags = ["--no-save", "--no-package-lock", "--legacy-peer-deps", "--ignore-scripts", "--no-audit", "--no-fund"];
-  try {
-    execFileSync("npm", ["install", ...flags, "--loglevel=error"], {
-      cwd: ENGINE,
-      stdio: ["ignore", "ignore", "pipe"],
-      timeout: INSTALL_MS_MAX,
-    });
-    return undefined;
-  } catch (error) {
-    const said = String(error.stderr ?? "").trim();
-    return (said === "" ? error.message : said).split("\n")[0];
-  }
-}
 
 function listFiles({ name, without }) {
   const isMeant = (file) => file.endsWith(".ts") && !without.some((pattern) => pattern.test(file));

@@ -1,8 +1,7 @@
 /** The table of faults names tests that are there, and every rank that the core alone must bear. */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FAULT_TABLE, type FaultRow } from "./support/fault-table.js";
+import { hasTitle } from "./support/named-tests.js";
 
 /** FAULTS as far as they concern one machine, and models and tools as a client. */
 const RANKS = [1, 5, 6, 7, 8, 9, 11, 12, 15, 16, 17, 19, 20, 22, 24, 26, 29, 31, 37, 38, 40, 45, 47, 49, 52];
@@ -10,16 +9,8 @@ const RANKS = [1, 5, 6, 7, 8, 9, 11, 12, 15, 16, 17, 19, 20, 22, 24, 26, 29, 31,
 /** What a table names that is not there. */
 function findMissing(table: readonly FaultRow[]): string[] {
   return table.flatMap(({ rank, tests }) =>
-    tests.filter(({ file, title }) => !hasTitle(file, title)).map(({ file, title }) => `${rank}: ${file}: ${title}`),
+    tests.filter((test) => !hasTitle(test)).map(({ file, title }) => `${rank}: ${file}: ${title}`),
   );
-}
-
-/** Only where a test, a group of tests or a scenario is named counts. */
-function hasTitle(file: string, title: string): boolean {
-  const path = join(import.meta.dirname, file);
-  if (!existsSync(path)) return false;
-  const text = readFileSync(path, "utf8");
-  return [`"${title}`, `\`${title}`].some((start) => text.includes(start));
 }
 
 describe("the table of faults", () => {

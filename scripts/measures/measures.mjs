@@ -95,7 +95,8 @@ export const bytesWritten = (count) =>
     };
   });
 
-async function timeResume(splashdown) {
+/** From the call to the record that says the task `bench` goes on. */
+export async function timeResume(splashdown) {
   let resumedMs = Infinity;
   const stop = splashdown.on("event", (event) => {
     if (event.type === "task_resumed") resumedMs = Math.min(resumedMs, performance.now());

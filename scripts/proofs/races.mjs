@@ -1,10 +1,17 @@
 // Many crashed tasks, and eight processes that all want each of them at once: one goes on, nothing runs twice.
-// Prints { tried, violations }.  node scripts/proofs/races.mjs ROUNDS
+// With --freeze each race has racers stopped and let go again (SIGSTOP, SIGCONT) wherever they are, the one that goes on among
+// them, so that somebody acts on a look that is long past.
+// Prints { tried, violations }.  node scripts/proofs/races.mjs ROUNDS [--freeze]
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createRandom } from "../kill-loop/random.mjs";
 import { Stand } from "./stand.mjs";
 
 const ROUNDS = Number(process.argv[2] ?? 100);
+const FREEZES = process.argv.includes("--freeze");
+/** Longer than a take-over takes; a freeze is drawn up to this. */
+const FROZEN_MS_MAX = 120;
 const RACERS = 8;
 const TRIES_MAX = 20;
 /** So many tasks are owned by one process that is killed. */
@@ -26,6 +33,7 @@ export async function hold(context) {
 export const last = (context) => (note(context, "last"), 3);
 `;
 
+const random = createRandom(ROUNDS);
 const stand = new Stand();
 const tasks = Array.from({ length: ROUNDS }, (_, at) => `t${at}`);
 writeFileSync(stand.path("functions.mjs"), FUNCTIONS);
@@ -99,8 +107,9 @@ async function raceAll() {
 async function race(task) {
   const answers = racers.map((racer) => answerOf(racer));
   for (const racer of racers) racer.send({ task });
+  const thaw = FREEZES ? freezeSome() : () => Promise.resolve();
   // The winner holds the task until all the others have been refused.
-  await awaitRefusals(answers);
+  await awaitRefusals(answers).finally(thaw);
   rmSync(stand.path("gate"));
   const outcomes = await Promise.all(answers);
   writeFileSync(stand.path("gate"), "");
@@ -108,6 +117,25 @@ async function race(task) {
   const refused = outcomes.filter(({ code }) => code === "OWNER_ALIVE" || code === "OWNER_SUPERSEDED").length;
   if (done > 1 || done + refused !== RACERS) sum.violations.push(`${task}: ${JSON.stringify(outcomes)}`);
   return done === 1;
+}
+
+/** Stops one racer after the other for a while, until told to end; all of them go on then. */
+function freezeSome() {
+  const over = new AbortController();
+  const frozen = (async () => {
+    while (!over.signal.aborted) {
+      const racer = racers[random.below(RACERS)];
+      racer.kill("SIGSTOP");
+      sum.frozen = (sum.frozen ?? 0) + 1;
+      await sleep(1 + random.below(FROZEN_MS_MAX));
+      racer.kill("SIGCONT");
+      await sleep(1 + random.below(10));
+    }
+  })();
+  return () => {
+    over.abort();
+    return frozen;
+  };
 }
 
 function answerOf(racer) {

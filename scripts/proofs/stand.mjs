@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const ROOT = join(import.meta.dirname, "..", "..");
+export const ROOT = join(import.meta.dirname, "..", "..");
 export const PROGRAM = join(ROOT, "dist/cli/main.js");
 const PROCESS_MS_MAX = 120_000;
 
@@ -29,11 +29,12 @@ export class Stand {
     return join(this.folder, ...parts);
   }
 
-  /** Steps in a row, each a line in the ledger. */
-  writeWorkflow(names, more = {}) {
+  /** Steps in a row, each a line in the ledger; one that may be held goes on when there is no file `hold-<name>`. */
+  writeWorkflow(names, { canBeHeld = false, ...more } = {}) {
+    const hold = (name) => (canBeHeld ? `while [ -e hold-${name} ]; do sleep 0.02; done;` : "");
     const agents = names.map((name, at) => ({
       name,
-      command: ["sh", "-c", `echo ${name} >> ledger; echo '{"output":{"did":"${name}"}}'`],
+      command: ["sh", "-c", `echo ${name} >> ledger; ${hold(name)} echo '{"output":{"did":"${name}"}}'`],
       working_dir: ".",
       effects: "none",
       routes: [{ to: names[at + 1] ?? "$end" }],
@@ -45,9 +46,10 @@ export class Stand {
   }
 
   /** Runs a command line to its end; `splashdown` when it begins with a verb. */
-  run(args, { through = [] } = {}) {
-    const [file, ...rest] = [...through, process.execPath, PROGRAM, ...args];
-    const options = { cwd: this.folder, env: this.variables, encoding: "utf8", timeout: PROCESS_MS_MAX };
+  run(args, { through = [], program = PROGRAM, variables = {} } = {}) {
+    const [file, ...rest] = [...through, process.execPath, program, ...args];
+    const env = { ...this.variables, ...variables };
+    const options = { cwd: this.folder, env, encoding: "utf8", timeout: PROCESS_MS_MAX };
     const { status, signal, stdout, stderr } = spawnSync(file, rest, options);
     return { code: status, signal, stdout, stderr };
   }

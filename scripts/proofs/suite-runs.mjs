@@ -35,6 +35,19 @@ export async function countKills(script, args) {
   return { tried, violations: hasBroken ? [`${script} ended with ${code}: ${stderr.slice(-600)}`] : faults };
 }
 
+/** Mutants of storage and cryptography; one that nobody noticed is a violation only where too many are. */
+export async function countMutants() {
+  const { code, stdout, stderr } = await run([join(ROOT, "scripts/mutants.mjs"), "--json"]);
+  const line = stdout.trim().split("\n").at(-1) ?? "";
+  if (code === 3) return { tried: 0, violations: [], skipped: line };
+  if (!line.startsWith("{"))
+    return { tried: 0, violations: [`scripts/mutants.mjs ended with ${code}: ${stderr.slice(-600)}`] };
+  const { rows, score, stale, ok } = JSON.parse(line);
+  const tried = rows.reduce((sum, row) => sum + row.noticed + row.unnoticed.length, 0);
+  const words = `${(score * 100).toFixed(1)} of 100 noticed, ${stale.length} entries of equivalent.json fit nothing`;
+  return { tried, violations: ok ? [] : [words] };
+}
+
 /** One round of the soak after the other, each with a seed of its own. */
 export async function mixedRounds(count) {
   const sum = { tried: 0, violations: [] };

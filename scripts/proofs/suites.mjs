@@ -2,7 +2,7 @@
  * What is proven, as data: each suite tries cases, counts them, and names what was wrong. `least` is how many cases there must
  * be at least in that form; a form that is absent there has the suite not. One that is `alone` runs when no other does.
  */
-import { countKills, killLoop, mixedRounds, readJson, runTests } from "./suite-runs.mjs";
+import { countKills, countMutants, killLoop, mixedRounds, readJson, runTests } from "./suite-runs.mjs";
 
 const EXPLORED = [
   { name: "crash after every operation", least: { commit: 30_000, long: 1_000_000 } },
@@ -43,7 +43,13 @@ const SECRETS = [
   "test/e2e/models/secrets.test.ts",
 ];
 
-/** Slow ones first: two run side by side. */
+/**
+ * Slow ones first: two run side by side.
+ *
+ * @typedef {"commit" | "long"} Form
+ * @typedef {import("./suite-runs.mjs").Found} Found
+ * @type {{ name: string, least: Partial<Record<Form, number>>, alone?: boolean, run: (form: Form) => Promise<Found> }[]}
+ */
 export const SUITES = [
   {
     name: "real system calls fail or kill (strace)",
@@ -116,9 +122,19 @@ export const SUITES = [
     run: () => runTests(unit("vault", "vectors")),
   },
   {
+    name: "crypto against another implementation (noble), random cases",
+    least: { long: 100_000 },
+    run: () => readJson("scripts/proofs/other-crypto.mjs", "100000"),
+  },
+  {
     name: "golden files of every format",
     least: { commit: 5, long: 5 },
     run: () => runTests(["test/golden", "test/unit/engine/golden.test.ts"]),
+  },
+  {
+    name: "two builds hand a task back and forth; a newer one is refused",
+    least: { commit: 40, long: 80 },
+    run: (form) => readJson("scripts/proofs/two-builds.mjs", form),
   },
   {
     name: "keys: added, removed, rotated, sealed again, revoked, shredded",
@@ -166,5 +182,16 @@ export const SUITES = [
     name: "stores under one suite",
     least: { commit: 100, long: 100 },
     run: () => runTests(["test/unit/store/conformance.test.ts", "test/property/store-model.test.ts"]),
+  },
+  {
+    name: "changes to storage and cryptography that a test must notice",
+    least: { long: 3_000 },
+    run: () => countMutants(),
+  },
+  {
+    name: "budgets of time and memory",
+    alone: true,
+    least: { commit: 4, long: 4 },
+    run: () => readJson("scripts/proofs/budgets.mjs"),
   },
 ];

@@ -2,10 +2,12 @@
  * FAULTS as far as they concern one machine, and models and tools as a client: by rank, the tests that show the right behaviour for the whole kind.
  * A title is the text in the file, or the beginning of it. `fault-table.test.ts` holds that they are all there.
  */
+import type { NamedTest } from "./named-tests.js";
+
 export interface FaultRow {
   readonly rank: number;
   readonly fault: string;
-  readonly tests: readonly { readonly file: string; readonly title: string }[];
+  readonly tests: readonly NamedTest[];
 }
 
 const at = (file: string, ...titles: readonly string[]) => titles.map((title) => ({ file, title }));

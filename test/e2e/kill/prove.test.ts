@@ -35,6 +35,11 @@ describe("scripts/prove", () => {
     const { stdout } = await runScript("proofs/races.mjs", "3");
     expect(JSON.parse(stdout)).toEqual({ tried: 3, violations: [] });
   });
+
+  it("stops racers wherever they are and lets them go again: the same", async () => {
+    const { stdout } = await runScript("proofs/races.mjs", "2", "--freeze");
+    expect(JSON.parse(stdout)).toEqual({ tried: 2, violations: [], frozen: expect.any(Number) });
+  });
 });
 
 describe("scripts/soak", () => {
