@@ -109,7 +109,11 @@ async function race(task) {
   for (const racer of racers) racer.send({ task });
   const thaw = FREEZES ? freezeSome() : () => Promise.resolve();
   // The winner holds the task until all the others have been refused.
-  await awaitRefusals(answers).finally(thaw);
+  try {
+    await awaitRefusals(answers);
+  } finally {
+    await thaw();
+  }
   rmSync(stand.path("gate"));
   const outcomes = await Promise.all(answers);
   writeFileSync(stand.path("gate"), "");
