@@ -38,7 +38,17 @@ export function decodeControlFile(vault: TaskVault, key: string, bytes: Uint8Arr
   const sealed = decodeBase64(payload);
   if (sealed === undefined) throw notOurs(key, "its payload is not base64");
   const opener = vault.createOpener("control", sealHeaderOf(key, header));
-  const body: unknown = JSON.parse(opener.open(0, associatedData(headerText, key), sealed).toString("utf8"));
+  return parseBody(key, opener.open(0, associatedData(headerText, key), sealed).toString("utf8"));
+}
+
+/** Where the task is not encrypted, nothing was proved of it before. */
+function parseBody(key: string, text: string): JsonObject {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw notOurs(key, "its body is not JSON");
+  }
   if (!isJsonObject(body)) throw notOurs(key, "its body is not an object");
   return body;
 }

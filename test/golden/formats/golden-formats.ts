@@ -4,136 +4,42 @@
  * What comes out differently each time (age) or depends on the place (the local times in a zip) is read only.
  */
 import { decodeOwnerRecord, encodeOwnerRecord } from "../../../src/store/owner-record.js";
-import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
-import { capture } from "../../../src/checkpoint/capture.js";
-import { createSnapshotSource } from "../../../src/checkpoint/source.js";
-import { writeSnapshot } from "../../../src/checkpoint/writer.js";
-import type { JsonObject, JsonValue } from "../../../src/base/json.js";
-import { readHistory } from "../../../src/journal/history.js";
-import { openWholeSegment } from "../../../src/journal/whole-segment.js";
 import { addToBacklog, loadBacklog } from "../../../src/runtime/audit/audit-backlog.js";
 import { decodeAuditFile, encodeAuditFile, openDetails, type AuditHeader } from "../../../src/runtime/audit/audit-file.js";
-import { decodeControlFile, encodeControlFile } from "../../../src/runtime/people/control-file.js";
 import { loadAge } from "../../../src/runtime/keys/key-packages.js";
 import { readShredMark, writeShredMark } from "../../../src/runtime/keys/shred-mark.js";
-import type { TaskStore } from "../../../src/store/contract.js";
-import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
 import { CarriedPack, openCarried, withoutCarried } from "../../../src/runtime/transfer/carried-files.js";
 import { packBundle, unpackBundle } from "../../../src/transfer/bundle.js";
 import type { TaskFile } from "../../../src/transfer/copy-task.js";
 import { computeAnchorPath, loadAnchor, raiseAnchor } from "../../../src/vault/anchor.js";
 import { formatKeyFile, parseKeyFile } from "../../../src/vault/key-file.js";
-import type { TaskVault } from "../../../src/vault/contract.js";
 import { decodeKeyring } from "../../../src/vault/keyring-format.js";
 import type { KeyCommandRunner } from "../../../src/vault/key-command.js";
 import type { KeySourceSetting } from "../../../src/vault/key-source.js";
-import { addSteps, createTaskState, RAW_BYTES_MAX, recordCheckpoint } from "../../support/checkpoint-room.js";
-import { FAKE_START_MS, FakeClock } from "../../support/fake-clock.js";
-import {
-  createJournalRoom,
-  createSegmentsTask,
-  createTestVault,
-  JOURNAL_TASK_ID,
-  notedEvent,
-  textsOf,
-} from "../../support/journal-room.js";
+import { FAKE_START_MS } from "../../support/fake-clock.js";
+import { JOURNAL_TASK_ID } from "../../support/journal-room.js";
 import { MemoryFileSystem } from "../../support/memory-file-system.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
 import { createVaultRoom, KEY_SOURCE, TASK_ID } from "../../support/vault-room.js";
-import { loadGolden } from "./golden-files.js";
+import {
+  control,
+  H,
+  makeBlob,
+  makeSegment,
+  makeSnapshot,
+  onlyObject,
+  openTask,
+  readBlob,
+  readSegment,
+  readSnapshot,
+  taskWith,
+  VALUE,
+  vault,
+  type GoldenFormat,
+} from "./golden-parts.js";
+import { VARIANTS } from "./golden-variants.js";
 
-export interface GoldenFormat {
-  /** Below `files/`; a name that ends with `.b64` holds base64. */
-  readonly name: string;
-  /** The bytes as they are made today; absent for what is only read. */
-  readonly make?: () => Promise<Uint8Array>;
-  readonly read: (bytes: Uint8Array, reader?: TaskVault) => Promise<unknown>;
-  readonly tells: unknown;
-}
-
-const vault = (seed = "golden") => createTestVault(seed);
-const H = Buffer.alloc(32, 7).toString("base64url");
 const AT = new Date(FAKE_START_MS).toISOString();
-
-async function openTask(): Promise<TaskStore> {
-  const task = await new MemoryStore({ space: new MemorySpace(), deliverablesRoot: "/outputs" }).createTask("t");
-  if (task === undefined) throw new Error("the task exists");
-  return task;
-}
-
-async function taskWith(key: string, bytes: Uint8Array): Promise<TaskStore> {
-  const task = await openTask();
-  await task.putOnce(key, bytes);
-  return task;
-}
-
-async function onlyObject(task: TaskStore): Promise<Uint8Array> {
-  const [entry] = await task.list("");
-  return (await task.get(entry?.key ?? "")) ?? Buffer.alloc(0);
-}
-
-async function makeSegment(isWhole: boolean): Promise<Uint8Array> {
-  const room = await createJournalRoom(vault());
-  const writer = await room.take();
-  writer.append([notedEvent(1), notedEvent(2)]);
-  await writer.durable();
-  writer.append([notedEvent(3, "long ".repeat(220))]);
-  await writer.close();
-  if (!isWhole) return room.bytes();
-  const history = await room.read();
-  if (history.head === undefined) throw new Error("nothing was written");
-  const whole = await openWholeSegment({ ...room, epoch: await room.task.claim(), prev: history.head, firstN: 1 });
-  for (const record of history.records) await whole.add(record.decode());
-  await whole.conclude(notedEvent(4, "sealed again"));
-  await whole.close();
-  return room.bytes({ epoch: 2, index: 0 });
-}
-
-async function readSegment(bytes: Uint8Array, name: string, reader = vault("reading")): Promise<unknown> {
-  const history = await readHistory({ task: createSegmentsTask(new Map([[name, bytes]])), vault: reader });
-  return { texts: textsOf(history).map((text) => text.slice(0, 12)), damage: history.damage, lost: history.lost };
-}
-
-const SNAPSHOT = "checkpoint_phase1_20240101T000001000Z_00000001.json";
-
-async function makeSnapshot(): Promise<Uint8Array> {
-  const store = await openTask();
-  const state = createTaskState();
-  addSteps(state, 2);
-  const taken = capture(state, recordCheckpoint(state));
-  if (taken === undefined) throw new Error("there is no task");
-  const place = { position: { n: state.position, epoch: 1, index: 0, h: H }, prev: undefined };
-  const how = { store, vault: vault(), clock: new FakeClock(), breathe: () => Promise.resolve(), app: "0.0.0" };
-  // Not compressed: what gzip makes of it differs between versions of zlib.
-  await writeSnapshot(taken, place, { ...how, rawBytesMax: RAW_BYTES_MAX, level: 0 });
-  return onlyObject(store);
-}
-
-async function readSnapshot(bytes: Uint8Array, reader = vault("reading")): Promise<unknown> {
-  const header = /"seq":(\d+),.*"timestamp":"([^"]*)"/.exec(loadGolden("snapshot-1.0.json").toString("utf8"));
-  const time = (header?.[2] ?? "").replaceAll(/[-:.]/g, "");
-  const name = SNAPSHOT.replace(/_2024.*Z_/, `_${time}_`);
-  const store = await taskWith(name, bytes);
-  const source = createSnapshotSource({ store, vault: reader, rawBytesMax: RAW_BYTES_MAX });
-  const { state, seq, position } = await source.load(name);
-  return { seq, n: position.n, steps: [...state.steps.keys()], outputs: [...state.outputs.keys()] };
-}
-
-const VALUE = { text: "a large value, ".repeat(8) };
-const BLOB_REF = /"name":"([a-z2-7]{52})".*"raw":(\d+)/;
-
-async function makeBlob(): Promise<Uint8Array> {
-  const store = await openTask();
-  await createBlobShelf({ store, vault: vault() }).put(VALUE);
-  return onlyObject(store);
-}
-
-async function readBlob(bytes: Uint8Array, reader = vault("reading")): Promise<JsonValue> {
-  const [, name = "", raw] = BLOB_REF.exec(loadGolden("blob-1.0.bin.b64").toString("latin1")) ?? [];
-  const key = `blobs/${name.slice(0, 2)}/${name}.bin`;
-  const shelf = createBlobShelf({ store: await taskWith(key, bytes), vault: reader });
-  return shelf.get({ key, sizeBytes: Number(raw), digest: "" });
-}
 
 const SOURCES: readonly KeySourceSetting[] = [
   KEY_SOURCE,
@@ -217,15 +123,6 @@ const REQUEST = { kind: "pause", by: "ada", note: "tea" };
 const PIN = { kind: "pin", by: "ada", at: AT, note: "good" };
 const UNPIN = { kind: "unpin", by: "ada", at: AT };
 
-function control(name: string, key: string, body: JsonObject): GoldenFormat {
-  return {
-    name,
-    make: () => Promise.resolve(encodeControlFile(vault(), key, body)),
-    read: async (bytes, reader = vault("reading")) => decodeControlFile(reader, key, bytes),
-    tells: body,
-  };
-}
-
 const OWNER = {
   facts: { pid: 7, host: "ship", bootId: "boot", processStartedAt: "12", since: AT, epoch: 3 },
   counter: 4,
@@ -253,7 +150,7 @@ const place = (fileSystem: MemoryFileSystem) => ({
 const BUNDLE = { task: "t", workflowId: JOURNAL_TASK_ID, created: AT, app: "0.0.0", encrypted: true };
 
 async function* bundled(): AsyncGenerator<TaskFile> {
-  yield { segment: { epoch: 1, index: 0 }, bytes: await makeSegment(false) };
+  yield { segment: { epoch: 1, index: 0 }, bytes: await makeSegment() };
   yield { key: "keyring-1.json", bytes: await makeKeyring() };
 }
 
@@ -269,20 +166,20 @@ async function makeBundle(): Promise<Uint8Array> {
 export const FORMATS: readonly GoldenFormat[] = [
   {
     name: "segment-1.0.jsonl",
-    make: () => makeSegment(false),
+    make: () => makeSegment(),
     read: (bytes, reader) => readSegment(bytes, "1-0", reader),
     tells: { texts: ["note 1", "note 2", "long long lo"], damage: [], lost: [] },
   },
   {
     name: "whole-segment-1.0.jsonl",
-    make: () => makeSegment(true),
+    make: () => makeSegment({ isWhole: true }),
     read: (bytes, reader) => readSegment(bytes, "2-0", reader),
     tells: { texts: ["note 1", "note 2", "long long lo", "sealed again"], damage: [], lost: [] },
   },
   {
     name: "snapshot-1.0.json",
-    make: makeSnapshot,
-    read: readSnapshot,
+    make: () => makeSnapshot(),
+    read: (bytes, reader) => readSnapshot(bytes, reader),
     tells: {
       seq: 1,
       n: 6,
@@ -290,7 +187,7 @@ export const FORMATS: readonly GoldenFormat[] = [
       outputs: ["research/step1", "research/step2"],
     },
   },
-  { name: "blob-1.0.bin.b64", make: makeBlob, read: readBlob, tells: VALUE },
+  { name: "blob-1.0.bin.b64", make: () => makeBlob(), read: (bytes, reader) => readBlob(bytes, reader), tells: VALUE },
   {
     name: "keyring-1.0.json",
     make: makeKeyring,
@@ -387,4 +284,5 @@ export const FORMATS: readonly GoldenFormat[] = [
     },
     tells: { facts: BUNDLE, files: [{ epoch: 1, index: 0 }, "keyring-1.json"], carried: [["own.txt", "of a program"]] },
   },
+  ...VARIANTS,
 ];

@@ -10,11 +10,12 @@ import { createOtherKeyVault, createPlainVault, createTestVault, JOURNAL_TASK_ID
 import { noteTried } from "../../support/tried.js";
 import { OTHER_TASK_ID } from "../../support/vault-room.js";
 import { loadGolden } from "../formats/golden-files.js";
-import { FORMATS, type GoldenFormat } from "../formats/golden-formats.js";
+import { FORMATS } from "../formats/golden-formats.js";
+import type { GoldenFormat } from "../formats/golden-parts.js";
 
 const SHOWN_CHARS = 240;
 /** Those that are read with the task's key; keyrings have tests of their own for every wrong key. */
-const SEALED = /^(?:segment|whole-segment|snapshot|blob|audit-[1c]|answer|request|pin|bundle)/;
+const SEALED = /^(?:segment|whole-segment|snapshot|blob|audit-[1c]|answer-1|request|pin|unpin|bundle)/;
 
 interface Wrong {
   readonly what: string;
