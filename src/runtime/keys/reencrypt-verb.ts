@@ -31,6 +31,8 @@ import type { Services } from "../services.js";
 import { levelOf } from "../run/task-session.js";
 
 const VERB = "keys rotate";
+/** Removed after one look. */
+const KEYS_AT_ONCE = 200;
 
 export interface ReencryptOptions {
   readonly dropAbsent?: boolean;
@@ -183,9 +185,10 @@ class Reencryption {
     const values = (await task.list("blobs/")).map(({ key }) => key).filter((key) => !blobs.has(key));
     const quarantined = (await task.list("quarantine/")).map(({ key }) => key);
     const taken = await listTakenAnswers(task, this.#begun.standing);
-    for (const key of [...files, ...values, ...quarantined, ...taken]) {
+    const going = [...files, ...values, ...quarantined, ...taken];
+    for (let at = 0; at < going.length; at += KEYS_AT_ONCE) {
       await this.#confirm();
-      await task.remove(key);
+      await task.remove(...going.slice(at, at + KEYS_AT_ONCE));
     }
     const counts = { segments: old.length, snapshots: files.length, blobs: values.length };
     return { ...counts, quarantined: quarantined.length, control: taken.length };

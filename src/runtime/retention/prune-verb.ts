@@ -278,6 +278,9 @@ async function removePlanned(services: Services, { request, plan, care }: Remova
   if (before > 1) await removeHistory(services, { opened, before, blobs, confirm: () => journal.confirm() }, cut);
 }
 
+/** Removed after one look, so that each line of the log is not long after its removal. */
+const BLOBS_AT_ONCE = 200;
+
 interface HistoryRemoval {
   readonly opened: OpenedTask;
   readonly before: number;
@@ -298,10 +301,12 @@ async function removeHistory(
     await task.removeSegment({ epoch, index });
     log.info(`removed segment ${epoch}-${index} of ${task.name} (${sizeBytes} bytes): records before ${before}`);
   }
-  for (const { key, sizeBytes } of blobs) {
+  for (let at = 0; at < blobs.length; at += BLOBS_AT_ONCE) {
+    const some = blobs.slice(at, at + BLOBS_AT_ONCE);
     await confirm();
-    await task.remove(key);
-    log.info(`removed ${key} of ${task.name} (${sizeBytes} bytes): nothing that stays names it`);
+    await task.remove(...some.map(({ key }) => key));
+    for (const { key, sizeBytes } of some)
+      log.info(`removed ${key} of ${task.name} (${sizeBytes} bytes): nothing that stays names it`);
   }
 }
 
