@@ -133,7 +133,12 @@ function createStoreParts(given: Pick<Services, "environment" | "fileSystem" | "
     ...ports,
     platform: environment.platform,
     userId: process.getuid?.(),
-    machine: { host: environment.host, bootId: readBootId() },
+    machine: {
+      host: environment.host,
+      bootId: readBootId(),
+      // Seldom asked, and not loaded until then.
+      hasEnded: async (owner) => (await import("./owner-end.js")).hasOwnerEnded(owner),
+    },
     workingFolder: environment.workingFolder,
   };
 }

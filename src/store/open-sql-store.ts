@@ -111,7 +111,7 @@ export function openPostgresStore(address: string, parts: OpenStoreParts): SqlSt
     deliverablesRoot: resolve(parts.workingFolder, DELIVERABLES_FOLDER),
     ownerPlace: (task, database) => {
       assert(database instanceof PostgresDatabase, "the store opened another database");
-      return createPostgresOwner({ database, prefix: tablePrefix, task, random: parts.random });
+      return createPostgresOwner({ database, prefix: tablePrefix, task, random: parts.random, machine: parts.machine });
     },
     parts,
   });

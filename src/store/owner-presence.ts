@@ -7,8 +7,9 @@
  * asked whether its owner lives; when its name lasts does not matter. The socket that the record names is there as long as the record: it is made before and removed
  * after, so a process that dies in between is seen to be gone, and nobody has to wait or to be asked.
  *
- * alive: the socket was answered. gone: it refused on the kernel the owner ran on, or the owner's machine has booted
- * since. unclear: neither; the counter is then watched by recovery. none: there is no record.
+ * alive: the socket was answered. gone: it refused on the kernel the owner ran on, the owner's machine has booted since, or
+ * this kernel says that its process has ended. unclear: none of these; the counter is then watched by recovery. none: there is
+ * no record.
  * Source: DESIGN section 7, "Ownership"; STORAGE section 1.7.
  */
 import { join } from "node:path";
@@ -24,10 +25,12 @@ import {
   type OwnerRecord,
   parseOwnerName,
   parseSocketName,
+  settleOwner,
 } from "./owner-record.js";
 import type { PresencePort } from "./presence-port.js";
 import { isAbsent, readWhole, type SafeFolders, writeWhole } from "./safe-folders.js";
 import { withStoreErrors } from "./store-failure.js";
+import type { Machine } from "./store-parts.js";
 import { createTempName } from "./temp-name.js";
 
 const SOCKET_RANDOM_BYTES = 8;
@@ -37,7 +40,7 @@ export interface OwnerPresenceParts {
   readonly folders: SafeFolders;
   readonly random: RandomSource;
   readonly folder: string;
-  readonly machine?: { readonly host: string; readonly bootId: string } | undefined;
+  readonly machine?: Machine | undefined;
   readonly presence?: PresencePort | undefined;
 }
 
@@ -72,6 +75,10 @@ export class OwnerPresence {
   }
 
   async ownerState(): Promise<OwnerState> {
+    return settleOwner(await this.#look(), this.#parts.machine);
+  }
+
+  async #look(): Promise<OwnerState> {
     const { folder } = this.#parts;
     const text = await withStoreErrors({ action: "reading the owner in", path: folder }, () => this.#readNewest());
     if (text === undefined) return { state: "none" };

@@ -1,6 +1,7 @@
 /** What a file `owner-<epoch>` says: who runs a task, where to knock, and a counter that grows while the owner lives. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import type { OwnerFacts } from "./contract.js";
+import type { OwnerFacts, OwnerState } from "./contract.js";
+import type { Machine } from "./store-parts.js";
 
 export const OWNER_BYTES_MAX = 16 * 1024;
 
@@ -59,6 +60,13 @@ export function parseOwnerName(name: string): number | undefined {
 export function parseSocketName(name: string): number | undefined {
   const epoch = /^owner-(\d{8})-[0-9a-f]{16}\.sock$/.exec(name)?.[1];
   return epoch === undefined ? undefined : Number(epoch);
+}
+
+/** What was found, and `gone` instead of `unclear` where the owner's process has provably ended on this machine. */
+export async function settleOwner(found: OwnerState, machine: Machine | undefined): Promise<OwnerState> {
+  const { state, owner } = found;
+  if (state !== "unclear" || owner === undefined) return found;
+  return (await machine?.hasEnded?.(owner)) === true ? { ...found, state: "gone" } : found;
 }
 
 function parseObject(text: string): JsonObject | undefined {

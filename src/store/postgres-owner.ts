@@ -4,14 +4,16 @@
  * owner that announces itself late neither hides its successor nor takes its row with it.
  *
  * alive: some session holds the lock that the row names. gone: none does, and the server is the one that gave it, so the
- * owner's connection has ended. unclear: the server was started again since, so every lock is lost; the counter is then
- * watched. A hint and never a lock of the task: the epoch decides. No reserve is kept: the disk is the server's affair.
+ * owner's connection has ended; or its process has, on this machine. unclear: the server was started again since, so every
+ * lock is lost; the counter is then watched. A hint and never a lock of the task: the epoch decides. No reserve is kept: the disk is the server's affair.
  */
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
 import type { OwnerFacts, OwnerState } from "./contract.js";
 import type { OwnerPlace, TaskRow } from "./owner-place.js";
+import { settleOwner } from "./owner-record.js";
 import type { PostgresDatabase } from "./postgres-database.js";
+import type { Machine } from "./store-parts.js";
 
 /** Positive, so that it is the same number in `pg_locks`. */
 const LOCK_BITS = 62n;
@@ -25,9 +27,10 @@ export interface PostgresOwnerParts {
   readonly prefix: string;
   readonly task: TaskRow;
   readonly random: RandomSource;
+  readonly machine?: Machine | undefined;
 }
 
-export function createPostgresOwner({ database, prefix, task, random }: PostgresOwnerParts): OwnerPlace {
+export function createPostgresOwner({ database, prefix, task, random, machine }: PostgresOwnerParts): OwnerPlace {
   const { query, session } = database;
   const table = `${prefix}owners`;
   return {
@@ -60,7 +63,8 @@ export function createPostgresOwner({ database, prefix, task, random }: Postgres
       const owner = decodeFacts(String(row["facts"]));
       const state: OwnerState["state"] =
         row["held"] === true ? "alive" : row["same"] === true && owner !== undefined ? "gone" : "unclear";
-      return { state, counter: Number(row["counter"]), ...(owner === undefined ? {} : { owner }) };
+      const found = { state, counter: Number(row["counter"]), ...(owner === undefined ? {} : { owner }) };
+      return settleOwner(found, machine);
     },
     releaseReserve: async () => false,
     ensureReserve: async () => false,

@@ -2,6 +2,7 @@
 import type { Clock } from "../base/clock.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { RandomSource } from "../base/random.js";
+import type { OwnerFacts } from "./contract.js";
 import type { PresencePort } from "./presence-port.js";
 
 export interface Watched {
@@ -14,6 +15,13 @@ export interface Watched {
 /** Calls back when something under the prefix may have changed; the answer stops it. A hint, never relied upon. */
 export type FolderWatcher = (watched: Watched, onChange: () => void) => () => void;
 
+export interface Machine {
+  readonly host: string;
+  readonly bootId: string;
+  /** Whether the process that the facts name has provably ended; false also where that cannot be told. */
+  readonly hasEnded?: (owner: OwnerFacts) => Promise<boolean>;
+}
+
 export interface StoreParts {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
@@ -22,7 +30,7 @@ export interface StoreParts {
   /** Whom all files must belong to; undefined where the platform has no user ids. */
   readonly userId?: number | undefined;
   /** This machine, as owners name theirs; without it only an owner's own answer counts. */
-  readonly machine?: { readonly host: string; readonly bootId: string } | undefined;
+  readonly machine?: Machine | undefined;
   /** Without it no socket is made or asked, and a recorded owner is `unclear`. */
   readonly presence?: PresencePort | undefined;
   readonly watchFolder?: FolderWatcher | undefined;

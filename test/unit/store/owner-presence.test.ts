@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { OwnerFacts, OwnerState, TaskStore } from "../../../src/store/contract.js";
 import type { KnockResult, PresencePort } from "../../../src/store/presence-port.js";
+import type { Machine } from "../../../src/store/store-parts.js";
 import { createSocketPresence } from "../../../src/store/socket-presence.js";
 import { FACTS } from "../../conformance/store-case.js";
 import { FakeClock, flushReactions } from "../../support/fake-clock.js";
@@ -38,7 +39,7 @@ function modelTask(fileSystem: ModelFileSystem, verb: "task" | "createTask"): Pr
   return createModelStore(fileSystem, { parts: { presence: modelled, random } })[verb]("task");
 }
 
-async function stateSeen(knock: KnockResult, machine?: { host: string; bootId: string }): Promise<OwnerState> {
+async function stateSeen(knock: KnockResult, machine?: Machine): Promise<OwnerState> {
   const fileSystem = new ModelFileSystem();
   const store = createModelStore(fileSystem, { parts: { presence: fixedPresence(knock), machine } });
   const task = await store.createTask("task");
@@ -53,6 +54,17 @@ describe("ownerState", () => {
       owner: FACTS,
       counter: 1,
     });
+  });
+
+  it("is gone behind a door that cannot be reached where its own machine says that its process has ended", async () => {
+    for (const [hasEnded, state] of [
+      [true, "gone"],
+      [false, "unclear"],
+    ] as const)
+      expect(await stateSeen({ kind: "unreachable" }, { ...HERE, hasEnded: async () => hasEnded })).toMatchObject({
+        state,
+        owner: FACTS,
+      });
   });
 
   it("is gone when the door refuses on the kernel that the owner ran on", async () => {

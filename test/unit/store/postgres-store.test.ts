@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { createServer, connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { CachedStore } from "../../../src/store/cached-store.js";
-import { openStore } from "../../../src/store/open-store.js";
+import { openStore, type OpenStoreParts } from "../../../src/store/open-store.js";
 import { errorCodeOf, messageOf } from "../../../src/base/errors.js";
 import { LIMITS } from "../../../src/base/limits.js";
 import { openPostgres } from "../../../src/store/postgres-database.js";
-import type { Store, TaskStore } from "../../../src/store/contract.js";
+import type { OwnerFacts, Store, TaskStore } from "../../../src/store/contract.js";
 import { FACTS } from "../../conformance/store-case.js";
 import { HandCache } from "../../support/hand-cache.js";
 import { PostgresServer, WITHOUT_POSTGRES } from "../../support/postgres-server.js";
@@ -66,11 +66,9 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
   });
   afterAll(() => server.remove());
 
-  function open(url = server.url, prefix = `p${(count += 1)}_`): { store: Store; prefix: string } {
-    const store = openStore(
-      `${url}?table_prefix=${prefix}`,
-      createStoreParts("/work", `${prefix} ${randomBytes(4).toString("hex")}`),
-    );
+  function open(url = server.url, prefix = `p${(count += 1)}_`, parts: Partial<OpenStoreParts> = {}) {
+    const usual = createStoreParts("/work", `${prefix} ${randomBytes(4).toString("hex")}`);
+    const store = openStore(`${url}?table_prefix=${prefix}`, { ...usual, ...parts });
     onTestFinished(() => store.close());
     return { store, prefix };
   }
@@ -219,14 +217,20 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
     const epoch = await task.claim();
     const segment = await task.openSegment(epoch, Buffer.from("h"));
     await segment.append([Buffer.from("acknowledged")]);
-    const crashed = await open(own.url, prefix).store.task("task");
-    await crashed?.announce(FACTS);
+    const { store: crashed } = open(own.url, prefix);
+    await (await crashed.task("task"))?.announce(FACTS);
+    // Its connection ends, and what it announced stays.
+    await crashed.close();
     await own.kill();
     await expect(segment.append([Buffer.from("lost")])).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
     const [confirmed] = await Promise.all([task.confirm(epoch), own.start()]);
     expect(confirmed).toBe(true);
     expect(Buffer.from(await task.read(segment.id)).toString()).toBe("h\nacknowledged\n");
-    expect((await task.ownerState()).state).not.toBe("gone");
+    expect((await task.ownerState()).state).toBe("unclear");
+    // Unless the machine it ran on says so.
+    const machine = { host: "host-a", bootId: "boot-a", hasEnded: async ({ pid }: OwnerFacts) => pid === FACTS.pid };
+    const { store: local } = open(own.url, prefix, { machine });
+    expect(await (await local.task("task"))?.ownerState()).toMatchObject({ state: "gone", owner: FACTS });
     expect((await task.openSegment(epoch, Buffer.from("h2"))).id).toEqual({ epoch, index: 1 });
   });
 
