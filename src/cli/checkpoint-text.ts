@@ -12,11 +12,12 @@ import {
   textOf,
   type Colours,
 } from "./output.js";
+import type { CommandWriter } from "./next-command.js";
 
 const DECISIONS_MAX = 5;
 const INDENT = "  ";
 
-export function formatCheckpoint(view: JsonObject, colours: Colours): string {
+export function formatCheckpoint(view: JsonObject, colours: Colours, write: CommandWriter): string {
   const reference = `${textOf(view["task"])}:${textOf(view["seq"])}`;
   return [
     `${colours.bold(line(reference))}  ${colourStatus(colours, textOf(view["status"]))}: ${line(textOf(view["trigger"]))} in phase ${textOf(view["phase"])}`,
@@ -33,8 +34,8 @@ export function formatCheckpoint(view: JsonObject, colours: Colours): string {
     ),
     ...section("figures", formatFigures(view)),
     "",
-    `${INDENT}go on from here: splashdown fork ${quoteArgument(textOf(view["task"]))} --from ${textOf(view["seq"])}`,
-    `${INDENT}everything: splashdown checkpoints show ${quoteArgument(reference)} --json`,
+    `${INDENT}go on from here: ${write(`fork ${quoteArgument(textOf(view["task"]))} --from ${textOf(view["seq"])}`)}`,
+    `${INDENT}everything: ${write(`checkpoints show ${quoteArgument(reference)} --json`)}`,
   ].join("\n");
 }
 

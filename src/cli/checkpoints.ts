@@ -32,8 +32,8 @@ export function registerCheckpoints(program: Command, deps: CliDeps): void {
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (checkpoint: string, { task }: { task?: string }, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.checkpoints.show(withinTask(checkpoint, task)), (view) =>
-          formatCheckpoint(view, coloursOf(deps.streams)),
+        print(await splashdown.checkpoints.show(withinTask(checkpoint, task)), (view, write) =>
+          formatCheckpoint(view, coloursOf(deps.streams), write),
         );
       });
     });

@@ -1,8 +1,8 @@
 /** Verbs that remove show their plan first; a person is asked in the terminal, and without one `--yes` is needed. */
 import type { Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
-import type { CliDeps } from "./deps.js";
-import { describeStatuses } from "./verb.js";
+import { repeatFlags } from "./next-command.js";
+import { describeStatuses, type VerbContext } from "./verb.js";
 
 export interface RemovalFlags {
   readonly dryRun?: boolean;
@@ -22,13 +22,13 @@ export function dryRunOf({ dryRun }: RemovalFlags): { dryRun?: boolean } {
 
 /** Shows the plan on stderr; then `--yes`, the person in the terminal, or a refusal. */
 export function confirmIn<Plan>(
-  { streams }: CliDeps,
+  { deps: { streams }, options }: Pick<VerbContext, "deps" | "options">,
   { yes }: RemovalFlags,
   format: (plan: Plan) => string,
 ): (plan: Plan) => Promise<boolean> {
   return async (plan) => {
     if (yes === true) return true;
-    streams.error(`${format(plan)}\n`);
+    streams.error(`${repeatFlags(format(plan), options)}\n`);
     if (!streams.interactive) {
       throw new SplashdownError(
         "USAGE_INVALID",

@@ -14,11 +14,11 @@ import { join } from "node:path";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { errnoOf } from "../base/errors.js";
 import { quoteArgument } from "../base/shell-text.js";
-import { hidePassword } from "../base/store-address.js";
 import type { Splashdown } from "../runtime/contract.js";
 import { readEnvironment } from "../runtime/environment.js";
 import { systemClock } from "../runtime/system-clock.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
+import { createCommandWriter } from "./next-command.js";
 import { formatView } from "./output.js";
 
 /** What the child tells the parent over the channel. */
@@ -177,11 +177,8 @@ interface Detached {
 }
 
 function describeDetached({ task, pid, log }: Detached, options: GlobalOptions): DetachedView {
-  const place = [
-    ...(options.store === undefined ? [] : ["--store", hidePassword(options.store)]),
-    ...(options.config === undefined ? [] : ["--config", options.config]),
-  ];
-  const command = (...words: string[]): string => ["splashdown", ...place, ...words].map(quoteArgument).join(" ");
+  const write = createCommandWriter(options);
+  const command = (...words: string[]): string => write(words.map(quoteArgument).join(" "));
   return {
     task,
     pid,

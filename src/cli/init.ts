@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { errnoOf, messageOf, SplashdownError } from "../base/errors.js";
 import { quoteArgument } from "../base/shell-text.js";
+import { repeatFlagsIn } from "./next-command.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { formatView } from "./output.js";
 import { describeStatuses } from "./verb.js";
@@ -38,8 +39,8 @@ export function registerInit(program: Command, deps: CliDeps): void {
     )
     .action(async (folder: string, _flags: object, command: Command) => {
       const view = await writeSample(folder);
-      const { json } = command.optsWithGlobals<GlobalOptions>();
-      deps.streams.out(formatView(view, json === true ? "json" : formatInit));
+      const options = command.optsWithGlobals<GlobalOptions>();
+      deps.streams.out(formatView(repeatFlagsIn(view, options), options.json === true ? "json" : formatInit));
     });
 }
 

@@ -105,12 +105,13 @@ function reportError(error: unknown, streams: Streams, options: GlobalOptions): 
   const known = error instanceof SplashdownError ? error : undefined;
   const code = errorCodeOf(error) ?? "INTERNAL";
   const hint = known === undefined ? "" : repeatFlags(known.hint, options);
+  const message = repeatFlags(messageOf(error), options);
   const text =
     options.json === true
       ? JSON.stringify({
-          error: known === undefined ? { code, message: messageOf(error) } : { ...known.toJSON(), hint },
+          error: known === undefined ? { code, message } : { ...known.toJSON(), message, hint },
         })
-      : describeError(messageOf(error), code, hint);
+      : describeError(message, code, hint);
   streams.error(`${cleanForTerminal(text)}\n`);
   if (options.debug === true || code === "INTERNAL") showStack(error, streams);
   return known?.exitStatus ?? EXIT_STATUS.unexpected;

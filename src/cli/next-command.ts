@@ -1,12 +1,41 @@
-/** The command to type next works as it is printed: it names the store and the settings that this one was given. */
+/**
+ * The commands that are shown to people work as they are printed: each names the store and the settings that this one was
+ * given. The rooms below write `splashdown VERB …`; here, and nowhere else, the flags are added.
+ *
+ * What goes to stderr is completed as text (`repeatFlags`); of an answer only the fields that hold commands for people are
+ * (`repeatFlagsIn`), never what a task gave or was given.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { quoteArgument } from "../base/shell-text.js";
 import { hidePassword } from "../base/store-address.js";
 import type { GlobalOptions } from "./deps.js";
 
-/** But for what names a store itself, a help, and the import of a bundle, which is done elsewhere. */
-const COMMAND = /^splashdown (?!--store |checkpoints import |.* --store |.* --help$)/gm;
+/** Every verb, so that a sentence about the program is no command. */
+export const VERBS = [
+  ...([
+    "run",
+    "resume",
+    "recover",
+    "fork",
+    "list",
+    "show",
+    "events",
+    "answer",
+    "guide",
+    "checkpoint",
+    "pause",
+  ] as const),
+  ...(["stop", "checkpoints", "debug", "keys", "validate", "doctor", "config", "audit", "graph", "init"] as const),
+  ...(["metrics", "mcp", "store", "completion"] as const),
+];
 
-/** Shape: one command a line, any other text as it is. An address with a password is shown nowhere, so not here either. */
+/** But for what names a store itself, a help, and the import of a bundle, which is done elsewhere. */
+const COMMAND = new RegExp(
+  `(?<![\\w./-])splashdown (?=(?:${VERBS.join("|")})(?![\\w-]))(?!checkpoints import |.* --store |(?:\\S+ ){1,2}--help)`,
+  "g",
+);
+
+/** Shape: the text with its commands complete. An address with a password is shown nowhere, so not here either. */
 export function repeatFlags(text: string, { store, config }: GlobalOptions): string {
   const flags = [
     ...(store === undefined || hidePassword(store) !== store ? [] : ["--store", quoteArgument(store)]),
@@ -15,8 +44,34 @@ export function repeatFlags(text: string, { store, config }: GlobalOptions): str
   return flags.length === 0 ? text : text.replace(COMMAND, () => `splashdown ${flags.join(" ")} `);
 }
 
-/** The same for a view that says what to do next. */
+/** Writes the command of these words. */
+export type CommandWriter = (words: string) => string;
+
+export function createCommandWriter(options: GlobalOptions): CommandWriter {
+  return (words) => repeatFlags(`splashdown ${words}`, options);
+}
+
+/** Fields of views that say what to do, in whole or in part. */
+const TELLING: ReadonlySet<string> = new Set(["next", "command", "hint", "why", "notices"]);
+/** And the text of a check. */
+const isTelling = (view: JsonObject, key: string): boolean =>
+  TELLING.has(key) || (key === "text" && typeof view["ok"] === "boolean");
+/** Below them stands what a task gave or was given, and what its workflow says. */
+const OTHERS_WORDS: ReadonlySet<string> = new Set(["output", "inputs", "event", "items", "metadata", "decisions"]);
+
+/** A view with its commands complete; the very same one where nothing is to be added. */
 export function repeatFlagsIn<T>(view: T, options: GlobalOptions): T {
-  if (typeof view !== "object" || view === null || !("next" in view) || typeof view.next !== "string") return view;
-  return { ...view, next: repeatFlags(view.next, options) };
+  if (options.store === undefined && options.config === undefined) return view;
+  return complete(view as JsonValue, false, options) as T;
+}
+
+function complete(value: JsonValue, tells: boolean, options: GlobalOptions): JsonValue {
+  if (typeof value === "string") return tells ? repeatFlags(value, options) : value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => complete(item, tells, options));
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([key, item]) => [
+    key,
+    item === undefined || OTHERS_WORDS.has(key) ? item : complete(item, isTelling(value, key), options),
+  ]);
+  return Object.fromEntries(entries) as JsonValue;
 }

@@ -6,6 +6,7 @@ import { CHECKPOINT, CHECKPOINT_TASK, collectTexts, requireNamed, withinTask } f
 import { cleanForTerminal } from "./output.js";
 import { watchProgress } from "./progress.js";
 import { RUN_STATUSES } from "./run.js";
+import type { CommandWriter } from "./next-command.js";
 import { formatRun } from "./run-text.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
@@ -36,18 +37,18 @@ export function registerReplay(group: Command, deps: CliDeps): void {
         const view = await splashdown.debug
           .replay(withinTask(checkpoint, task), { ...flags, ...answers, signal: deps.signal })
           .finally(() => progress?.stop());
-        print(view, (replay) => formatReplay(replay, deps.streams));
+        print(view, (replay, write) => formatReplay(replay, deps.streams, write));
         if (view.live !== undefined) deps.exit(view.live.result.exit_status);
       });
     });
 }
 
-function formatReplay(view: ReplayView, streams: Streams): string {
+function formatReplay(view: ReplayView, streams: Streams, write: CommandWriter): string {
   if (view.live !== undefined) {
     const { fork, result } = view.live;
     return [
       `forked ${cleanForTerminal(fork.task)} from checkpoint ${fork.from.seq} of ${cleanForTerminal(view.task)}`,
-      formatRun(result, streams),
+      formatRun(result, streams, write),
     ].join("\n");
   }
   const story = view.story.map(

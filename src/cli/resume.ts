@@ -92,7 +92,7 @@ async function runResume(
       };
       const view = await splashdown.resume({ ...request, onPlan }).finally(() => progress.stop());
       if (isPlan(view)) return print(view, formatPlan);
-      print(view, (run) => formatRun(run, deps.streams));
+      print(view, (run, write) => formatRun(run, deps.streams, write));
       deps.exit(view.exit_status);
     },
     ask,

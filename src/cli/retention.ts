@@ -39,8 +39,8 @@ export function registerRetention(group: Command, deps: CliDeps): void {
       .option("--history", "shorten the journal as well; says which checkpoints become unreachable"),
   ).action((task: string | undefined, flags: PruneFlags, command: Command) => {
     const { yes: _yes, ...options } = flags;
-    return withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-      const confirm = confirmIn(deps, flags, formatPrune);
+    return withSplashdown({ command, deps }, async ({ splashdown, print, ...context }) => {
+      const confirm = confirmIn(context, flags, formatPrune);
       print(
         await splashdown.checkpoints.prune({ ...options, ...(task === undefined ? {} : { task }), confirm }),
         formatPrune,
@@ -54,8 +54,8 @@ export function registerRetention(group: Command, deps: CliDeps): void {
       .description("remove all snapshot files of a task but pinned ones; of an unfinished task two stay")
       .argument("<task>", "task name, id or workflow name"),
   ).action((task: string, flags: RemovalFlags, command: Command) =>
-    withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-      const confirm = confirmIn(deps, flags, formatPrune);
+    withSplashdown({ command, deps }, async ({ splashdown, print, ...context }) => {
+      const confirm = confirmIn(context, flags, formatPrune);
       print(await splashdown.checkpoints.clear(task, { ...dryRunOf(flags), confirm }), formatPrune);
     }),
   );

@@ -1,7 +1,9 @@
 /** The text of a run's end and of a resume plan. */
 import { formatCount } from "../base/plain-text.js";
+import { quoteArgument } from "../base/shell-text.js";
 import type { PlanView, QuestionView, RunView } from "../runtime/contract.js";
 import type { Streams } from "./deps.js";
+import type { CommandWriter } from "./next-command.js";
 import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize, textOf } from "./output.js";
 
 const HOW: Readonly<Record<RunView["how"], string>> = {
@@ -11,14 +13,14 @@ const HOW: Readonly<Record<RunView["how"], string>> = {
   finished_before: " (nothing ran)",
 };
 
-export function formatRun(view: RunView, streams: Streams): string {
+export function formatRun(view: RunView, streams: Streams, write: CommandWriter): string {
   const colours = coloursOf(streams);
   const { steps, metrics } = view;
   const lines = [
     `${colourStatus(colours, view.status)}  ${colours.bold(cleanForTerminal(view.task))}${HOW[view.how]}: ${cleanForTerminal(view.reason)}`,
     `  steps ${steps.done} done${countOf(steps.failed, "failed")}${countOf(steps.skipped, "skipped")}${countOf(steps.open, "open")}, ${formatDuration(metrics.elapsed_time)}`,
     ...formatCost(view),
-    ...formatOutput(view),
+    ...formatOutput(view, write),
     ...view.deliverables.map((file) => `  ${view.folder}/${file.file}  ${formatSize(file.size)}, written in the clear`),
     ...view.questions.flatMap((question) => formatQuestion(question)),
     ...view.notices.map((notice) => `  ${cleanForTerminal(notice)}`),
@@ -45,12 +47,12 @@ function formatCost({ metrics }: RunView): string[] {
   ];
 }
 
-function formatOutput(view: RunView): string[] {
+function formatOutput(view: RunView, write: CommandWriter): string[] {
   if (view.output === undefined || view.output === null) return [];
   const text = typeof view.output === "string" ? view.output : JSON.stringify(view.output, undefined, 2);
   const clean = cleanForTerminal(text);
-  const cut =
-    clean.length > 2000 ? `${clean.slice(0, 2000)}\n… (splashdown show ${view.task} --json has all of it)` : clean;
+  const whole = write(`show ${quoteArgument(view.task)} --json`);
+  const cut = clean.length > 2000 ? `${clean.slice(0, 2000)}\n… (${whole} has all of it)` : clean;
   return cut.split("\n").map((line) => `  ${line}`);
 }
 

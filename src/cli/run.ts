@@ -8,6 +8,7 @@ import { announceFirst, CHILD_FLAG, runDetached } from "./detach.js";
 import { collectPairs, collectTexts, parseOnUnknown, readInputsFile, requireNamed } from "./flags.js";
 import { cleanForTerminal } from "./output.js";
 import { watchProgress } from "./progress.js";
+import { createCommandWriter, repeatFlagsIn } from "./next-command.js";
 import { formatRun } from "./run-text.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
@@ -153,8 +154,10 @@ async function runRun(
         })
         .finally(() => progress.stop());
       if (flags.detachedChild === true)
-        deps.streams.error(`${formatRun({ ...view, output: undefined }, deps.streams)}\n`);
-      print(view, (run) => formatRun(run, deps.streams));
+        deps.streams.error(
+          `${formatRun(repeatFlagsIn({ ...view, output: undefined }, options), deps.streams, createCommandWriter(options))}\n`,
+        );
+      print(view, (run, write) => formatRun(run, deps.streams, write));
       deps.exit(view.exit_status);
     },
     ask,

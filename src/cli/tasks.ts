@@ -4,6 +4,8 @@ import type { Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { EventView, StepView, TaskSummaryView, TaskView } from "../runtime/contract.js";
 import { statusOfSignal, type CliDeps, type Streams } from "./deps.js";
+import { quoteArgument } from "../base/shell-text.js";
+import type { CommandWriter } from "./next-command.js";
 import { formatQuestion } from "./run-text.js";
 import {
   cleanForTerminal,
@@ -40,7 +42,7 @@ export function registerTasks(program: Command, deps: CliDeps): void {
       if (flags.confidence === true) return showConfidence(task, { command, deps });
       if (flags.timeline === true || flags.svg !== undefined) return showTimeline(task, flags, { command, deps });
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.show(task), (view) => formatTask(view, deps.streams));
+        print(await splashdown.show(task), (view, write) => formatTask(view, deps.streams, write));
       });
     });
   program
@@ -105,8 +107,8 @@ function formatEvent(event: EventView): string {
   return `${String(event.n).padStart(6)}  ${event.at}  ${event.type.padEnd(20)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`;
 }
 
-function formatList(tasks: readonly TaskSummaryView[]): string {
-  if (tasks.length === 0) return "no tasks yet; start one with: splashdown run <file>";
+function formatList(tasks: readonly TaskSummaryView[], write: CommandWriter): string {
+  if (tasks.length === 0) return `no tasks yet; start one with: ${write("run <file>")}`;
   const rows = tasks.map((task) => [
     task.task,
     task.status,
@@ -115,15 +117,15 @@ function formatList(tasks: readonly TaskSummaryView[]): string {
     task.steps_done === undefined ? "" : String(task.steps_done),
     task.last_event_at ?? "",
     formatSize(task.size),
-    task.problem === undefined ? describeNeed(task) : `${task.problem.code}: ${task.problem.message}`,
+    task.problem === undefined ? describeNeed(task, write) : `${task.problem.code}: ${task.problem.message}`,
   ]);
   return formatTable(["TASK", "STATUS", "WORKFLOW", "PHASE", "STEPS", "LAST EVENT", "SIZE", ""], rows);
 }
 
-function describeNeed(task: TaskSummaryView): string {
+function describeNeed(task: TaskSummaryView, write: CommandWriter): string {
   const { open_questions: open = 0 } = task;
   if (open > 0) return describeOpen(open, task.waits_for);
-  if (task.status === "waiting") return `answered; splashdown resume ${task.task}`;
+  if (task.status === "waiting") return `answered; ${write(`resume ${quoteArgument(task.task)}`)}`;
   return task.resume_at === undefined ? "" : `goes on at ${task.resume_at}`;
 }
 
@@ -136,7 +138,7 @@ function describeOpen(count: number, oldest: TaskSummaryView["waits_for"]): stri
   return `${many}: ${oldest.question}: ${text.length > ASKED_CHARS ? `${text.slice(0, ASKED_CHARS)}…` : text}`;
 }
 
-function formatTask(view: TaskView, streams: Streams): string {
+function formatTask(view: TaskView, streams: Streams, write: CommandWriter): string {
   const colours = coloursOf(streams);
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ["", colours.bold(title), ...lines];
@@ -201,7 +203,7 @@ function formatTask(view: TaskView, streams: Streams): string {
     ...section("not understood", view.unread.map(indent)),
     ...section("damage", view.damage.map(indent)),
     "",
-    indent(`${formatCount(view.checkpoints, "checkpoint")}: splashdown checkpoints list ${view.task}`),
+    indent(`${formatCount(view.checkpoints, "checkpoint")}: ${write(`checkpoints list ${quoteArgument(view.task)}`)}`),
     ...(view.next === undefined ? [] : [indent(`go on with: ${view.next}`)]),
   ].join("\n");
 }

@@ -32,8 +32,8 @@ export function registerTrash(group: Command, deps: CliDeps): void {
       .description("move whole tasks to the trash, whatever their status; deliverables stay")
       .argument("<tasks...>", "task names, ids or workflow names"),
   ).action((tasks: string[], flags: RemovalFlags, command: Command) =>
-    withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-      const confirm = confirmIn(deps, flags, formatTrash);
+    withSplashdown({ command, deps }, async ({ splashdown, print, ...context }) => {
+      const confirm = confirmIn(context, flags, formatTrash);
       print(await splashdown.store.remove(tasks, { ...dryRunOf(flags), confirm }), formatTrash);
     }),
   );
@@ -54,8 +54,8 @@ export function registerTrash(group: Command, deps: CliDeps): void {
       .description("remove tasks in the trash for good")
       .argument("[tasks...]", "task names; all that is in the trash without"),
   ).action((tasks: string[], flags: RemovalFlags, command: Command) =>
-    withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-      const confirm = confirmIn(deps, flags, formatTrash);
+    withSplashdown({ command, deps }, async ({ splashdown, print, ...context }) => {
+      const confirm = confirmIn(context, flags, formatTrash);
       print(await splashdown.store.purge(tasks, { ...dryRunOf(flags), confirm }), formatTrash);
     }),
   );

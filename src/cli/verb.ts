@@ -5,7 +5,7 @@ import type { OpenOptions } from "../runtime/open.js";
 import type { Splashdown } from "../runtime/contract.js";
 import { askPassphraseOn } from "./ask-passphrase.js";
 import type { CliDeps, GlobalOptions, Streams } from "./deps.js";
-import { repeatFlagsIn } from "./next-command.js";
+import { createCommandWriter, repeatFlags, repeatFlagsIn, type CommandWriter } from "./next-command.js";
 import { cleanForTerminal, coloursOf, formatView } from "./output.js";
 
 export interface VerbContext {
@@ -14,8 +14,8 @@ export interface VerbContext {
   readonly deps: CliDeps;
   /** Says things to people on stderr, as the flags have it. */
   readonly log: Log;
-  /** Prints the answer: JSON with `--json`, else the text. */
-  readonly print: <T>(view: T, format: (view: T) => string) => void;
+  /** Prints the answer: JSON with `--json`, else the text; commands in it are complete. */
+  readonly print: <T>(view: T, format: (view: T, write: CommandWriter) => string) => void;
 }
 
 export interface VerbCall {
@@ -53,8 +53,11 @@ export async function withSplashdown<T>(
     ...more,
   });
   try {
-    const print: VerbContext["print"] = (view, format) =>
-      deps.streams.out(formatView(repeatFlagsIn(view, options), options.json === true ? "json" : format));
+    const write = createCommandWriter(options);
+    const print: VerbContext["print"] = (view, format) => {
+      const asText = (whole: typeof view): string => format(whole, write);
+      deps.streams.out(formatView(repeatFlagsIn(view, options), options.json === true ? "json" : asText));
+    };
     return await act({ splashdown, options, deps, log, print });
   } finally {
     await splashdown.close();
@@ -68,14 +71,16 @@ function createLog(streams: Streams, options: GlobalOptions): Log {
   };
   return {
     info: (message) => {
-      if (options.quiet !== true) say(message);
+      if (options.quiet !== true) say(repeatFlags(message, options));
     },
-    warn: (message) =>
+    warn: (text) => {
+      const message = repeatFlags(text, options);
       streams.error(
         options.json === true
           ? `${JSON.stringify({ warning: message })}\n`
           : `${colours.yellow("warning")} ${cleanForTerminal(message)}\n`,
-      ),
+      );
+    },
     debug: (message) => {
       if (options.debug === true) say(message);
     },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatCheckpoint } from "../../../src/cli/checkpoint-text.js";
+import { createCommandWriter } from "../../../src/cli/next-command.js";
 import { formatDifferences } from "../../../src/cli/diff-text.js";
 import { coloursOf } from "../../../src/cli/output.js";
 
@@ -87,9 +88,11 @@ const CHECKPOINT = {
   },
 };
 
+const write = createCommandWriter({ store: "file:x" });
+
 describe("formatCheckpoint", () => {
   it("shows what it is, phases, agents, the last decisions, open questions and figures", () => {
-    expect(formatCheckpoint(CHECKPOINT, plain)).toBe(
+    expect(formatCheckpoint(CHECKPOINT, plain, write)).toBe(
       [
         "t:3  in_progress: specialist_finished in phase 1",
         "  2024-01-02T14:35:22.123Z, checkpoint_phase1_20240102T143522123Z_00000003.json (3.8 KiB), pinned",
@@ -120,18 +123,18 @@ describe("formatCheckpoint", () => {
         "  steps 1 done, 0 failed, 0 skipped, 1 open",
         "  3 min 5 s of work, 42 calls, 18500 tokens, $0.0810 and 1 call of unknown price, memory up to 512.3 MiB",
         "",
-        "  go on from here: splashdown fork t --from 3",
-        "  everything: splashdown checkpoints show t:3 --json",
+        "  go on from here: splashdown --store file:x fork t --from 3",
+        "  everything: splashdown --store file:x checkpoints show t:3 --json",
       ].join("\n"),
     );
   });
 
   it("says of one without a file where it is, and leaves out what is not there", () => {
     const { file: _file, size: _size, pinned: _pinned, agents: _agents, note: _note, ...rest } = CHECKPOINT;
-    const text = formatCheckpoint({ ...rest, decisions: [], questions: [], phases: [] }, plain);
+    const text = formatCheckpoint({ ...rest, decisions: [], questions: [], phases: [] }, plain, write);
     expect(text).toContain("no file: record 9 of the journal");
     expect(text).not.toMatch(/agents|decisions|questions|phases|note/);
-    expect(formatCheckpoint({ ...rest, reachable: false }, plain)).toContain(
+    expect(formatCheckpoint({ ...rest, reachable: false }, plain, write)).toContain(
       "unreachable: the history before it was removed",
     );
   });
