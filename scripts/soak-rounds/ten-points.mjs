@@ -71,9 +71,19 @@ function judgeRefusal(ended) {
   return isWhole(told ?? {}) ? [] : [`${args.join(" ")} ended with ${code}: ${stdout}${stderr}`.slice(0, 500)];
 }
 
-/** An error, or the view of a task that ended otherwise than well. */
-function isWhole({ code, message, reason, hint, next }) {
+/** An error, the view of a task that ended otherwise than well, or of several things of which some did. */
+function isWhole({ code, message, reason, hint, next, tasks, checks }) {
+  if (tasks !== undefined) return tasks.every(isWholeTask);
+  if (checks !== undefined)
+    return checks.every(({ ok, text, hint: mend }) => ok || (text !== undefined && mend !== undefined));
   return code !== "INTERNAL" && (message ?? reason) !== undefined && (hint ?? next) !== undefined;
+}
+
+/** What `recover` says of one: why it failed, or how it ended. */
+function isWholeTask({ action, code, why, hint, result }) {
+  if (action === "failed") return isWhole({ code, message: why, hint });
+  const isWell = result === undefined || result.exit_status === 0 || !isRefusal({ code: result.exit_status });
+  return isWell || isWhole(result);
 }
 
 function viewOf(text) {

@@ -7,6 +7,9 @@ import { judgeRound } from "../../../scripts/soak-rounds/ten-points.mjs";
 const judge = judgeRound as (found: object) => string[];
 const LEDGER = ["item-a", "item-b", "item-c", "last"];
 
+/** A command that ended otherwise than well, and said so in its view. */
+const refusalOf = (view: object) => ({ args: [], code: 4, stdout: JSON.stringify(view), stderr: "" });
+
 /** What a round in which nothing was wrong found. */
 function findGood() {
   const folder = mkdtempSync(join(tmpdir(), "splashdown-points-"));
@@ -37,6 +40,11 @@ function findGood() {
     said: "",
     refusals: [
       { args: [], code: 11, stdout: "", stderr: '{"error":{"code":"OWNER_ALIVE","message":"alive","hint":"list"}}' },
+      refusalOf({
+        tasks: [{ action: "left" }, { action: "failed", code: "STORE_FAILED", why: "EIO", hint: "doctor" }],
+      }),
+      refusalOf({ tasks: [{ action: "taken_up", result: { exit_status: 4, reason: "EIO", next: "resume" } }] }),
+      refusalOf({ checks: [{ ok: true }, { ok: false, text: "EIO", hint: "doctor" }] }),
     ],
     unopened: [],
     untold: [],
@@ -60,6 +68,10 @@ const FAULTS: readonly [point: string, spoil: (good: Good) => object][] = [
   ["8", () => ({ exitStatus: 4 })],
   ["9", ({ file }) => (chmodSync(file, 0o644), {})],
   ["10", () => ({ refusals: [{ args: [], code: 1, stdout: "", stderr: "TypeError: x is undefined" }] })],
+  ["10", () => ({ refusals: [refusalOf({ tasks: [{ action: "failed", code: "STORE_FAILED", why: "EIO" }] })] })],
+  ["10", () => ({ refusals: [refusalOf({ tasks: [{ action: "failed", code: "INTERNAL", why: "x", hint: "y" }] })] })],
+  ["10", () => ({ refusals: [refusalOf({ tasks: [{ action: "taken_up", result: { exit_status: 4 } }] })] })],
+  ["10", () => ({ refusals: [refusalOf({ checks: [{ ok: false, text: "EIO" }] })] })],
 ];
 
 describe("the ten points", () => {
