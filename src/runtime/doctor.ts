@@ -34,6 +34,10 @@ export async function runDoctor(
   return { checks };
 }
 
+/** What errors of the store say to type: who reads this has typed it. */
+const SELF = "splashdown doctor";
+const MEND = "mend what it says, or name another place with --store";
+
 async function attempt(name: string, check: () => Promise<Omit<CheckView, "name">>): Promise<CheckView> {
   try {
     return { name, ...(await check()) };
@@ -42,7 +46,7 @@ async function attempt(name: string, check: () => Promise<Omit<CheckView, "name"
       name,
       ok: false,
       text: messageOf(error),
-      ...(error instanceof SplashdownError ? { hint: error.hint } : {}),
+      ...(error instanceof SplashdownError ? { hint: error.hint === SELF ? MEND : error.hint } : {}),
     };
   }
 }

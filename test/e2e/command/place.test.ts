@@ -142,6 +142,13 @@ describe("doctor", () => {
     expect(rotten.code).toBe(4);
     expectView("doctor", rotten.json());
     expect(rotten.json<{ checks: CheckView[] }>().checks.filter(({ ok }) => !ok)).toMatchObject([{ name: "t", file }]);
+
+    // To look again is no way to mend what was just seen.
+    const nowhere = await place.run(["doctor", "--store", "file:steps.yaml"]);
+    expect([nowhere.code, nowhere.stdout]).toEqual([
+      4,
+      expect.stringMatching(/^FAIL store: .*\n {5}→ mend what it says, or name another place with --store$/m),
+    ]);
   });
 });
 
