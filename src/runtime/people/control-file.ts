@@ -1,11 +1,13 @@
 /**
  * Sealed files in `control/`: answers and requests of other processes to the owner of a task.
  *
- * Layout, two LF-terminated lines: a clear header `{"format":"splashdown.control","version":"1.0",…seal header}` and the
- * base64 of the sealed JSON body. The seal binds the header line, the task and the object key, so a file moved to
- * another name or task does not open. Whoever creates a key first wins: files are exclusively created and never replaced.
+ * Layout, three LF-terminated lines: a clear header `{"format":"splashdown.control","version":"1.0",…seal header}`, the
+ * base64 of the sealed JSON body, and the SHA-256 of both lines in hex digits, which tells damage from another key, and is
+ * all that tells it where the task is not encrypted. The seal binds the header line, the task and the object key, so a file
+ * moved to another name or task does not open. Whoever creates a key first wins: files are exclusively created and never
+ * replaced.
  */
-import { decodeBase64 } from "../../base/digest.js";
+import { decodeBase64, sha256Hex } from "../../base/digest.js";
 import { SplashdownError } from "../../base/errors.js";
 import { canonicalJson, isJsonObject, type JsonObject } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
@@ -15,20 +17,22 @@ import type { SealHeader, TaskVault } from "../../vault/contract.js";
 const FORMAT = "splashdown.control";
 const VERSION = "1.0";
 
-export function encodeControlFile(vault: TaskVault, key: string, body: JsonObject): Uint8Array {
+export function encodeControlFile(vault: TaskVault, key: string, message: JsonObject): Uint8Array {
   const sealer = vault.createSealer("control");
   const header = canonicalJson({ format: FORMAT, version: VERSION, workflow_id: vault.taskId, ...sealer.header });
-  const sealed = sealer.seal(0, associatedData(header, key), Buffer.from(JSON.stringify(body), "utf8"));
-  return Buffer.from(`${header}\n${sealed.toString("base64")}\n`, "utf8");
+  const sealed = sealer.seal(0, associatedData(header, key), Buffer.from(JSON.stringify(message), "utf8"));
+  const body = `${header}\n${sealed.toString("base64")}\n`;
+  return Buffer.from(`${body}${sha256Hex(body)}\n`, "utf8");
 }
 
 /** Errors: FORMAT_NOT_OURS, FORMAT_VERSION, TASK_SWAPPED, KEY_*, SEAL_MISSING, CHECKPOINT_TAMPERED. */
 export function decodeControlFile(vault: TaskVault, key: string, bytes: Uint8Array): JsonObject {
   if (bytes.length > LIMITS.controlFileBytesMax) throw notOurs(key, "it is too large");
   const lines = Buffer.from(bytes).toString("utf8").split("\n");
-  const [headerText, payload, end] = lines;
-  if (headerText === undefined || payload === undefined || end !== "" || lines.length !== 3)
-    throw notOurs(key, "it does not have two lines");
+  const [headerText, payload, sum, end] = lines;
+  if (headerText === undefined || payload === undefined || end !== "" || lines.length !== 4)
+    throw notOurs(key, "it does not have three lines");
+  if (sum !== sha256Hex(`${headerText}\n${payload}\n`)) throw notOurs(key, "it does not match its own checksum");
   const header = parseHeader(key, headerText);
   if (header["workflow_id"] !== vault.taskId) {
     throw new SplashdownError("TASK_SWAPPED", `control file ${key} belongs to another task`, {

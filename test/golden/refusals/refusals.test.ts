@@ -59,6 +59,9 @@ function rewritten(original: Buffer, from: string, to: string): Buffer | undefin
 /** With the checksum that fits what stands before it; `undefined` where there is none. */
 function repaired(bytes: Buffer): Buffer | undefined {
   const text = bytes.toString("latin1");
+  const [, body] = /^([^]*\n)[0-9a-f]{64}\n$/.exec(text) ?? [];
+  if (body !== undefined)
+    return Buffer.from(`${body}${createHash("sha256").update(body, "latin1").digest("hex")}\n`, "latin1");
   const at = text.search(/[\n,]"sha256":"[0-9a-f]{64}"/);
   if (at < 0) return undefined;
   const end = text[at] === "\n" ? at + 1 : at;

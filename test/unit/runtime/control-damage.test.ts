@@ -1,5 +1,6 @@
 /** Control files and the owner's record, flipped bit by bit and cut: refused with a code, or never what they were not. */
 import { describe, expect, it } from "vitest";
+import { sha256Hex } from "../../../src/base/digest.js";
 import { errorCodeOf } from "../../../src/base/errors.js";
 import { decodeControlFile, encodeControlFile } from "../../../src/runtime/people/control-file.js";
 import { decodeOwnerRecord, encodeOwnerRecord } from "../../../src/store/owner-record.js";
@@ -29,8 +30,23 @@ describe("a control file", () => {
   const codeOfReading = (changed: Buffer): string => codeOf(() => decodeControlFile(vault, KEY, changed));
   const isCode = (outcome: string): boolean => outcome !== "opened" && /^[A-Z]+(_[A-Z]+)+$/.test(outcome);
 
-  it("is refused with a code after a flip of any bit", async (context) => {
+  it("is told as damaged after a flip of any bit, in the clear as well", async (context) => {
     const outcomes = await collectOutcomes(context, changedBytes(bytes), codeOfReading);
+    expect([...outcomes.keys()]).toEqual(["FORMAT_NOT_OURS"]);
+    const open = createPlainVault(JOURNAL_TASK_ID);
+    const clear = encodeControlFile(open, KEY, BODY);
+    expect(decodeControlFile(open, KEY, clear)).toEqual(BODY);
+    const plain = await collectOutcomes(context, changedBytes(clear), (changed) =>
+      codeOf(() => decodeControlFile(open, KEY, changed)),
+    );
+    expect([...plain.keys()]).toEqual(["FORMAT_NOT_OURS"]);
+  });
+
+  it("is refused with a code after a flip of any bit by somebody who repairs the checksum", async (context) => {
+    const body = Buffer.from(bytes).subarray(0, bytes.length - 65);
+    const outcomes = await collectOutcomes(context, changedBytes(body), (changed) =>
+      codeOfReading(Buffer.concat([changed, Buffer.from(`${sha256Hex(changed)}\n`)])),
+    );
     expect([...outcomes].filter(([outcome]) => !isCode(outcome))).toEqual([]);
     expect(outcomes.size).toBeGreaterThan(3);
   });
