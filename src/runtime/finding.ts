@@ -53,13 +53,17 @@ export interface FoundCheckpoint extends OpenedTask {
  *
  * Errors: CHECKPOINT_NOT_FOUND; CHECKPOINT_AMBIGUOUS with all that fit; TASK_NOT_FOUND.
  */
-export async function findCheckpoint(services: Services, text: string, within?: string): Promise<FoundCheckpoint> {
+export async function findCheckpoint(
+  services: Services,
+  text: string,
+  { verb, within }: { readonly verb: string; readonly within?: string | undefined },
+): Promise<FoundCheckpoint> {
   const wanted = parseReference(text, within);
   const isOneOfMany = wanted.task === undefined;
   const tasks = wanted.task === undefined ? await openAll(services) : [await findTask(services, wanted.task, "read")];
   const found: FoundCheckpoint[] = [];
   for (const task of tasks) {
-    const candidate = await findIn(services, task, { ...wanted, isOneOfMany });
+    const candidate = await findIn(services, task, { ...wanted, verb, isOneOfMany });
     if (candidate === undefined) await task.close();
     else found.push(candidate);
   }
@@ -91,7 +95,7 @@ function parseReference(text: string, within: string | undefined): Reference {
 
 /** The task a checkpoint id belongs to. Errors: as `findCheckpoint`. */
 export async function findTaskOfCheckpoint(services: Services, id: string): Promise<TaskStore> {
-  return (await findCheckpoint(services, id)).task;
+  return (await findCheckpoint(services, id, { verb: "resume" })).task;
 }
 
 async function openAll(services: Services): Promise<TaskStore[]> {
@@ -104,10 +108,11 @@ async function openAll(services: Services): Promise<TaskStore[]> {
 async function findIn(
   services: Services,
   task: TaskStore,
-  { checkpoint: reference, isOneOfMany }: Reference & { readonly isOneOfMany: boolean },
+  { checkpoint: reference, verb, isOneOfMany }: Reference & { readonly verb: string; readonly isOneOfMany: boolean },
 ): Promise<FoundCheckpoint | undefined> {
   try {
-    const { folded, ...opened } = await readState(services, task);
+    const reading = readState(services, task);
+    const { folded, ...opened } = await (isOneOfMany ? reading : services.audit.watch({ task, verb }, reading));
     const { entry } = selectCheckpoint(
       folded.state.checkpoints.map((checkpoint) => ({ entry: checkpoint })),
       reference,

@@ -90,7 +90,7 @@ async function changeEach(
 }
 
 async function changeTask(services: Services, task: TaskStore, change: Change): Promise<TaskKeyChange> {
-  const vault = await services.keys.open(task);
+  const vault = await services.audit.watch({ task, verb: change.verb }, services.keys.open(task));
   if (!vault.encrypted) return { task: task.name, changed: false, note: "it is not encrypted" };
   const { revision, active, generation, added, removed } = await change.make(services.keys.changing(task, vault));
   const changed = revision !== undefined;

@@ -60,7 +60,8 @@ interface SealedAgain {
 }
 
 async function sealAgain(services: Services, task: TaskStore, options: RotationOptions): Promise<SealedAgain> {
-  const { folded, ...opened } = await readState(services, task);
+  const watched = { task, verb: `${VERB} --reencrypt` };
+  const { folded, ...opened } = await services.audit.watch(watched, readState(services, task));
   if (!opened.vault.encrypted)
     return { change: { task: task.name, changed: false, note: "it is not encrypted" }, hasNewKey: true };
   const definition = folded.state.task?.definition;

@@ -34,7 +34,8 @@ import { changeState } from "./state-change.js";
 /** Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS, CHECKPOINT_NOT_FOUND, CHECKPOINT_AMBIGUOUS; USAGE_INVALID for the rest. */
 export async function forkTask(services: Services, reference: string, options: ForkOptions): Promise<ForkView> {
   return whileOpen(await findTask(services, reference, "act"), async (origin) => {
-    const { folded, ...opened } = await readState(services, origin);
+    const watched = { task: origin, verb: "fork" };
+    const { folded, ...opened } = await services.audit.watch(watched, readState(services, origin));
     const { state } = folded;
     const earlier = await readEarlier({ ...opened, state }, options.from);
     const shelf = createBlobShelf({ store: origin, vault: opened.vault });

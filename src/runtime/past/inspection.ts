@@ -76,7 +76,7 @@ function findLost({ state, history }: FoldedTask, listed: readonly ListedCheckpo
 
 /** One checkpoint in full: what the seeds name, from its file when there is one, and the story's state at its position. */
 export async function showCheckpoint(services: Services, reference: string): Promise<JsonObject> {
-  const found = await findCheckpoint(services, reference);
+  const found = await findCheckpoint(services, reference, { verb: "checkpoints show" });
   try {
     await noteRead(services, found, "checkpoints show");
     const state = await stateAt(found);
@@ -231,16 +231,14 @@ export interface DiffRequest {
 
 /** Both sides may be of different tasks (`TASK:…`). Shape: `equal`, `differences`, `text`. */
 export async function diffTwoCheckpoints(services: Services, request: DiffRequest): Promise<JsonObject> {
-  const from = await findCheckpoint(services, request.from, request.task);
+  const verb = "debug diff-checkpoints";
+  const from = await findCheckpoint(services, request.from, { verb, within: request.task });
   try {
-    const to = await findCheckpoint(
-      services,
-      request.to,
-      request.task ?? (request.to.includes(":") ? undefined : from.task.name),
-    );
+    const within = request.task ?? (request.to.includes(":") ? undefined : from.task.name);
+    const to = await findCheckpoint(services, request.to, { verb, within });
     try {
-      await noteRead(services, from, "debug diff-checkpoints");
-      await noteRead(services, to, "debug diff-checkpoints");
+      await noteRead(services, from, verb);
+      await noteRead(services, to, verb);
       const load = { from: loaderOf(from), to: loaderOf(to) };
       const diff = await diffStates(await stateAt(from), await stateAt(to), {
         load,

@@ -16,7 +16,7 @@ export async function replayCheckpoint(
   reference: string,
   options: ReplayOptions = {},
 ): Promise<ReplayView> {
-  const found = await findCheckpoint(services, reference);
+  const found = await findCheckpoint(services, reference, { verb: "debug replay" });
   try {
     if (options.live === true) return await runAgain(services, found, options);
     await noteRead(services, found, "debug replay");

@@ -116,7 +116,7 @@ export async function requestOfTask(
   try {
     const { state, owner } = await task.ownerState();
     if (state !== "alive") throw notRunning(task, "nobody runs it");
-    const opened = await openTask(services, task);
+    const opened = await services.audit.watch({ task, verb: request.kind }, openTask(services, task));
     const control: ControlDeps = { ...services, ...opened };
     const note = request.note === undefined ? {} : { note: request.note };
     const { about, id } = await leaveRequest(control, {

@@ -18,7 +18,7 @@ export async function pinCheckpoint(
   reference: string,
   options: { readonly note?: string } = {},
 ): Promise<PinView> {
-  return withCheckpoint(services, reference, async (found) => {
+  return withCheckpoint(services, { reference, verb: "checkpoints pin" }, async (found) => {
     const note = options.note === undefined ? {} : { note: options.note };
     const changed = await leave(services, found, { kind: "pin", ...note });
     if (changed) await notePin(services, found, "pinned");
@@ -45,7 +45,7 @@ async function leave(
 
 /** Errors: as `pinCheckpoint`. */
 export async function unpinCheckpoint(services: Services, reference: string): Promise<PinView> {
-  return withCheckpoint(services, reference, async (found) => {
+  return withCheckpoint(services, { reference, verb: "checkpoints unpin" }, async (found) => {
     const changed = await leave(services, found, { kind: "unpin" });
     if (changed) await notePin(services, found, "unpinned");
     return { ...(await describe(found, false)), changed };
@@ -60,10 +60,10 @@ function notePin(services: Services, found: FoundCheckpoint, event: "pinned" | "
 
 async function withCheckpoint<T>(
   services: Services,
-  reference: string,
+  { reference, verb }: { readonly reference: string; readonly verb: string },
   act: (found: FoundCheckpoint) => Promise<T>,
 ): Promise<T> {
-  const found = await findCheckpoint(services, reference);
+  const found = await findCheckpoint(services, reference, { verb });
   try {
     return await act(found);
   } finally {

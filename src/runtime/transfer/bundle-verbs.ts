@@ -34,7 +34,8 @@ import { formatTime } from "../views.js";
 /** Errors: TASK_NOT_FOUND, KEY_SOURCE_INVALID, BUNDLE_TOO_LARGE; USAGE_INVALID when there is such a file; STORE_UNWRITABLE. */
 export async function exportTask(services: Services, reference: string, options: ExportOptions): Promise<ExportView> {
   return whileOpen(await findTask(services, reference, "act"), async (task) => {
-    const opened = await readState(services, task);
+    const watched = { task, verb: "checkpoints export" };
+    const opened = await services.audit.watch(watched, readState(services, task));
     const { history } = opened.folded;
     const path = resolve(services.environment.workingFolder, options.file);
     if (options.redacted === true) return exportReport(services, opened, path);
