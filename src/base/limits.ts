@@ -151,6 +151,7 @@ export const LIMITS = {
   /** Rows of a list where the client asks for no number, and starts that failed late and are remembered. */
   mcpRowsMax: 50,
   mcpFailuresKeptMax: 100,
+  mcpQuestionsToldMax: 1_000,
   auditFileBytesMax: 1024 * 1024,
   controlFileBytesMax: 64 * 1024 * 1024,
 } as const;

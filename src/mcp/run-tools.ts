@@ -5,7 +5,7 @@ import { canonicalJson, type JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import { computeKeyedName } from "../runtime/run/task-name.js";
 import type { StartOutcome } from "./starts.js";
-import { isUnderWay, readStanding, tellStanding } from "./standing.js";
+import { isUnderWay, readStanding, STARTING, tellStanding } from "./standing.js";
 import { ASKS, defineTool, RUNS, READS, TASK, text, type Bench, type Tool, type ToolAnswer } from "./tool.js";
 import { waitForTask } from "./waiting.js";
 import { partSchema, viewSchema } from "./view-schema.js";
@@ -92,8 +92,7 @@ function nameOf(input: RunInput): string {
 async function tellStart(bench: Bench, name: string, outcome: StartOutcome): Promise<ToolAnswer> {
   if (outcome === "late") {
     const standing = await readStanding(bench, name).catch(() => undefined);
-    if (standing === undefined || !isUnderWay(standing))
-      return { result: { task: name }, next: "it is being started; wait_for_task tells how it goes on" };
+    if (standing === undefined || !isUnderWay(standing)) return { result: { task: name }, next: STARTING };
   }
   const told = await tellStanding(bench, name);
   if (outcome !== "nothing") return told;
@@ -106,7 +105,7 @@ function createWait(bench: Bench): Tool {
     name: "wait_for_task",
     title: "Wait for a task",
     description:
-      `Waits until a task ends, asks a question or the time is over (at most ${secondsMax} s, ` +
+      `Waits until a task ends, asks something that you were not told of, or the time is over (at most ${secondsMax} s, ` +
       `${LIMITS.mcpWaitDefaultMs / 1_000} s without a number), and tells how it stands. While it runs, call it again ` +
       "and again. Ending the call ends the waiting only, never the task.",
     fields: {

@@ -20,6 +20,7 @@ import { createQuestionTools } from "./question-tools.js";
 import { createReadingTools } from "./reading-tools.js";
 import { createRunTools } from "./run-tools.js";
 import { Starts, type Background } from "./starts.js";
+import { ToldQuestions } from "./told-questions.js";
 import type { Bench, Tool, ToolCall } from "./tool.js";
 import { answerSchema } from "./view-schema.js";
 
@@ -64,11 +65,9 @@ export async function serveMcp(options: McpServerOptions): Promise<void> {
   await handle.close();
 }
 
-export function createTools(
-  options: Pick<McpServerOptions, (keyof Bench & keyof McpServerOptions) | "background">,
-): Tool[] {
-  const { splashdown, clock, root, mayAnswer, background } = options;
-  const bench: Bench = { splashdown, clock, root, mayAnswer, starts: new Starts(clock, background) };
+function createTools({ splashdown, clock, root, mayAnswer, background }: McpServerOptions): Tool[] {
+  const starts = new Starts(clock, background);
+  const bench: Bench = { splashdown, clock, root, mayAnswer, starts, told: new ToldQuestions() };
   return [...createRunTools(bench), ...createQuestionTools(bench), ...createReadingTools(bench)];
 }
 

@@ -3,6 +3,9 @@ import { isErrorCode } from "../base/errors.js";
 import type { TaskSummaryView } from "../runtime/contract.js";
 import type { Bench, ToolAnswer } from "./tool.js";
 
+/** Of a task that is not there yet. */
+export const STARTING = "it is being started: wait_for_task tells how it goes on";
+
 /** Errors: TASK_NOT_FOUND; why its start failed, where it never came into being. */
 export async function readStanding({ splashdown, starts }: Bench, task: string): Promise<TaskSummaryView | undefined> {
   try {
@@ -17,9 +20,9 @@ export async function readStanding({ splashdown, starts }: Bench, task: string):
 /** The row of a task, and what to do about it. */
 export async function tellStanding(bench: Bench, task: string): Promise<ToolAnswer> {
   const standing = await readStanding(bench, task);
-  return standing === undefined
-    ? { result: { task }, next: "it is being started; wait_for_task tells how it goes on" }
-    : { result: standing, next: describeNext(standing, bench) };
+  if (standing === undefined) return { result: { task }, next: STARTING };
+  bench.told.tell(standing);
+  return { result: standing, next: describeNext(standing, bench) };
 }
 
 const GO_ON = "nobody runs it: resume_task goes on where it stopped";

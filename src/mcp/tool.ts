@@ -9,6 +9,7 @@ import type { Clock } from "../base/clock.js";
 import type { JsonObject } from "../base/json.js";
 import type { Splashdown } from "../runtime/contract.js";
 import type { Starts } from "./starts.js";
+import type { ToldQuestions } from "./told-questions.js";
 
 /** What the tools of one server work with. */
 export interface Bench {
@@ -18,6 +19,8 @@ export interface Bench {
   /** Real path of the folder that workflow files must lie below. */
   readonly root: string;
   readonly mayAnswer: boolean;
+  /** Questions that the client was told of, by task. */
+  readonly told: ToldQuestions;
 }
 
 /** One call of a tool. */

@@ -1,4 +1,4 @@
-/** Waiting for a task: until it ends, asks something, or the time or the client is over. */
+/** Waiting for a task: until it ends, asks something new, or the time or the client is over. */
 import { LIMITS } from "../base/limits.js";
 import { isUnderWay, readStanding } from "./standing.js";
 import type { Bench, ToolCall } from "./tool.js";
@@ -11,36 +11,48 @@ export interface Wait {
 
 /** Errors: TASK_NOT_FOUND; why its start failed. That the time is over is no error. */
 export async function waitForTask(bench: Bench, { task, limitMs, call }: Wait): Promise<void> {
-  const endMs = bench.clock.monotonicMs() + limitMs;
-  await bench.starts.settle(task, limitMs);
-  const standing = await readStanding(bench, task);
-  const leftMs = endMs - bench.clock.monotonicMs();
-  if (standing === undefined || !isUnderWay(standing) || leftMs <= 0) return;
+  const { clock, starts } = bench;
+  const endMs = clock.monotonicMs() + limitMs;
+  await starts.settle(task, limitMs);
+  const name = await findToFollow(bench, task);
+  if (name === undefined) return;
+  let seen = 0;
+  for await (const event of bench.splashdown.events(name)) seen = event.n;
+  // What was asked while they were read is among them, and none of those that follow.
+  const leftMs = endMs - clock.monotonicMs();
+  if (leftMs <= 0 || (await findToFollow(bench, name)) === undefined) return;
   const over = new AbortController();
-  const cancel = bench.clock.schedule(leftMs, () => over.abort());
+  const cancel = clock.schedule(leftMs, () => over.abort());
   try {
-    await follow(bench, { task: standing.task, signal: AbortSignal.any([call.signal, over.signal]), tell: call.tell });
+    const signal = AbortSignal.any([call.signal, over.signal]);
+    await follow(bench, { task: name, after: seen, signal, tell: call.tell });
   } finally {
     cancel();
   }
 }
 
+/** The task's name, while there is something to wait for. */
+async function findToFollow(bench: Bench, task: string): Promise<string | undefined> {
+  const standing = await readStanding(bench, task);
+  return standing === undefined || !isUnderWay(standing) || bench.told.isNews(standing) ? undefined : standing.task;
+}
+
 interface Following {
   readonly task: string;
+  /** Number of the last event before. */
+  readonly after: number;
   readonly signal: AbortSignal;
   readonly tell: ToolCall["tell"];
 }
 
-/** Until a question opens that was not there before, or nobody runs it any more. */
-async function follow({ splashdown, clock }: Bench, { task, signal, tell }: Following): Promise<void> {
-  let seen = 0;
-  for await (const event of splashdown.events(task)) seen = event.n;
+/** Until a question opens, or nobody runs it any more. */
+async function follow({ splashdown, clock }: Bench, { task, after, signal, tell }: Following): Promise<void> {
   let toldAtMs = Number.NEGATIVE_INFINITY;
-  for await (const event of splashdown.events(task, { from: seen + 1, follow: true, signal })) {
+  for await (const event of splashdown.events(task, { from: after + 1, follow: true, signal })) {
     if (signal.aborted) return;
     if (tell !== undefined && clock.monotonicMs() - toldAtMs >= LIMITS.progressPaceMs) {
       toldAtMs = clock.monotonicMs();
-      tell(event.n - seen, event.text);
+      tell(event.n - after, event.text);
     }
     if (event.type === "question_opened") return;
   }

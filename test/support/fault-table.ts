@@ -49,11 +49,8 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     tests: [
       ...at("unit/runtime/gates.test.ts", "FAULTS 6: of several answers the first counts"),
       ...at("unit/store/postgres-store.test.ts", "FAULTS 6: an answer whose acknowledgement was cut off stands"),
-      ...at(
-        "e2e/command/questions.test.ts",
-        "FAULTS 6: of eight processes at once exactly one wins",
-        "FAULTS 6: of eight that resume at once exactly one runs the step",
-      ),
+      ...at("e2e/command/questions.test.ts", "FAULTS 6: of eight processes at once exactly one wins"),
+      ...at("e2e/mcp/questions.test.ts", "FAULTS 6: of eight at the command line and over MCP at once one wins"),
       ...at(
         "e2e/command/gates.test.ts",
         "FAULTS 6: of eight that answer at once one wins",
@@ -76,6 +73,8 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     tests: [
       ...at("unit/runtime/gates.test.ts", "FAULTS 8: an answer that came after the owner left"),
       ...at("e2e/command/gates.test.ts", "FAULTS 8: after a kill it is listed with the same id and text"),
+      ...at("e2e/mcp/questions.test.ts", "FAULTS 8: one is answered at the command line, one over MCP after a kill"),
+      ...at("unit/mcp/tools.test.ts", "FAULTS 8: is answered where it is allowed"),
       ...at("e2e/kill/language-faults.test.ts", "FAULTS 8: gates inside nested workflows inside items"),
     ],
   },
@@ -269,6 +268,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     rank: 38,
     fault: "long call over MCP times out and its result is dropped",
     tests: [
+      ...at("e2e/mcp/long-task.test.ts", "FAULTS 38: a workflow that takes longer than any call"),
       ...at("unit/agents/tool-servers/long-calls.test.ts", "FAULTS 38: a long call of a tool server"),
       ...at(
         "e2e/models/tools.test.ts",

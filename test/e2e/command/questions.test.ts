@@ -91,15 +91,6 @@ describe("answer", () => {
     ]);
   });
 
-  it("FAULTS 6: of eight that resume at once exactly one runs the step", async () => {
-    const place = await waitingTask();
-    await place.run(["answer", "t", "rerun"]);
-    const results = await Promise.all(Array.from({ length: 8 }, () => place.run(["resume", "t", "--quiet"])));
-    expect(results.filter((result) => result.stdout.startsWith("done  t (resumed)"))).toHaveLength(1);
-    for (const { code, stdout } of results) expect([0, 11], stdout).toContain(code);
-    expect(place.ledger()).toEqual(["s1", "s2", "s2", "s3"]);
-  });
-
   it("refuses with 2 what is no option, with 10 what is no question, and names what there is", async () => {
     const place = await waitingTask();
     const wrong = await place.run(["answer", "t", "rerum"]);
