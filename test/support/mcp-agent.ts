@@ -1,9 +1,12 @@
 /** An agent: the protocol's own client, over the pipes of the built program. */
 import { Client, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { realpathSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { PROGRAM } from "./built-program.js";
 import type { CommandPlace } from "./command-place.js";
+import { listWorkingIn } from "./process-probe.js";
+import { until } from "./real-clock.js";
 
 export interface Told {
   readonly isError: boolean;
@@ -85,6 +88,26 @@ export async function openAgent(
   const client = new Client({ name: "an-agent", version: "1" });
   await client.connect(transport);
   const agent = new McpAgent(client, transport, limitMs);
-  onTestFinished(() => agent.close());
+  onTestFinished(async () => {
+    await agent.close();
+    await endAllIn(realpathSync(place.folder));
+  });
   return agent;
+}
+
+/** What a server started belongs to nobody: a start that had nothing to do may be at its end still, a task may be held. */
+async function endAllIn(folder: string): Promise<void> {
+  await until("nothing works in the folder of the test", () => {
+    const pids = listWorkingIn(folder).filter((pid) => pid !== process.pid);
+    for (const pid of pids) endProcess(pid);
+    return pids.length === 0;
+  });
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
 }

@@ -1,5 +1,5 @@
 /** Looks at real processes from outside the code under test. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** True while the process exists and is no zombie. */
 export function isRunning(pid: number): boolean {
@@ -11,6 +11,19 @@ export function isRunning(pid: number): boolean {
 export function listChildren(parent: number): number[] {
   const pids = listNumbers().filter((pid) => Number(readStat(pid)[1]) === parent);
   return pids.filter(isRunning);
+}
+
+/** The processes that work in a folder, whoever started them; none where there is no `/proc`. */
+export function listWorkingIn(folder: string): number[] {
+  return listNumbers().filter((pid) => isRunning(pid) && folderOf(pid) === folder);
+}
+
+function folderOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return "";
+  }
 }
 
 /** State, number of the parent, and what comes after; empty when there is no such process. */

@@ -88,7 +88,11 @@ describe("a mistyped command line", () => {
     [["run", "x.yaml", "--inptu", "a=1"], "unknown option '--inptu'; did you mean --input?", "splashdown run --help"],
     [["list", "--jsn"], "unknown option '--jsn'; did you mean --json?", "splashdown list --help"],
     [["run"], "give a workflow file or --goal TEXT, one of the two", "splashdown run --help"],
-    [["list", "extra"], "too many arguments for 'list'. Expected 0 arguments but got 1.", "splashdown list --help"],
+    [
+      ["recover", "extra"],
+      "too many arguments for 'recover'. Expected 0 arguments but got 1.",
+      "splashdown recover --help",
+    ],
     [
       ["debug", "replay"],
       "required option '--checkpoint <checkpoint>' not specified",

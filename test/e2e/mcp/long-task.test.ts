@@ -23,9 +23,9 @@ describe("FAULTS 38: a workflow that takes longer than any call", () => {
   it("is started at once and once, waited for in short calls, and its result is there for a new client", async () => {
     const place = openPlace();
     const input = { file: writeHeldSteps(place, ["s1", "s2"]), key: "monday", inputs: { n: 4 } };
-    const agent = await openAgent(place, LIMIT);
+    const [agent, rival] = await Promise.all([openAgent(place, LIMIT), openAgent(place, LIMIT)]);
     hold(place, "s1");
-    const starts = await Promise.all([agent.call("run_workflow", input), agent.call("run_workflow", input)]);
+    const starts = await Promise.all([agent, agent, rival, rival].map((one) => one.call("run_workflow", input)));
     await until("the step runs", () => place.ledger().length === 1);
     const again = await agent.call("run_workflow", input);
     const task = nameOf(again);

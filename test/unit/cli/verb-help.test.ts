@@ -27,6 +27,7 @@ const VERBS: readonly (readonly [verb: string, teaches: string])[] = [
   ["validate", "every fault with line and column"],
   ["doctor", "check this place"],
   ["config show", "where it comes from"],
+  ["mcp", '{"mcpServers": {"splashdown": {"command": "splashdown", "args": ["mcp", "--root",'],
 ];
 
 async function showHelp(verb: string): Promise<string> {
