@@ -1,6 +1,7 @@
 /** How many columns text takes on a terminal, and text cut to a number of columns. */
 
-const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** Made when something is cut: its tables take several milliseconds, which most commands have no use for. */
+let segmenter: Intl.Segmenter | undefined;
 /** Scripts and signs that terminals draw two columns wide. */
 const WIDE =
   /\p{Emoji_Presentation}|\p{Regional_Indicator}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
@@ -32,7 +33,8 @@ export function fitColumns(text: string, columns: number): string {
   if (countColumns(text) <= columns) return text;
   let used = 0;
   let kept = "";
-  for (const { segment } of SEGMENTER.segment(text)) {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  for (const { segment } of segmenter.segment(text)) {
     used += countColumns(segment);
     if (used > columns - 1) break;
     kept += segment;

@@ -12,7 +12,6 @@ import { hidePassword } from "../base/store-address.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateEngine } from "../engine/input.js";
 import { openProcessHost, type SystemProcessHost } from "../process/host.js";
-import { openCachedStore } from "../store/cached-store.js";
 import type { Store } from "../store/contract.js";
 import { openStore, type OpenStoreParts } from "../store/open-store.js";
 import { PatientFileSystem } from "../store/patient-file-system.js";
@@ -62,7 +61,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const version = readVersion();
   const openOther = (address: string): Store =>
     openStore(address, createStoreParts({ environment, fileSystem: plainFiles, clock, random }));
-  const store = openInFront(openOther(loaded.store), loaded.settings.cache, { clock, log });
+  const store = await openInFront(openOther(loaded.store), loaded.settings.cache, { clock, log });
   const processes = new LazyProcesses(clock);
   const storeFolder = folderOf(loaded.store, environment.workingFolder);
   const keys = new KeyAccess({
@@ -116,8 +115,13 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
 }
 
 /** The store, with the cache of the settings before it where there is one; that it does not answer is told once. */
-function openInFront(store: Store, cache: string | undefined, { clock, log }: Pick<Services, "clock" | "log">): Store {
+async function openInFront(
+  store: Store,
+  cache: string | undefined,
+  { clock, log }: Pick<Services, "clock" | "log">,
+): Promise<Store> {
   if (cache === undefined) return store;
+  const { openCachedStore } = await import("../store/cached-store.js");
   let isTold = false;
   const onTrouble = (reason: string): void => {
     if (!isTold) log.warn(`the cache ${hidePassword(cache)} is left out, and reading is slower: ${reason}`);
