@@ -5,16 +5,62 @@ import type { StepEntry, StepHistory, TaskState } from "../state/state.js";
 /** Of what a step says again and again the newest is kept. */
 export const REPORTS_KEPT_MAX = 100;
 
+/** With every field, whatever is known of it. */
+type WholeEntry = { readonly [F in keyof Required<StepEntry>]: StepEntry[F] };
+
 export function updateStep(state: TaskState, id: StepId, change: (step: StepEntry) => Partial<StepEntry>): void {
   const step = state.steps.get(id);
   if (step !== undefined) state.steps.set(id, freezeEntry({ ...step, ...change(step) }));
 }
 
-/** Frozen and without undefined fields, so that it equals itself after a round trip through JSON. */
+/**
+ * The entry as it is kept.
+ *
+ * Every field is named, also those that nothing is known of: what a literal makes is copied and frozen at once, while an
+ * object that was put together field by field costs twenty times as much, in time and in memory.
+ */
 export function freezeEntry(entry: StepEntry): StepEntry {
-  const bare: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(entry)) if (value !== undefined) bare[key] = value;
-  return Object.freeze(bare) as unknown as StepEntry;
+  const whole: WholeEntry = {
+    id: entry.id,
+    path: entry.path,
+    name: entry.name,
+    kind: entry.kind,
+    round: entry.round,
+    visit: entry.visit,
+    phase: entry.phase,
+    status: entry.status,
+    attempt: entry.attempt,
+    failures: entry.failures,
+    restarts: entry.restarts,
+    fingerprint: entry.fingerprint,
+    work: entry.work,
+    inputHash: entry.inputHash,
+    idempotencyKey: entry.idempotencyKey,
+    effects: entry.effects,
+    onUnknown: entry.onUnknown,
+    intendedAtMs: entry.intendedAtMs,
+    endedAtMs: entry.endedAtMs,
+    dueAtMs: entry.dueAtMs,
+    process: entry.process,
+    output: entry.output,
+    error: entry.error,
+    confidence: entry.confidence,
+    confidenceHistory: entry.confidenceHistory,
+    blockers: entry.blockers,
+    assumptions: entry.assumptions,
+    usage: entry.usage,
+    fallback: entry.fallback,
+    guided: entry.guided,
+    progress: entry.progress,
+    partial: entry.partial,
+    milestone: entry.milestone,
+    crashes: entry.crashes,
+    questionId: entry.questionId,
+    spawnedDefinition: entry.spawnedDefinition,
+    retryAtMs: entry.retryAtMs,
+    held: entry.held,
+  };
+  return Object.freeze(whole);
 }
 
 export function historyOf(state: TaskState, id: StepId): StepHistory {
