@@ -1,19 +1,17 @@
 /** Where the latest records of one writer stand: a ring, so that its size does not grow with the task. */
-import { encodeBase64Url } from "../base/digest.js";
 import type { SegmentId } from "../store/contract.js";
 import type { JournalPosition } from "./position.js";
-import { HASH_BYTES } from "./record-line.js";
 
-/** Enough for every record between a capture and the end of its snapshot; 2.6 MB at most. */
+/** Enough for every record between a capture and the end of its snapshot; 4.5 MB at most. */
 const RECORDS_KEPT = 65_536;
 
 export class PositionMemory {
-  readonly #hashes: Buffer[] = [];
+  readonly #hashes: string[] = [];
   readonly #places = new Map<number, { readonly epoch: number; readonly index: number }>();
   #last = 0;
 
   /** Numbers must grow by one. */
-  remember(n: number, id: SegmentId, h: Buffer): void {
+  remember(n: number, id: SegmentId, h: string): void {
     this.#hashes[n % RECORDS_KEPT] = h;
     const previous = this.#placeOf(this.#last);
     if (previous === undefined || previous.index !== id.index || previous.epoch !== id.epoch) this.#places.set(n, id);
@@ -23,9 +21,9 @@ export class PositionMemory {
   find(n: number): JournalPosition | undefined {
     const h = this.#hashes[n % RECORDS_KEPT];
     const place = this.#placeOf(n);
-    if (n > this.#last || n <= this.#last - RECORDS_KEPT || h?.length !== HASH_BYTES || place === undefined)
+    if (n > this.#last || n <= this.#last - RECORDS_KEPT || h === undefined || place === undefined)
       return undefined;
-    return { n, epoch: place.epoch, index: place.index, h: encodeBase64Url(h) };
+    return { n, epoch: place.epoch, index: place.index, h };
   }
 
   /** The segment whose first remembered record is at or below `n`. */

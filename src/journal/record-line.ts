@@ -41,18 +41,18 @@ export interface RecordLine extends RecordPlace {
   readonly stated: Buffer | undefined;
 }
 
-/** Builds a record's line. Shape: the answer's `h` is the next line's prior hash. */
+/** Builds a record's line. Shape: the answer's `h` is the next line's prior hash, as text: one is kept per record. */
 export function encodeRecordLine(
   prior: Uint8Array,
   record: { n: number; kind: string; sealed: Buffer; isRepeated?: boolean },
-): { line: Buffer; h: Buffer } {
+): { line: Buffer; h: string } {
   const hashed = `{"${record.isRepeated === true ? "r" : "n"}":${record.n},"k":"${record.kind}","d":"${record.sealed.toString("base64")}"`;
   const hashedEnd = HASH_BYTES + hashed.length;
   const bytes = Buffer.allocUnsafe(hashedEnd + HASH_FIELD_BYTES);
   bytes.set(prior, 0);
   bytes.write(hashed, HASH_BYTES, "latin1");
-  const h = sha256(bytes.subarray(0, hashedEnd));
-  bytes.write(encodeHashField(encodeBase64Url(h)), hashedEnd, "latin1");
+  const h = hash("sha256", bytes.subarray(0, hashedEnd), "base64url");
+  bytes.write(encodeHashField(h), hashedEnd, "latin1");
   return { line: bytes.subarray(HASH_BYTES), h };
 }
 

@@ -16,13 +16,14 @@ export interface SealingState {
   readonly sealer: FileSealer;
   /** Records sealed so far: the next one's part number (V2). */
   part: number;
-  h: Buffer;
+  /** Chain hash of the line before: 32 bytes, unpadded base64url. */
+  h: string;
 }
 
 export interface SealedBatch {
   readonly lines: readonly Buffer[];
-  /** Chain hash of each line, by record number. */
-  readonly hashes: ReadonlyMap<number, Buffer>;
+  /** Chain hash of each line. */
+  readonly hashes: readonly string[];
   readonly sizeBytes: number;
 }
 
@@ -35,12 +36,12 @@ export function queueRecord(n: number, event: EngineEvent): QueuedRecord {
 /** Seals records in order as the next lines of a segment; moves its chain on. */
 export function sealBatch(state: SealingState, records: readonly QueuedRecord[], isRepeated = false): SealedBatch {
   const lines: Buffer[] = [];
-  const hashes = new Map<number, Buffer>();
+  const hashes: string[] = [];
   let sizeBytes = 0;
   for (const [at, record] of records.entries()) {
     const line = sealRecord(state, record, { isBatchStart: at === 0, isRepeated });
     lines.push(line);
-    hashes.set(record.n, state.h);
+    hashes.push(state.h);
     sizeBytes += line.length + 1;
   }
   return { lines, hashes, sizeBytes };
@@ -53,8 +54,9 @@ export function sealRecord(
   { isBatchStart, isRepeated }: { readonly isBatchStart: boolean; readonly isRepeated: boolean },
 ): Buffer {
   markBatchStart(body, isBatchStart);
-  const sealed = state.sealer.seal(state.part, computeAad(state.h, n, kind), body);
-  const { line, h } = encodeRecordLine(state.h, { n, kind, sealed, isRepeated });
+  const prior = Buffer.from(state.h, "base64url");
+  const sealed = state.sealer.seal(state.part, computeAad(prior, n, kind), body);
+  const { line, h } = encodeRecordLine(prior, { n, kind, sealed, isRepeated });
   state.part += 1;
   state.h = h;
   return line;

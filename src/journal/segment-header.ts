@@ -68,13 +68,13 @@ export function continuedBy({ isWhole, prev }: SegmentHeader): JournalPosition |
   return isWhole === true ? undefined : prev;
 }
 
-/** Builds a header line. Shape: `h` is the first record's prior hash. */
-export function encodeSegmentHeader(header: SegmentHeader): { line: Buffer; h: Buffer } {
+/** Builds a header line. Shape: `h` is the first record's prior hash, as text. */
+export function encodeSegmentHeader(header: SegmentHeader): { line: Buffer; h: string } {
   const fields = headerToJson(header);
   assert(fieldsToHeader(fields) !== undefined, "a segment header would not be readable");
   const hashed = `${START}${canonicalJson(fields)}`;
-  const h = sha256(hashed);
-  return { line: Buffer.from(`${hashed},"h":"${encodeBase64Url(h)}"}`), h };
+  const h = encodeBase64Url(sha256(hashed));
+  return { line: Buffer.from(`${hashed},"h":"${h}"}`), h };
 }
 
 function headerToJson(header: SegmentHeader): JsonObject {

@@ -6,7 +6,6 @@
  * durable after them, so that a crash anywhere leaves the old history or the new one, never a mixture.
  * Owns: the segment. What the records say anew (references, files) and what is removed afterwards is the caller's.
  */
-import { encodeBase64Url } from "../base/digest.js";
 import { assert } from "../base/errors.js";
 import type { Clock } from "../base/clock.js";
 import type { EngineEvent } from "../engine/events/events.js";
@@ -76,7 +75,7 @@ export class WholeSegment {
     const line = sealRecord(this.#state, queueRecord(n, event), { isBatchStart, isRepeated });
     this.#lines.push(line);
     this.#waitingBytes += line.length;
-    return { n, ...this.#writer.id, h: encodeBase64Url(this.#state.h) };
+    return { n, ...this.#writer.id, h: this.#state.h };
   }
 
   async #flush(): Promise<void> {

@@ -12,7 +12,6 @@
  * *failed*. Events that nobody waits for are written after FLUSH_DELAY_MS.
  * Source: STORAGE sections 1.5, 1.6, 1.9.
  */
-import { encodeBase64Url } from "../base/digest.js";
 import type { Clock } from "../base/clock.js";
 import { SplashdownError, assert, isErrorCode, messageOf } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
@@ -221,9 +220,12 @@ export class JournalWriter implements EventLog {
     await segment.writer.append(sealed.lines);
     segment.sizeBytes += sealed.sizeBytes;
     this.#count(sealed.sizeBytes);
-    for (const [n, h] of sealed.hashes) this.#memory.remember(n, segment.writer.id, h);
-    const n = (this.#position?.n ?? 0) + batch.length;
-    this.#position = { n, ...segment.writer.id, h: encodeBase64Url(segment.h) };
+    let n = this.#position?.n ?? 0;
+    for (const h of sealed.hashes) {
+      n += 1;
+      this.#memory.remember(n, segment.writer.id, h);
+    }
+    this.#position = { n, ...segment.writer.id, h: segment.h };
     this.#settle(n);
   }
 
