@@ -21,8 +21,7 @@ export class PositionMemory {
   find(n: number): JournalPosition | undefined {
     const h = this.#hashes[n % RECORDS_KEPT];
     const place = this.#placeOf(n);
-    if (n > this.#last || n <= this.#last - RECORDS_KEPT || h === undefined || place === undefined)
-      return undefined;
+    if (n > this.#last || n <= this.#last - RECORDS_KEPT || h === undefined || place === undefined) return undefined;
     return { n, epoch: place.epoch, index: place.index, h };
   }
 
