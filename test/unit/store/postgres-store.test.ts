@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { createServer, connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { CachedStore } from "../../../src/store/cached-store.js";
 import { openStore, type OpenStoreParts } from "../../../src/store/open-store.js";
@@ -8,55 +7,11 @@ import { LIMITS } from "../../../src/base/limits.js";
 import { openPostgres } from "../../../src/store/postgres-database.js";
 import type { OwnerFacts, Store, TaskStore } from "../../../src/store/contract.js";
 import { FACTS } from "../../conformance/store-case.js";
+import { CutWire } from "../../support/cut-wire.js";
 import { HandCache } from "../../support/hand-cache.js";
 import { PostgresServer, WITHOUT_POSTGRES } from "../../support/postgres-server.js";
 import { realClock, until } from "../../support/real-clock.js";
 import { createStoreParts } from "../../support/sql-places.js";
-
-/** A way to the server that can be cut. */
-class CutWire {
-  readonly #sockets = new Set<Socket>();
-  readonly #server = createServer((near) => this.#join(near));
-  #target = 0;
-  /** Called with what a client sends; the wire is cut when it says so, after the server got it. */
-  cutAfter: (sent: Buffer) => boolean = () => false;
-
-  async open(url: string): Promise<string> {
-    const target = new URL(url);
-    this.#target = Number(target.port);
-    await new Promise<void>((resolve) => void this.#server.listen(0, "127.0.0.1", resolve));
-    const address = this.#server.address();
-    target.port = String(typeof address === "object" ? address?.port : 0);
-    return target.href;
-  }
-
-  cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#sockets.clear();
-  }
-
-  close(): void {
-    this.cut();
-    this.#server.close();
-  }
-
-  #join(near: Socket): void {
-    const far = connect(this.#target, "127.0.0.1");
-    let isDeaf = false;
-    for (const socket of [near, far]) {
-      this.#sockets.add(socket);
-      socket.on("error", () => undefined).on("close", () => [near, far].forEach((end) => end.destroy()));
-    }
-    far.on("data", (bytes) => {
-      if (!isDeaf) near.write(bytes);
-      else near.destroy();
-    });
-    near.on("data", (bytes) => {
-      isDeaf ||= this.cutAfter(bytes);
-      far.write(bytes);
-    });
-  }
-}
 
 describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`, () => {
   let server: PostgresServer;
@@ -349,6 +304,25 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
       await expect(change()).rejects.toMatchObject({ code: "STORE_UNWRITABLE", details: { sqlstate: "25006" } });
     const { store: empty } = open(server.url.replace("postgres:a-password", "reader"));
     await expect(empty.tasks()).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
+  });
+
+  it("makes its tables once for several at a time, brings older ones up to date, and refuses those of a newer version", async () => {
+    const { store, prefix } = open();
+    const together = Array.from({ length: 4 }, () => open(server.url, prefix).store.tasks());
+    expect(await Promise.all(together)).toEqual([[], [], [], []]);
+    await create(store);
+    const views = ["checkpoints", "workflow_checkpoints", "task_list"].map((view) => prefix + view);
+    server.query(`DROP VIEW ${views.join(", ")}`);
+    server.query(`DELETE FROM ${prefix}migrations WHERE version > 1`);
+    expect(await open(server.url, prefix).store.tasks()).toEqual(["task"]);
+    expect(server.query(`SELECT task FROM ${prefix}task_list`)).toBe("task");
+    server.query(`INSERT INTO ${prefix}migrations (version) VALUES (999)`);
+    const { store: older } = open(server.url, prefix);
+    await expect(older.createTask("other")).rejects.toMatchObject({
+      code: "STORE_UNSUPPORTED",
+      message: expect.stringContaining("of version 999") as string,
+    });
+    expect(server.query(`SELECT count(*) FROM ${prefix}tasks`)).toBe("1");
   });
 
   it("shows checkpoints to who queries", async () => {
