@@ -47,8 +47,8 @@ export class PostgresServer {
     this.folder = mkdtempSync(join(within, "splashdown-pg-"));
   }
 
-  /** Made and started; `settings` as in `-c NAME=VALUE`. */
-  static async start(settings: readonly string[] = [], places: ServerPlaces = {}): Promise<PostgresServer> {
+  /** Made and started. */
+  static async start(places: ServerPlaces = {}): Promise<PostgresServer> {
     const binaries = findPostgres();
     if (binaries === undefined) throw new Error("no Postgres here");
     const { within = tmpdir(), logWithin } = places;
@@ -71,7 +71,7 @@ export class PostgresServer {
       ...apart,
     ]);
     server.#port = await findFreePort();
-    await server.start(settings);
+    await server.start();
     return server;
   }
 
@@ -80,8 +80,8 @@ export class PostgresServer {
   }
 
   /** Starts it again after `stop` or `kill`. */
-  async start(settings: readonly string[] = []): Promise<void> {
-    const options = ["listen_addresses=127.0.0.1", "max_connections=200", ...settings].flatMap((one) => ["-c", one]);
+  async start(): Promise<void> {
+    const options = ["listen_addresses=127.0.0.1", "max_connections=200"].flatMap((one) => ["-c", one]);
     const args = ["-D", join(this.folder, "data"), "-p", String(this.#port), "-k", this.folder, ...options];
     const [file, all] = asUser(join(this.#binaries, "postgres"), args);
     this.#server = spawn(file, all, { stdio: ["ignore", "ignore", "pipe"], cwd: this.folder });

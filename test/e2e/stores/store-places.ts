@@ -142,7 +142,7 @@ interface AddressedGround extends DiskGround {
 async function groundOf(disk: SmallDisk, kind: StoreKind["kind"]): Promise<AddressedGround> {
   if (kind !== "postgres" && kind !== "postgres behind redis")
     return { disk, address: LOCAL[kind].replace("outputs", disk.path) };
-  const own = await PostgresServer.start([], { within: disk.path });
+  const own = await PostgresServer.start({ within: disk.path });
   onTestFinished(() => own.remove());
   return { disk, address: own.url };
 }
@@ -155,7 +155,7 @@ async function logGroundOf(disk: SmallDisk, kind: StoreKind["kind"]): Promise<Ad
     disk.layElsewhere("tasks.db", folder);
     return { disk, address: LOCAL.sqlite.replace("outputs", disk.path) };
   }
-  const own = await PostgresServer.start([], { logWithin: disk.path });
+  const own = await PostgresServer.start({ logWithin: disk.path });
   onTestFinished(() => own.remove());
   const startAgain = async () => {
     await own.stop();

@@ -167,7 +167,12 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
   it("goes on after the server was killed and started again, and no owner from before is called gone", async () => {
     const own = await PostgresServer.start();
     onTestFinished(() => own.remove());
-    const { store, prefix } = open(own.url);
+    // What is asked of a dead server fails at once, and later waits as long as the server needs to come back.
+    let waitedMs = 0;
+    let monotonicMs = (): number => (waitedMs += LIMITS.storeRetryMs);
+    const { store, prefix } = open(own.url, undefined, {
+      clock: { ...realClock, monotonicMs: () => monotonicMs() },
+    });
     const task = await create(store);
     const epoch = await task.claim();
     const segment = await task.openSegment(epoch, Buffer.from("h"));
@@ -178,6 +183,7 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
     await crashed.close();
     await own.kill();
     await expect(segment.append([Buffer.from("lost")])).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
+    monotonicMs = () => 0;
     const [confirmed] = await Promise.all([task.confirm(epoch), own.start()]);
     expect(confirmed).toBe(true);
     expect(Buffer.from(await task.read(segment.id)).toString()).toBe("h\nacknowledged\n");
@@ -192,12 +198,20 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
   it.each(["synchronous_commit", "fsync"])(
     "refuses a server that acknowledges before it has synced: %s",
     async (setting) => {
-      const own = await PostgresServer.start([`${setting}=off`]);
-      onTestFinished(() => own.remove());
-      await expect(open(own.url).store.createTask("task")).rejects.toMatchObject({
-        code: "STORE_UNSUPPORTED",
-        message: expect.stringContaining(`${setting} is off`) as string,
-      });
+      const set = async (change: string, value: string) => {
+        server.query(`ALTER SYSTEM ${change}`);
+        server.query("SELECT pg_reload_conf()");
+        await until(`${setting} is ${value}`, () => server.query(`SHOW ${setting}`) === value);
+      };
+      await set(`SET ${setting} = off`, "off");
+      try {
+        await expect(open().store.createTask("task")).rejects.toMatchObject({
+          code: "STORE_UNSUPPORTED",
+          message: expect.stringContaining(`${setting} is off`) as string,
+        });
+      } finally {
+        await set(`RESET ${setting}`, "on");
+      }
     },
   );
 
