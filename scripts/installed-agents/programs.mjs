@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { reasonOf } from "../failure-reason.mjs";
 
 const FOLDER = join(import.meta.dirname, "programs");
 export const BIN_FOLDER = join(FOLDER, "node_modules", ".bin");
@@ -110,8 +111,7 @@ export function installProgram(name) {
     const said = execFileSync(join(BIN_FOLDER, name), ["--version"], { encoding: "utf8", timeout: START_MS_MAX });
     return said.includes(VERSIONS[id]) ? undefined : `it says that it is ${said.trim()}, not ${VERSIONS[id]}`;
   } catch (error) {
-    const said = String(error.stderr ?? "").trim();
-    return (said === "" ? error.message : said).split("\n")[0];
+    return reasonOf(error);
   }
 }
 

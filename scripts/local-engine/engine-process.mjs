@@ -2,6 +2,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { reasonOf } from "../failure-reason.mjs";
 
 const folder = join(import.meta.dirname, "engine");
 const INSTALL_MS_MAX = 600_000;
@@ -34,9 +35,7 @@ export function installEngine() {
     });
     return undefined;
   } catch (error) {
-    return String(error.stderr ?? error.message)
-      .trim()
-      .split("\n")[0];
+    return reasonOf(error);
   }
 }
 

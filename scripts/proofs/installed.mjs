@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { reasonOf } from "../failure-reason.mjs";
 
 const INSTALL_MS_MAX = 600_000;
 const FLAGS = [
@@ -31,8 +32,7 @@ export function installPackages(folder) {
     });
     return undefined;
   } catch (error) {
-    const said = String(error.stderr ?? "").trim();
-    return (said === "" ? error.message : said).split("\n")[0];
+    return reasonOf(error);
   }
 }
 
