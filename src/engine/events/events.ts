@@ -101,6 +101,17 @@ export interface EndOfWorkflow {
 }
 
 export type ScorerIssue = { readonly text: string; readonly severity?: string; readonly where?: string };
+/** The score of one dimension. */
+export interface RecordedScore {
+  /** 0–100. */
+  readonly score: number;
+  readonly issues: readonly ScorerIssue[];
+  readonly feedback?: string;
+  readonly evidence?: string;
+  /** Of several judges: how far they are apart in points, and what each said. */
+  readonly spread?: number;
+  readonly judges?: Readonly<Record<string, number>>;
+}
 /** `decision`: the choice that is one with the event, e.g. a person's with an answer; it is folded after it. */
 export type EngineEvent = { readonly atMs: number; readonly decision?: Decision } & (
   | {
@@ -306,20 +317,12 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       /** The answer that it follows. */
       readonly consumes?: QuestionId;
     }
-  | {
+  | ({
       readonly type: "score_recorded";
       readonly path: string;
       readonly iteration: number;
       readonly dimension: string;
-      /** 0–100. */
-      readonly score: number;
-      readonly issues: readonly ScorerIssue[];
-      readonly feedback?: string;
-      readonly evidence?: string;
-      /** Of several judges: how far they are apart in points, and what each said. */
-      readonly spread?: number;
-      readonly judges?: Readonly<Record<string, number>>;
-    }
+    } & RecordedScore)
   | {
       readonly type: "evaluation_completed";
       readonly path: string;

@@ -5,15 +5,11 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { loadValue, type Choice } from "../choice.js";
-import type { ScorerIssue } from "../events/events.js";
+import type { RecordedScore, ScorerIssue } from "../events/events.js";
 import type { StepEntry } from "../state/state.js";
 
-export interface ReadScore {
-  readonly score: number;
-  readonly issues: readonly ScorerIssue[];
-  readonly feedback?: string;
-  readonly evidence?: string;
-}
+/** What one scorer says. */
+type ReadScore = Omit<RecordedScore, "spread" | "judges">;
 
 export function readScore(choice: Choice, step: StepEntry): ReadScore {
   const value = step.output === undefined ? null : loadValue(choice, step.output);
@@ -63,14 +59,8 @@ export interface JudgedScore extends ReadScore {
   readonly judge: string | undefined;
 }
 
-/** What several judges say together. Shape: `spread` is the distance of the highest from the lowest, in points. */
-export interface CombinedScore extends ReadScore {
-  readonly spread?: number;
-  readonly judges?: Readonly<Record<string, number>>;
-}
-
 /** The mean counts; issues and words of all are kept, each once. */
-export function combineScores(scores: readonly JudgedScore[]): CombinedScore {
+export function combineScores(scores: readonly JudgedScore[]): RecordedScore {
   const [first] = scores;
   if (first !== undefined && scores.length === 1 && first.judge === undefined) {
     const { judge: _judge, ...score } = first;

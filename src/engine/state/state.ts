@@ -16,7 +16,7 @@ import type {
   ConfidenceReport,
   EndOfWorkflow,
   ProcessRef,
-  ScorerIssue,
+  RecordedScore,
   StepError,
   TaskEnd,
   Trigger,
@@ -174,19 +174,8 @@ export interface PhaseEntry {
 export interface EvaluationEntry {
   readonly path: string;
   readonly iteration: number;
-  readonly scores: Readonly<
-    Record<
-      string,
-      {
-        readonly score: number;
-        readonly issues: readonly ScorerIssue[];
-        readonly feedback?: string;
-        readonly evidence?: string;
-        readonly spread?: number;
-        readonly judges?: Readonly<Record<string, number>>;
-      }
-    >
-  >;
+  /** By dimension. */
+  readonly scores: Readonly<Record<string, RecordedScore>>;
   readonly score?: number;
   readonly verdict?: "approve" | "iterate" | "reject";
   readonly best?: boolean;
