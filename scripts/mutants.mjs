@@ -77,7 +77,7 @@ async function change(files, tests) {
     vitest: { configFile: "scripts/mutants/vitest.config.mjs" },
     coverageAnalysis: "perTest",
     concurrency: Number(values.workers),
-    reporters: ["json"],
+    reporters: values.json ? ["json"] : ["json", "progress-append-only"],
     jsonReporter: { fileName: report },
     ignorePatterns: ["/dist", "/outputs", "/examples", "/coverage", "/test/e2e", "/scripts/*/*/node_modules"],
     tempDirName: ".stryker-tmp",

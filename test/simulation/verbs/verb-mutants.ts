@@ -95,6 +95,7 @@ function removedWhenTaken(path: RegExp): Wrap {
 const FIRST_RUN = "a task with a blob and a deliverable, its key made on the way";
 const HISTORY = "prune of the history";
 const KEYS = "keys init, ack";
+const KEY_CHANGES = "keys add, rotate the task's key, remove";
 const ANSWER = "an answer";
 const GOING_BACK = "going back to a checkpoint";
 const IMPORT = "import of a bundle";
@@ -154,6 +155,12 @@ export const VERB_MUTANTS: readonly VerbMutant[] = [
   { name: "a new key is not synced", shownBy: KEYS, wrap: unsynced(/splashdown-key/) },
   { name: "the name of a new key is not durable", shownBy: KEYS, wrap: unsyncedFolder(/\/keys\/\.$/) },
   { name: "the word that a key is backed up is not synced", shownBy: KEYS, wrap: unsynced(/^[0-9a-f]{16,64}\n$/) },
+  {
+    name: "the keyring of a change is not synced",
+    shownBy: KEY_CHANGES,
+    from: 0.2,
+    wrap: unsynced(/splashdown\.keyring"[^]*"rev":[2-9]/),
+  },
   { name: "the first keyring is not synced", shownBy: FIRST_RUN, from: 0.2, wrap: unsynced(/splashdown\.keyring/) },
   {
     name: "blobs are not synced before their record",
