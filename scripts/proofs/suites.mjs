@@ -8,7 +8,7 @@ const EXPLORED = [
   { name: "crash after every operation", least: { commit: 30_000, long: 1_000_000 } },
   { name: "crash of what recovers, prunes, forks, imports, rotates, shreds", least: { commit: 10_000, long: 200_000 } },
   // Below the verbs every operation for every commit; of the verbs' own every third.
-  { name: "an operation fails", least: { commit: 20_000, long: 80_000 } },
+  { name: "an operation fails", least: { commit: 20_000, long: 800_000 } },
   { name: "a sync fails, drops its data, then succeeds", least: { commit: 2_000, long: 10_000 } },
 ];
 
@@ -93,17 +93,17 @@ export const SUITES = [
   },
   {
     name: "every bit flipped: checkpoint, segment, keyring, blob, audit, control",
-    least: { commit: 70_000, long: 2_000_000 },
+    least: { commit: 40_000, long: 1_300_000 },
     run: (form) => runTests(SMALL_FILES, { titles: "^(?!.*repaired).*flip", factor: form === "long" ? 2 : 1 }),
   },
   {
     name: "every bit flipped, the checksum repaired by who has no key",
-    least: { commit: 35_000, long: 1_000_000 },
+    least: { commit: 30_000, long: 1_000_000 },
     run: (form) => runTests(SMALL_FILES, { titles: "flip.*repaired", factor: form === "long" ? 2 : 1 }),
   },
   {
     name: "cut, and a byte put in, doubled, taken out, at every offset",
-    least: { commit: 35_000, long: 35_000 },
+    least: { commit: 30_000, long: 30_000 },
     run: () => runTests(SMALL_FILES, { titles: "at every (length|offset)", factor: 2 }),
   },
   {
