@@ -1,9 +1,11 @@
 // The budgets of storage and cryptography, each measured by itself in a process of its own, with nothing beside it. Looser than
-// the bounds of scripts/bench, which tells how far from them we are. Prints { tried, violations, measured }.
+// the bounds of scripts/bench, which tells how far from them we are. Prints { tried, violations, measured }, or { skipped }
+// where the machine is too busy for a time to mean anything.
 //   node scripts/proofs/budgets.mjs            all
 //   node scripts/proofs/budgets.mjs NAME       that one, as { value, bound }
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { durableStep, timeResume } from "../measures/measures.mjs";
 import { inPlace, percentile } from "../measures/place.mjs";
@@ -62,6 +64,8 @@ const BUDGETS = {
   },
 };
 
+/** What ran before this one is still in the average. */
+const BUSY_LOAD = 4;
 const name = process.argv[2];
 if (name === undefined) tellAll();
 else {
@@ -71,12 +75,15 @@ else {
 
 function tellAll() {
   const sum = { tried: 0, violations: [], measured: {} };
+  const [load] = loadavg();
+  if (load > BUSY_LOAD * availableParallelism()) sum.skipped = `the machine is busy: load ${load.toFixed(1)}`;
   for (const budget of Object.keys(BUDGETS)) {
     const text = execFileSync(process.execPath, [import.meta.filename, budget], { encoding: "utf8" });
     const { value, bound } = JSON.parse(text.trim().split("\n").at(-1));
     sum.tried += 1;
     sum.measured[budget] = Number(value.toFixed(2));
-    if (!(value <= bound)) sum.violations.push(`${budget}: ${value.toFixed(2)}, the budget is ${bound}`);
+    const isJudged = sum.skipped === undefined || budget.startsWith("resident");
+    if (isJudged && !(value <= bound)) sum.violations.push(`${budget}: ${value.toFixed(2)}, the budget is ${bound}`);
   }
   console.log(JSON.stringify(sum));
 }
