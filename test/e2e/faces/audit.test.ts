@@ -93,42 +93,6 @@ describe("audit", () => {
     ]);
   });
 
-  it("tells who pinned, pruned, cleared, forked and went back, and to which checkpoint", async () => {
-    const place = openPlace();
-    // So that each file is waited for, and none stands for two.
-    place.write("splashdown.config.yaml", "performance_config: {async_writes: false}\n");
-    await runTask(place, UNSURE);
-    const { length } = await eventsOf(place);
-    for (const args of [
-      ["checkpoints", "pin", "t:1"],
-      ["checkpoints", "pin", "t:1"],
-      ["checkpoints", "unpin", "t:1"],
-      ["checkpoints", "clear", "t", "--yes"],
-      ["fork", "t", "--from", "1", "--task", "f"],
-    ])
-      expect((await place.run(args)).code, args.join(" ")).toBe(0);
-    expect((await place.run(["resume", "t", "--from", "1"])).code).toBe(20);
-    const { entries } = (await place.run(["--json", "audit", "show", "t"])).json<Shown>();
-    const told = entries.slice(length).filter(({ event }) => event !== "unlocked");
-    expect(told.map(({ event, verb, details }) => [event, verb, (details as { seq?: number }).seq])).toEqual([
-      ["pinned", "checkpoints pin", 1],
-      ["unpinned", "checkpoints unpin", 1],
-      ["pruned", "checkpoints clear", undefined],
-      ["read", "fork", 1],
-      ["resumed", "resume", undefined],
-      ["rolled_back", "resume", 1],
-    ]);
-    expect(told.every(({ by }) => by === "tester")).toBe(true);
-    await place.run(["run", "w.yaml", "--task", "u"]);
-    await place.run(["checkpoints", "prune", "u", "--keep", "2", "--yes"]);
-    const pruned = (await place.run(["--json", "audit", "show", "u"])).json<Shown>().entries.at(-1);
-    const files = [expect.stringMatching(/^checkpoint_phase/)];
-    expect(pruned).toMatchObject({ event: "pruned", verb: "checkpoints prune", details: { files } });
-    const forked = (await place.run(["--json", "audit", "show", "f"])).json<Shown>().entries;
-    expect(forked.at(-1)).toMatchObject({ event: "started", verb: "fork", details: { origin: { name: "t", seq: 1 } } });
-    expect((await verify(place)).code).toBe(0);
-  });
-
   it("finds an entry that was changed, removed, put elsewhere, or cut off at the end", async () => {
     const place = openPlace();
     const folder = await runTask(place, UNSURE);

@@ -147,6 +147,38 @@ describe("the audit trail of a task", () => {
     await place.verbs.close();
   });
 
+  it("tells who pinned, cleared, forked and went back, and to which checkpoint; and which files were pruned", async () => {
+    const place = await openOn("the past");
+    const { verbs, workflow } = place;
+    await verbs.answer({ task: "t", answer: "extend", value: { iterations: 5 } });
+    await verbs.resume({ task: "t", workflow });
+    expect((await verbs.checkpoints.pin("t:1")).changed).toBe(true);
+    expect((await verbs.checkpoints.pin("t:1")).changed).toBe(false);
+    await verbs.checkpoints.unpin("t:1");
+    await verbs.checkpoints.prune({ task: "t", keep: 2 });
+    await verbs.checkpoints.clear("t");
+    await verbs.fork("t", { from: "1", task: "f" });
+    await verbs.resume({ task: "t", workflow, from: "1" });
+    const told = (await verbs.audit.show("t")).entries.toSorted((left, right) => left.n - right.n);
+    const news = told.filter(({ event }) => !["unlocked", "answered", "started"].includes(event));
+    expect(news.map(({ event, verb, details }) => [event, verb, details?.["seq"]])).toEqual([
+      ["resumed", "resume", undefined],
+      ["pinned", "checkpoints pin", 1],
+      ["unpinned", "checkpoints unpin", 1],
+      ["pruned", "checkpoints prune", undefined],
+      ["pruned", "checkpoints clear", undefined],
+      ["read", "fork", 1],
+      ["resumed", "resume", undefined],
+      ["rolled_back", "resume", 1],
+    ]);
+    expect(news.every(({ by }) => by === "explorer")).toBe(true);
+    expect(news[3]?.details).toMatchObject({ files: Array(2).fill(expect.stringMatching(/^checkpoint_phase/)) });
+    const forked = (await verbs.audit.show("f")).entries;
+    expect(forked.at(-1)).toMatchObject({ event: "started", verb: "fork", details: { origin: { name: "t", seq: 1 } } });
+    expect((await verbs.audit.verify("t")).intact).toBe(true);
+    await verbs.close();
+  });
+
   it("that was put back from an older copy, and went on from there, is not the one that was seen here", async () => {
     const disk = new FaultyFileSystem({ disk: prepared });
     const options = { fileSystem: disk, now: () => disk.operationCount, seed: "seen" };
