@@ -81,14 +81,10 @@ describe("a passphrase", () => {
   it("opens in composed and in decomposed form, and in no other", async () => {
     const place = await startWith({ SPLASHDOWN_PASSPHRASE: COMPOSED });
     const before = place.fingerprint(...UNTOUCHED);
-    for (const [other, text] of [
-      [COMPOSED.replace("é", "e"), /given was another passphrase in \$SPLASHDOWN_PASSPHRASE/],
-      [`${COMPOSED}\n`, /begins or ends with white space/],
-    ] as const) {
-      const wrong = await place.run(["resume", TASK, "--json"], { SPLASHDOWN_PASSPHRASE: other });
-      expect([wrong.code, errorOf(wrong).code]).toEqual([12, "KEY_WRONG"]);
-      expect(errorOf(wrong).message).toMatch(text);
-    }
+    const other = COMPOSED.replace("é", "e");
+    const wrong = await place.run(["resume", TASK, "--json"], { SPLASHDOWN_PASSPHRASE: other });
+    expect([wrong.code, errorOf(wrong).code]).toEqual([12, "KEY_WRONG"]);
+    expect(errorOf(wrong).message).toMatch(/given was another passphrase in \$SPLASHDOWN_PASSPHRASE/);
     expect(place.fingerprint(...UNTOUCHED)).toEqual(before);
     expect(COMPOSED.normalize("NFD")).not.toBe(COMPOSED);
     const result = await place.run(["resume", TASK, "--json"], { SPLASHDOWN_PASSPHRASE: COMPOSED.normalize("NFD") });

@@ -37,7 +37,9 @@ const SOURCES: readonly KeySourceSetting[] = [
 /** "Wraps" by turning the text of the key around. */
 const turnAround: KeyCommandRunner = ({ input }) => {
   const { key, wrapped = "" } = JSON.parse(input) as { readonly key?: string; readonly wrapped?: string };
-  const turned = [...(key ?? wrapped)].reverse().join("");
+  const turned = Buffer.from(key ?? wrapped)
+    .reverse()
+    .toString();
   const stdout = JSON.stringify(key === undefined ? { key: turned } : { wrapped: turned });
   return Promise.resolve({ exitCode: 0, stdout, stderrTail: "", timedOut: false });
 };
