@@ -11,7 +11,7 @@ const START_MS_MAX = 120_000;
 
 /**
  * By profile: the package; a further step of its installation; the model; what it is asked to be let do; the variables of
- * its profile; those of the step; and files of its own, below the home folder.
+ * its profile; those of the step; files of its own, below the home folder; and where its sessions are there.
  *
  * Each switches off what a program would tell its vendor, and its updates, and asks as seldom again as it lets itself be told.
  */
@@ -19,6 +19,7 @@ export const PROGRAMS = {
   claude: {
     package: "@anthropic-ai/claude-code",
     finish: "install.cjs",
+    sessions: ".claude/projects",
     model: "claude-sonnet-4-5",
     args: ["--allowedTools", "Read"],
     variables: ({ url, key }) => ({
@@ -34,6 +35,7 @@ export const PROGRAMS = {
   },
   codex: {
     package: "@openai/codex",
+    sessions: ".codex/sessions",
     model: "gpt-5.1",
     args: ["--skip-git-repo-check"],
     variables: ({ key }) => ({ CODEX_API_KEY: key }),
@@ -42,6 +44,7 @@ export const PROGRAMS = {
   },
   gemini: {
     package: "@google/gemini-cli",
+    sessions: ".gemini/tmp",
     model: "gemini-2.5-flash",
     args: [],
     variables: ({ url, key }) => ({
@@ -54,6 +57,7 @@ export const PROGRAMS = {
   },
   copilot: {
     package: "@github/copilot",
+    sessions: ".copilot/session-state",
     model: "gpt-4.1",
     args: [],
     variables: ({ url, key }) => ({
@@ -65,6 +69,7 @@ export const PROGRAMS = {
     env: {},
     files: () => ({}),
     tellsNoTokens: true,
+    beginsLostSession: true,
   },
 };
 

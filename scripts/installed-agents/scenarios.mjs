@@ -1,4 +1,5 @@
 /** What is asked of each agent, over its own wire. A scenario says each of its checks: `say(what, isGood, more)`. */
+import { join } from "node:path";
 import { until } from "./place.mjs";
 import { PROGRAMS } from "./programs.mjs";
 
@@ -20,8 +21,8 @@ const SCHEMA = { verdict: { type: "string", enum: ["good", "bad"] }, why: { type
 function writeFlow({ place, agent }, name, step) {
   const { model, args, env } = PROGRAMS[agent];
   const all = { name: "judge", cli: agent, model, args, env, output: SCHEMA, ...step };
-  const { phases, ...plain } = all;
-  const steps = phases ? { phases: [{ name: "review", specialists: [plain] }] } : { steps: [plain] };
+  const { phases, evaluate, ...plain } = all;
+  const steps = phases ? { phases: [{ name: "review", specialists: [plain], evaluate }] } : { steps: [plain] };
   place.write(`${name}.yaml`, JSON.stringify({ workflow: { name }, ...steps }));
 }
 
@@ -81,6 +82,47 @@ async function session(room, say) {
       tokens.length === 2 && tokens.every((count) => count === 2 * TOKENS_OF_CALL.in),
       tokens.join(" + "),
     );
+}
+
+/** Scored 60 first, then 95; `and`: what is done before that. */
+const scoredTwice = (and) => ({
+  scorers: [
+    {
+      dimension: "quality",
+      command: ["sh", "-c", `[ "$0" = 1 ] || { echo 95; exit; }; ${and}; echo 60`, "{{ phase.iteration }}"],
+    },
+  ],
+});
+const NEWS = "Go on in this conversation";
+const countOf = (text, words) => text.split(words).length - 1;
+
+async function iterate(room, say) {
+  const { place, server, agent } = room;
+  const { tellsNoTokens, beginsLostSession } = PROGRAMS[agent];
+  writeFlow(room, "iterate", { phases: true, prompt: "first-prompt", effects: "none", evaluate: scoredTwice("true") });
+  const end = await place.run("run", "iterate.yaml", "--task", "iterate", "--json");
+  say("improves an answer that was judged", isOutput(end), complaintOf(end));
+  const last = server.works.at(-1) ?? "";
+  const briefings = beginsLostSession ? 2 : 1;
+  const isTold = countOf(last, "first-prompt") === 2 && countOf(last, "# Task: ") === briefings;
+  say("in its session, told what is new", isTold && (beginsLostSession || countOf(last, NEWS) === 1));
+  const tokens = (await readEvents(room, "iterate", "step_completed")).flatMap(({ usage }) => usage?.tokensIn ?? []);
+  const expected = [2 * TOKENS_OF_CALL.in, TOKENS_OF_CALL.in];
+  const isCounted = tokens.length === 2 && tokens.every((count, at) => [expected[at], expected[0]].includes(count));
+  if (!tellsNoTokens) say("no token of the iteration before is counted again", isCounted, tokens.join(" + "));
+}
+
+async function lost(room, say) {
+  const { place, server, agent } = room;
+  const sessions = join(place.work, "..", "home", PROGRAMS[agent].sessions);
+  const evaluate = scoredTwice(`rm -r ${sessions}`);
+  writeFlow(room, "lost", { phases: true, prompt: "first-prompt", effects: "none", evaluate });
+  const end = await place.run("run", "lost.yaml", "--task", "lost", "--json");
+  say("goes on where its session was removed", isOutput(end), complaintOf(end));
+  const last = server.works.at(-1) ?? "";
+  say("told everything anew", countOf(last, "first-prompt") === 1 && countOf(last, "# Task: ") === 1);
+  const isTold = PROGRAMS[agent].beginsLostSession || end.stderr.includes(`of ${agent} is gone`);
+  say("and says so", isTold, end.stderr);
 }
 
 async function refusals(room, say) {
@@ -154,4 +196,4 @@ async function secret(room, say) {
   say("its key is in no file of ours and in nothing that was printed", files.length === 0 && isSilent, files.join(" "));
 }
 
-export const SCENARIOS = { answer, long, session, refusals, kill, timeout, secret };
+export const SCENARIOS = { answer, long, session, iterate, lost, refusals, kill, timeout, secret };
