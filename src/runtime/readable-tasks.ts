@@ -3,6 +3,9 @@ import { messageOf, SplashdownError } from "../base/errors.js";
 import type { TaskStore } from "../store/contract.js";
 import type { Services } from "./services.js";
 
+/** So many are read side by side where all are looked at, each with its whole history in memory meanwhile. */
+export const TASKS_AT_ONCE = 8;
+
 /**
  * Every task that can be opened, one after the other; one that cannot, because its folder is not safe, is said and
  * passed over.

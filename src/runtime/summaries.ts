@@ -10,13 +10,11 @@ import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskSummaryView } from "./contract.js";
 import { listUnanswered } from "./people/giving.js";
+import { TASKS_AT_ONCE } from "./readable-tasks.js";
 import { openTask, readAnchor, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
 import { measureTask } from "./retention/prune-plan.js";
 import { formatTime } from "./views.js";
-
-/** Each with its whole history in memory while it is read. */
-const TASKS_AT_ONCE = 8;
 
 /** Shape: in the order of names, all or these. A task that cannot be read is one entry with its problem. */
 export async function listSummaries(services: Services, names?: readonly string[]): Promise<TaskSummaryView[]> {

@@ -7,12 +7,14 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, SplashdownError } from "../../base/errors.js";
+import { mapInWindow } from "../../base/window.js";
 import type { EngineEvent } from "../../engine/events/events.js";
 import { readHistory, type History } from "../../journal/history.js";
 import type { TaskStore } from "../../store/contract.js";
 import { round, summariseValues } from "./distribution.js";
 import type { CheckpointMetrics, MetricsReport } from "./face-views.js";
 import { findTask } from "../finding.js";
+import { TASKS_AT_ONCE } from "../readable-tasks.js";
 import { openTask, whileOpen } from "../reading.js";
 import type { Services } from "../services.js";
 
@@ -31,18 +33,17 @@ interface Tally {
 /** Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS and those of reading for a named task; of all tasks bad ones are passed over. */
 export async function reportMetrics(services: Services, reference: string | undefined): Promise<MetricsReport> {
   const names = reference === undefined ? await services.store.tasks() : [await resolveName(services, reference)];
-  const tallies: { task: string; tally: Tally }[] = [];
-  const passedOver: { task: string; why: string }[] = [];
-  for (const name of names) {
+  const found = await mapInWindow(names, TASKS_AT_ONCE, async (name) => {
     try {
       const task = await services.store.task(name);
-      if (task !== undefined)
-        tallies.push({ task: name, tally: await whileOpen(task, () => tallyTask(services, task)) });
+      return task && { task: name, tally: await whileOpen(task, () => tallyTask(services, task)) };
     } catch (error) {
       if (reference !== undefined || !(error instanceof SplashdownError)) throw error;
-      passedOver.push({ task: name, why: messageOf(error) });
+      return { task: name, why: messageOf(error) };
     }
-  }
+  });
+  const tallies = found.flatMap((each) => (each?.tally === undefined ? [] : [each]));
+  const passedOver = found.flatMap((each) => (each?.why === undefined ? [] : [each]));
   return {
     ...computeMetrics(addTallies(tallies.map(({ tally }) => tally))),
     tasks: tallies.map(({ task, tally }) => ({ task, ...computeMetrics(tally) })),

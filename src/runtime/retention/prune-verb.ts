@@ -5,6 +5,7 @@
  * judges, to the trash, and from there for good. Source: DESIGN section 7 (retention), STORAGE 1.12, FAULTS 11.
  */
 import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
+import { mapInWindow } from "../../base/window.js";
 import { VERIFIED_MIN, type RetentionRules } from "../../checkpoint/retention.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import type { TaskState } from "../../engine/state/state.js";
@@ -22,6 +23,7 @@ import {
   type PlanRequest,
   type PrunePlan,
 } from "./prune-plan.js";
+import { TASKS_AT_ONCE } from "../readable-tasks.js";
 import { deriveStatus, readState, whileOpen, type OpenedTask } from "../reading.js";
 import type { ClearOptions, PrunedTaskView, PruneOptions, PruneView } from "../past/past-views.js";
 import type { Services } from "../services.js";
@@ -75,9 +77,9 @@ class PruneRun {
     const standings = await this.#readStandings();
     const trash = await this.#services.store.trash();
     const whole = new WholeTasks(standings, trash, this.#nowMs);
-    const views: PrunedTaskView[] = [];
-    for (const standing of standings)
-      views.push(await this.#onTask(standing.name, (task) => this.#planTask(task, { standing, whole })));
+    const views = await mapInWindow(standings, TASKS_AT_ONCE, (standing) =>
+      this.#onTask(standing.name, (task) => this.#planTask(task, { standing, whole })),
+    );
     if (this.#options.task === undefined) views.push(...trash.map((each) => this.#planTrashed(each, whole)));
     return views;
   }
@@ -202,9 +204,7 @@ class PruneRun {
     const named = reference === undefined ? undefined : await findTask(this.#services, reference, "act");
     const names = named === undefined ? await store.tasks() : [named.name];
     await named?.close();
-    const standings: Standing[] = [];
-    for (const name of names) standings.push(await this.#onTask(name, (task) => this.#readStanding(task)));
-    return standings;
+    return mapInWindow(names, TASKS_AT_ONCE, (name) => this.#onTask(name, (task) => this.#readStanding(task)));
   }
 
   async #readStanding(task: TaskStore): Promise<Standing> {
