@@ -84,7 +84,8 @@ const CLAIMANT_POLL_MS = 50;
  * itself in a moment, or that ended in between. It is waited for, so that an owner is not superseded in its first moments
  * and whoever leaves names one that stays (R14).
  *
- * Units: at most LIMITS.claimantShowsMs on the monotonic clock, and not at all where the claimant showed itself and died.
+ * Units: at most LIMITS.claimantShowsMs on the monotonic clock; no longer than it takes the claimant to begin, and not at
+ * all where it showed itself and died.
  * Errors: OWNER_ALIVE; CANCELLED by the signal.
  */
 export async function requireNoClaimant(
@@ -93,8 +94,10 @@ export async function requireNoClaimant(
   const { task, clock, signal, epoch } = options;
   const endMs = clock.monotonicMs() + LIMITS.claimantShowsMs;
   for (;;) {
+    // Who has a journal has shown itself before.
+    const hasBegun = (await task.segments()).some((segment) => segment.epoch === epoch && segment.sizeBytes > 0);
     const { owner } = await requireOwnerGone({ task, clock, takeOver: true });
-    if (owner?.epoch === epoch || clock.monotonicMs() >= endMs) return;
+    if (hasBegun || owner?.epoch === epoch || clock.monotonicMs() >= endMs) return;
     await clock.sleep(CLAIMANT_POLL_MS, signal);
   }
 }

@@ -51,21 +51,42 @@ export interface NewTask extends ConductOptions {
   readonly inputs: JsonObject;
 }
 
-/** Runs a task from its beginning, in a place where nothing was recorded. */
+/** Runs a task from its beginning, in a place where nothing was recorded. Errors: OWNER_ALIVE, OWNER_SUPERSEDED. */
 export async function conductNew(services: Services, options: NewTask): Promise<RunView> {
   const { task } = options;
   const taskId = createUuid(services.random);
   const vault = await services.keys.create(task, taskId);
   const opened = openWith(services, task, vault);
   const state = createState();
+  const seen = await requireUnborn(services, options);
   await whileOwning(presenceDeps(services, task), async (presence) => {
-    const epoch = await task.claim();
+    const epoch = await task.claim(seen);
+    // Of a claimant that was too slow to show itself.
+    await requireNothingRecorded(task);
     await presence.show(epoch);
     await services.audit.note(opened, { event: "started", verb: "run", details: { epoch } });
     const begun = { epoch, prev: undefined, base: undefined, journalBytes: 0, state };
     await runWith(services, options, { opened, ...begun, input: await startInput(services, opened, options) });
   });
   return viewRun(services, { opened, state, how: "started" });
+}
+
+/**
+ * Of several processes that find nothing recorded in a place one claims it, and who has begun since they looked is left
+ * alone: a claimant is given the time to show itself.
+ *
+ * Shape: the highest epoch that was seen. Errors: OWNER_ALIVE, OWNER_SUPERSEDED.
+ */
+async function requireUnborn({ clock }: Services, { task, signal }: NewTask): Promise<number> {
+  const claimed = Math.max(0, ...(await task.segments()).map(({ epoch }) => epoch));
+  const waiting = { task, clock, ...(signal === undefined ? {} : { signal }) };
+  if (claimed > 0) await requireNoClaimant({ ...waiting, epoch: claimed });
+  await requireNothingRecorded(task);
+  return claimed;
+}
+
+async function requireNothingRecorded(task: TaskStore): Promise<void> {
+  if ((await task.segments()).some(({ sizeBytes }) => sizeBytes > 0)) throw leftByAnother(task.name);
 }
 
 async function startInput(

@@ -1,10 +1,12 @@
-import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { errorCodeOf } from "../../../src/base/errors.js";
 import type { Splashdown } from "../../../src/runtime/contract.js";
 import { createEnvironment } from "../../../src/runtime/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { codeOfAsync } from "../../support/error-code.js";
+import { until } from "../../support/real-clock.js";
 import { withFolder } from "../../support/store-places.js";
 
 const WORKFLOW = {
@@ -59,6 +61,37 @@ describe("a task whose first process died before anything was recorded", () => {
       expect((await splashdown.recover()).tasks).toEqual([{ task: "early", action: "left", why: "it never started" }]);
       expect(await codeOfAsync(() => splashdown.resume({ task: "early" }))).toBe("TASK_NOT_STARTED");
       expect(await codeOfAsync(() => splashdown.show("early"))).toBe("TASK_NOT_STARTED");
+    });
+  });
+
+  it("is begun by one of several that run it at once, and nobody takes it from that one", async () => {
+    await withUnborn(async ({ splashdown, folder }) => {
+      let calls = 0;
+      let go = (): void => undefined;
+      const held = new Promise<void>((resolve) => (go = resolve));
+      const act = async (): Promise<number> => {
+        calls += 1;
+        await held;
+        return 7;
+      };
+      const workflow = { workflow: { name: "held" }, steps: [{ name: "a", function: act, effects: "none" }] };
+      const refused: (string | undefined)[] = [];
+      const others = 3;
+      const runs = Array.from({ length: 1 + others }, async () => {
+        try {
+          return (await splashdown.run({ workflow, task: "early" })).how;
+        } catch (error) {
+          refused.push(errorCodeOf(error));
+          if (refused.length >= others) go();
+          return "refused";
+        }
+      });
+      await until("one runs it, or more than one", () => calls > 1 || refused.length >= others);
+      go();
+      expect((await Promise.all(runs)).filter((how) => how !== "refused")).toEqual(["started"]);
+      expect(calls).toBe(1);
+      for (const code of refused) expect(["OWNER_ALIVE", "OWNER_SUPERSEDED"]).toContain(code);
+      expect(await readdir(join(folder, "journal"))).toEqual(["00000001-0000.jsonl"]);
     });
   });
 
