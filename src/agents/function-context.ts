@@ -7,7 +7,8 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { SplashdownError } from "../base/errors.js";
-import { decodeValue, encodeValue, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { decodeValue, encodeValue } from "../base/json-encoding.js";
 import type { StepSink, StepWork, WishSink } from "../engine/ports.js";
 import { isEndOfRun } from "./failure.js";
 

@@ -1,5 +1,5 @@
 /** Functions of a workflow as tools of its models. */
-import { decodeValue, encodeValue } from "../base/json.js";
+import { decodeValue, encodeValue } from "../base/json-encoding.js";
 import { SplashdownError } from "../base/errors.js";
 import type { FunctionTool } from "../definition/tool-definition.js";
 import type { StepWork } from "../engine/ports.js";

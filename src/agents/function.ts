@@ -7,7 +7,7 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf, SplashdownError } from "../base/errors.js";
-import { encodeValue } from "../base/json.js";
+import { encodeValue } from "../base/json-encoding.js";
 import type { FunctionStep } from "../definition/workflow.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";

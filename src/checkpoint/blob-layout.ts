@@ -10,7 +10,8 @@
 import { sha256, sha256Hex } from "../base/digest.js";
 import { SplashdownError } from "../base/errors.js";
 import type { KeyId } from "../base/ids.js";
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { canonicalJson } from "../base/json-encoding.js";
 import { LIMITS } from "../base/limits.js";
 import type { FileOpener, FileSealer, SealHeader } from "../vault/contract.js";
 

@@ -13,7 +13,7 @@ import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
 import { encodeJsonPieces } from "../base/json-pieces.js";
 import { LIMITS } from "../base/limits.js";
-import type { BlobRef } from "../engine/events/events.js";
+import type { BlobRef } from "../engine/events/value-ref.js";
 import type { BlobShelf } from "../engine/ports.js";
 import type { ByteRange, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";

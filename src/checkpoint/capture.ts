@@ -12,11 +12,11 @@ import type { CheckpointId } from "../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { encodeJsonPieces } from "../base/json-pieces.js";
 import type { Decision } from "../engine/events/decision.js";
-import type { SavedFile } from "../engine/pictures/deliverables.js";
-import type { EventOf, ValueRef } from "../engine/events/events.js";
+import type { EventOf } from "../engine/events/events.js";
+import type { ValueRef, SavedFile } from "../engine/events/value-ref.js";
 import { captureState, type CapturedState, encodeCaptured } from "../engine/state/state-codec.js";
 import type { EvaluationEntry, PhaseEntry, StepEntry, TaskEntry, TaskState } from "../engine/state/state.js";
-import type { Totals } from "../engine/evolve/totals.js";
+import type { Totals } from "../engine/state/totals.js";
 import type {
   CheckpointAgent,
   CheckpointDecision,

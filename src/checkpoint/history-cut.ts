@@ -6,7 +6,7 @@
  * Owns: the choice. Removing is retention's and the verb's; the journal's room reads. Source: STORAGE section 1.12.
  */
 import type { JsonValue } from "../base/json.js";
-import type { BlobRef } from "../engine/events/events.js";
+import type { BlobRef } from "../engine/events/value-ref.js";
 import { carriedState, withInlineState } from "../engine/evolve/evolve-return.js";
 import { captureState, encodeCaptured } from "../engine/state/state-codec.js";
 import type { CheckpointEntry, TaskState } from "../engine/state/state.js";

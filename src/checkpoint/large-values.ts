@@ -4,7 +4,7 @@
  * Source: DESIGN section 7 (`checkpoint_large` names the largest paths).
  */
 import type { JsonValue } from "../base/json.js";
-import type { ValueRef } from "../engine/events/events.js";
+import type { ValueRef } from "../engine/events/value-ref.js";
 import type { SnapshotCapture } from "./capture.js";
 import type { Pace } from "./pace.js";
 

@@ -6,7 +6,7 @@
  */
 import { messageOf, SplashdownError } from "../base/errors.js";
 import type { StepId } from "../base/ids.js";
-import type { ValueRef } from "../engine/events/events.js";
+import type { ValueRef } from "../engine/events/value-ref.js";
 import { decodeState } from "../engine/state/state-codec.js";
 import type { TaskState } from "../engine/state/state.js";
 import type { CheckpointHeader } from "../schema/generated/checkpoint-header.js";

@@ -7,7 +7,7 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
-import type { ValueRef } from "../engine/events/events.js";
+import type { ValueRef } from "../engine/events/value-ref.js";
 import type { BlobShelf } from "../engine/ports.js";
 import type { StepEntry } from "../engine/state/state.js";
 import { encodePayload, labelOf, type OutputEntry, type SnapshotCapture } from "./capture.js";

@@ -10,7 +10,8 @@
 import type { Clock } from "../base/clock.js";
 import { assert, isErrorCode, SplashdownError } from "../base/errors.js";
 import { type CheckpointId, createUuid, type TaskId } from "../base/ids.js";
-import { encodeValue, type JsonObject, type JsonValue } from "../base/json.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import { encodeValue } from "../base/json-encoding.js";
 import type { RandomSource } from "../base/random.js";
 import type { Decision } from "../engine/events/decision.js";
 import type { EngineEvent, EventOf, Trigger } from "../engine/events/events.js";

@@ -7,7 +7,7 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Decision } from "../engine/events/decision.js";
-import type { BlobRef, ValueRef } from "../engine/events/events.js";
+import type { BlobRef, ValueRef } from "../engine/events/value-ref.js";
 import type { EvaluationEntry, PhaseEntry, QuestionEntry, StepEntry, TaskState } from "../engine/state/state.js";
 import { diffValues, type ValueDifference, type ValueMark } from "./value-diff.js";
 

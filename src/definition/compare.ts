@@ -1,5 +1,6 @@
 /** Compares two definitions of a task: which steps' finished work stays valid when a workflow was edited. */
-import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import { canonicalJson } from "../base/json-encoding.js";
 import type { HooksDefinition } from "./hooks.js";
 import type { MachineScope, NodeDefinition, ScopeDefinition, StepDefinition, WorkflowDefinition } from "./workflow.js";
 

@@ -6,7 +6,8 @@
  * what to do when its outcome is unknown): no finished work is invalid because the next try would wait longer.
  */
 import { sha256Hex } from "../base/digest.js";
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { canonicalJson } from "../base/json-encoding.js";
 import type { StepDefinition, WorkflowDefinition } from "./workflow.js";
 
 /** Parts of a step that are structure or patience. */

@@ -5,9 +5,11 @@
  * instead of the events, and is asked again. So no rule has to stop midway.
  */
 import { createUuid } from "../base/ids.js";
-import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.js";
+import type { JsonObject, JsonValue } from "../base/json.js";
+import { canonicalJson } from "../base/json-encoding.js";
 import type { Decision } from "./events/decision.js";
-import type { BlobRef, EngineEvent, ValueRef } from "./events/events.js";
+import type { EngineEvent } from "./events/events.js";
+import type { BlobRef, ValueRef } from "./events/value-ref.js";
 import type { DecideContext } from "./input.js";
 import type { TaskState } from "./state/state.js";
 import type { ChannelChange } from "./events/wishes.js";

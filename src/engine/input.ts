@@ -5,20 +5,32 @@
  * until it answers nothing → durable → look for a higher epoch → act on what was intended and is still open. `decide`
  * reads the state and changes nothing. Steps of kind `wait` are not performed: `due` ends them.
  */
-import type { ApprovalWish } from "./people/approval.js";
+import type { ApprovalWish } from "./people/approval-wish.js";
 import type { QuestionId, StepId, TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateScope } from "../definition/templates/templates.js";
 import type { Condition, Effects, Template, TemplateValue, WorkflowDefinition } from "../definition/workflow.js";
 import type { TrackRecords } from "./phases/confidence.js";
-import type { BlobRef, EngineEvent, ProcessRef, TaskEnd, Usage, ValueRef } from "./events/events.js";
+import type { EngineEvent, ProcessRef, TaskEnd, Usage } from "./events/events.js";
+import type { BlobRef, ValueRef } from "./events/value-ref.js";
 import type { TurnNotes } from "./events/turn-notes.js";
-import type { QuestionKind, QuestionOption } from "./people/question.js";
-import type { OrphanCompletion } from "./outcomes/orphan-completions.js";
+import type { QuestionKind } from "./people/question.js";
+import type { QuestionOption } from "./people/question-option.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
 import type { CheckpointEntry } from "./state/state.js";
 import type { Wishes } from "./events/wishes.js";
+
+/** What a superseded owner wrote too late. */
+export interface OrphanCompletion {
+  readonly step: StepId;
+  readonly attempt: number;
+  /** Whose owner wrote it, and as which record of that epoch. */
+  readonly epoch: number;
+  readonly n: number;
+  /** Absent where it cannot be the answer to anything any more, or cannot be read. */
+  readonly output?: JsonValue;
+}
 
 /**
  * The template language as the engine sees it; definition/templates/templates.ts satisfies it. A scope is asked only for the names

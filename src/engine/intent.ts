@@ -7,14 +7,16 @@
 import { sha256Hex } from "../base/digest.js";
 import { errorCodeOf, messageOf } from "../base/errors.js";
 import type { QuestionId } from "../base/ids.js";
-import { canonicalJson, isJsonObject, type JsonObject } from "../base/json.js";
+import { isJsonObject, type JsonObject } from "../base/json.js";
+import { canonicalJson } from "../base/json-encoding.js";
 import type { OnUnknown, StepDefinition } from "../definition/workflow.js";
 import { CONSOLIDATE_NAME } from "../definition/build/defaults.js";
 import type { Choice } from "./choice.js";
 import { isToldGuidance, listGuidance } from "./people/guidance.js";
 import { listSureResults } from "./pictures/confidence-report.js";
 import { describeStepScope, specialistNames } from "./views/describe-scope.js";
-import type { EventOf, StepError, ValueRef } from "./events/events.js";
+import type { EventOf, StepError } from "./events/events.js";
+import type { ValueRef } from "./events/value-ref.js";
 import { definitionPathOf, idempotencyKeyOf, stepIdOf } from "./events/identity.js";
 import { renderKind } from "./views/rendering.js";
 import {

@@ -10,8 +10,9 @@ import type { QuestionId } from "../base/ids.js";
 import type { TextPart } from "../definition/fault.js";
 import type { WrittenPlace } from "../definition/templates/template-places.js";
 import type { Effects, StepDefinition } from "../definition/workflow.js";
-import type { Approval, ApprovalWish } from "./people/approval.js";
-import type { BlobRef, ConfidenceParts, EngineEvent, ProcessRef, StepError, Usage } from "./events/events.js";
+import type { Approval, ApprovalWish } from "./people/approval-wish.js";
+import type { ConfidenceParts, EngineEvent, ProcessRef, StepError, Usage } from "./events/events.js";
+import type { BlobRef } from "./events/value-ref.js";
 import type { TurnNotes } from "./events/turn-notes.js";
 import type { StepEntry, TaskState } from "./state/state.js";
 

@@ -15,7 +15,8 @@ import type { TaskVault } from "../vault/contract.js";
 import type { JournalPosition } from "./position.js";
 import { continuedBy } from "./segment-header.js";
 import { nameOf, openSegmentRecords, type SegmentRecords } from "./segment-records.js";
-import type { ScannedLine, SegmentScan } from "./segment-scan.js";
+import type { SegmentScan } from "./segment-scan.js";
+import type { ScannedLine } from "./scanned-line.js";
 
 export interface ChainLink {
   readonly segment: SegmentRecords;

@@ -4,7 +4,7 @@
  * Owns: the quick way through what is whole, which is almost everything. Whatever does not fit is segment-scan's.
  */
 import { encodeHashField, HASH_FIELD_BYTES, hashAt, hashLineText, locateRecord } from "./record-line.js";
-import type { ScannedLine } from "./segment-scan.js";
+import type { ScannedLine } from "./scanned-line.js";
 
 /** Where a line lies, from its first byte to its newline, and its number in the file. */
 export interface LinePlace {

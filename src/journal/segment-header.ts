@@ -13,7 +13,8 @@
 import { encodeBase64Url, sha256 } from "../base/digest.js";
 import { SplashdownError, assert } from "../base/errors.js";
 import { isUuid, type KeyId } from "../base/ids.js";
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { canonicalJson } from "../base/json-encoding.js";
 import type { SegmentId } from "../store/contract.js";
 import type { SealHeader } from "../vault/contract.js";
 import { decodePosition, encodePosition, isCount, type JournalPosition } from "./position.js";

@@ -16,7 +16,8 @@ import type { JournalPosition } from "./position.js";
 import { decodeBody, type RecordBody } from "./record-body.js";
 import { computeAad, hashLine, sealedBytesOf } from "./record-line.js";
 import type { SegmentHeader } from "./segment-header.js";
-import type { Defect, ScannedLine, SegmentScan, TailClass } from "./segment-scan.js";
+import type { Defect, SegmentScan, TailClass } from "./segment-scan.js";
+import type { ScannedLine } from "./scanned-line.js";
 
 export interface HistoryRecord {
   readonly n: number;

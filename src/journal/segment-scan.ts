@@ -24,6 +24,7 @@ import {
   type RecordLine,
 } from "./record-line.js";
 import { fitsOwnHash, parseSegmentHeader, type ParsedHeader } from "./segment-header.js";
+import type { ScannedLine } from "./scanned-line.js";
 
 const NEWLINE = 0x0a;
 /** More bad lines in a row than this have lost the chain anyway. */
@@ -32,17 +33,6 @@ const PRIORS_MAX = 4;
 const OWN_START = Buffer.from('{"n":');
 const REPEATED_START = Buffer.from('{"r":');
 const RECORD_END = Buffer.from('"}');
-
-export interface ScannedLine extends RecordLine {
-  /** Of the file, counted from 1; the header is line 1. */
-  readonly line: number;
-  /** Hashes that may stand before it, most likely first. */
-  readonly priors: readonly Buffer[];
-  /** The one of them that this line's own hash confirms. */
-  readonly prior: Buffer | undefined;
-  /** What may be its true hash: stated, then computed from each prior. */
-  readonly hashes: readonly Buffer[];
-}
 
 export type TailClass = "clean" | "torn" | "damaged";
 

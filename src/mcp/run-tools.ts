@@ -1,7 +1,8 @@
 /** Tools that start tasks, wait for them, and end or steer them. */
 import { basename, extname, relative } from "node:path";
 import { SplashdownError } from "../base/errors.js";
-import { canonicalJson, type JsonObject } from "../base/json.js";
+import type { JsonObject } from "../base/json.js";
+import { canonicalJson } from "../base/json-encoding.js";
 import { LIMITS } from "../base/limits.js";
 import { computeKeyedName } from "../runtime/run/task-name.js";
 import type { StartOutcome } from "./starts.js";

@@ -7,7 +7,7 @@ import { createBlobShelf } from "../checkpoint/blobs.js";
 import { createSnapshotSource, type PictureSource } from "../checkpoint/source.js";
 import type { JsonValue } from "../base/json.js";
 import type { ForkOrigin } from "../engine/events/fork-origin.js";
-import type { ValueRef } from "../engine/events/events.js";
+import type { ValueRef } from "../engine/events/value-ref.js";
 import type { TaskState } from "../engine/state/state.js";
 import type { History, ScanCache } from "../journal/history.js";
 import { readTask, type FoldedTask, type KnownTask } from "../recovery/fold.js";

@@ -17,7 +17,7 @@ import { quoteArgument } from "../base/shell-text.js";
 import { createBlobShelf } from "../checkpoint/blobs.js";
 import { validateFile } from "../checkpoint/file-report.js";
 import type { EngineEvent } from "../engine/events/events.js";
-import type { SavedFile } from "../engine/pictures/deliverables.js";
+import type { SavedFile } from "../engine/events/value-ref.js";
 import { readHistory, type Damage } from "../journal/history.js";
 import { readTask } from "../recovery/fold.js";
 import { formatSegmentName } from "../store/segment-name.js";

@@ -5,7 +5,7 @@ import type { EngineEvent } from "../engine/events/events.js";
 import type { Decision } from "../engine/events/decision.js";
 import { currentStepId } from "../engine/lookup.js";
 import type { QuestionEntry, StepEntry, TaskState } from "../engine/state/state.js";
-import type { QuestionOption } from "../engine/people/question.js";
+import type { QuestionOption } from "../engine/people/question-option.js";
 import type { Wizard } from "../engine/people/wizard.js";
 import type {
   CheckpointView,

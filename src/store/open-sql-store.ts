@@ -8,7 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { SplashdownError, assert } from "../base/errors.js";
 import { hidePassword } from "../base/store-address.js";
 import type { FileSystem } from "../base/file-system.js";
-import type { OpenStoreParts } from "./open-store.js";
+import type { OpenStoreParts } from "./open-store-parts.js";
 import { createOwnerFolder } from "./owner-place.js";
 import { isAbsent, SafeFolders } from "./safe-folders.js";
 import { formatChannel } from "./postgres-dialect.js";

@@ -8,14 +8,7 @@ import { watchFolder } from "./folder-watcher.js";
 import { MemorySpace, MemoryStore } from "./memory-store.js";
 import { createSocketPresence } from "./socket-presence.js";
 import { openPgliteStore, openPostgresStore, openSqliteStore } from "./open-sql-store.js";
-import type { StoreParts } from "./store-parts.js";
-
-export interface OpenStoreParts extends StoreParts {
-  /** What relative paths in an address start from; absolute. */
-  readonly workingFolder: string;
-  /** Data of `memory:` stores; a fresh one unless given. */
-  readonly memory?: MemorySpace | undefined;
-}
+import type { OpenStoreParts } from "./open-store-parts.js";
 
 /**
  * Opens the store an address names; touches nothing on disk yet.

@@ -13,7 +13,8 @@ import { errnoOf, SplashdownError, assert } from "../base/errors.js";
 import { sha256Hex } from "../base/digest.js";
 import type { FileSystem } from "../base/file-system.js";
 import { isUuid } from "../base/ids.js";
-import { canonicalJson, isJsonObject, type JsonObject } from "../base/json.js";
+import { isJsonObject, type JsonObject } from "../base/json.js";
+import { canonicalJson } from "../base/json-encoding.js";
 import type { RandomSource } from "../base/random.js";
 import { createFolders, describeFailure, readWhole, replaceWhole } from "./private-file.js";
 

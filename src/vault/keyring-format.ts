@@ -15,7 +15,8 @@
 import { createHmac } from "node:crypto";
 import { decodeBase64Url, encodeBase64Url, sha256Hex } from "../base/digest.js";
 import { SplashdownError } from "../base/errors.js";
-import { canonicalJson, type JsonObject } from "../base/json.js";
+import type { JsonObject } from "../base/json.js";
+import { canonicalJson } from "../base/json-encoding.js";
 import { LIMITS } from "../base/limits.js";
 import { validateKeyringHeader, type KeyringHeader, type KeyringKey } from "../schema/generated/keyring.js";
 import { deriveDigestKey, isSameBytes } from "./derivation.js";

@@ -10,7 +10,8 @@
 import { scrypt } from "node:crypto";
 import { decodeBase64Url, encodeBase64Url } from "../base/digest.js";
 import { SplashdownError, unreachable } from "../base/errors.js";
-import { canonicalJson, type JsonObject } from "../base/json.js";
+import type { JsonObject } from "../base/json.js";
+import { canonicalJson } from "../base/json-encoding.js";
 import { LIMITS } from "../base/limits.js";
 import type { RandomSource } from "../base/random.js";
 import type { KeyringSlot, ScryptKdf } from "../schema/generated/keyring.js";

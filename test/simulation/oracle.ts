@@ -5,7 +5,7 @@
  * one; (3) a step that acted is known by its intent; (4) recovery is idempotent and the work goes on to its end; (5) no
  * error but a typed one, and in a world without rot none at all; (6) no plaintext in any byte.
  */
-import { canonicalJson, encodeValue } from "../../src/base/json.js";
+import { canonicalJson, encodeValue } from "../../src/base/json-encoding.js";
 import { messageOf } from "../../src/base/errors.js";
 import type { Restored } from "../../src/recovery/restore.js";
 import type { Store } from "../../src/store/contract.js";

@@ -1,5 +1,5 @@
 /** What really happened in a run, by operations of the disk: the truth that a crash is held against. */
-import { canonicalJson, encodeValue } from "../../src/base/json.js";
+import { canonicalJson, encodeValue } from "../../src/base/json-encoding.js";
 import { evolve } from "../../src/engine/evolve/evolve.js";
 import type { EngineEvent } from "../../src/engine/events/events.js";
 import { createState, type TaskState } from "../../src/engine/state/state.js";

@@ -5,7 +5,8 @@
 import type { JsonObject, JsonValue } from "../../src/base/json.js";
 import { evaluateCondition, renderText, renderValue } from "../../src/definition/templates/templates.js";
 import type { WorkflowDefinition } from "../../src/definition/workflow.js";
-import type { BlobRef, EngineEvent, EngineEventType, EventOf } from "../../src/engine/events/events.js";
+import type { EngineEvent, EngineEventType, EventOf } from "../../src/engine/events/events.js";
+import type { BlobRef } from "../../src/engine/events/value-ref.js";
 import { evolve } from "../../src/engine/evolve/evolve.js";
 import type { EngineInput } from "../../src/engine/input.js";
 import type { CheckpointHook, ControlMessage, EnginePorts, StepOutcome } from "../../src/engine/ports.js";

@@ -7,7 +7,8 @@
 import type { LanguageModelMiddleware, TextStreamPart, ToolSet } from "ai";
 import type { Clock } from "../../base/clock.js";
 import { SplashdownError } from "../../base/errors.js";
-import { encodeValue, isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import { encodeValue } from "../../base/json-encoding.js";
 import { LIMITS } from "../../base/limits.js";
 import type { CallEnds, Model, ModelAnswer, ModelRequest, ToolCall } from "../contract.js";
 import { describeCallFailure } from "./call-failure.js";

@@ -1,6 +1,7 @@
 /** What an MCP server answered, as it is recorded and as a model is shown it. */
 import { SplashdownError } from "../../base/errors.js";
-import { encodeValue, isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import { encodeValue } from "../../base/json-encoding.js";
 import type { ServerAnswer } from "./server-connection.js";
 
 /** Shape: plain texts as `{value: text}`; anything else as `{content, structured}`. Errors: TOOL_FAILED, as the server says. */

@@ -5,7 +5,7 @@ import type { NodeSite } from "./build-context.js";
 import type { HooksDefinition } from "../hooks.js";
 import { findNearest } from "../nearest.js";
 import { optional } from "./plain-parts.js";
-import type { ScopeFrame } from "./scope-builder.js";
+import type { ScopeFrame } from "./scope-frame.js";
 import { nestSource } from "../templates/template-places.js";
 import type { LoadedWorkflow } from "../files/loaded-workflow.js";
 import type { NodeDefinition, ScopeDefinition, TemplateValue, WorkflowScope } from "../workflow.js";

@@ -4,7 +4,7 @@ import type { GateOption as OptionForm, QuestionItem as ItemForm, Step } from ".
 import type { NodeSite } from "./build-context.js";
 import { findNearest } from "../nearest.js";
 import { optional } from "./plain-parts.js";
-import type { Parts, Unsigned } from "./step-builder.js";
+import type { Parts, Unsigned } from "./step-parts.js";
 import type { GateOption, GateStep, QuestionsStep, StepDefinition, WizardItem } from "../workflow.js";
 
 export function buildGate(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {

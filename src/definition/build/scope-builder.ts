@@ -18,12 +18,7 @@ import type {
   ScopeDefinition,
   TemplateValue,
 } from "../workflow.js";
-
-/** What a scope is called and where it goes on. */
-export type ScopeFrame = Pick<
-  MachineScope,
-  "node" | "name" | "path" | "description" | "dependsOn" | "routes" | "onError"
->;
+import type { ScopeFrame } from "./scope-frame.js";
 
 /** The frame of a root or of a nested group. */
 export function frameOf(

@@ -20,11 +20,9 @@ import { buildReferences } from "../checks/references.js";
 import type { GroupKind, NodeKind } from "../step-kinds.js";
 import { chooseTool, chooseTools } from "./tool-builder.js";
 import type { Effects, RouteDefinition, StepDefinition, TemplateValue } from "../workflow.js";
+import type { Common, Parts, Unsigned } from "./step-parts.js";
 
 export type LeafKind = Exclude<NodeKind, GroupKind>;
-
-/** What a step has of every kind, but for its fingerprint. */
-export type Common = Omit<Extract<StepDefinition, { kind: "wait" }>, "kind" | "duration" | "reason" | "fingerprint">;
 
 /** Builds a step. Faults of its parts go to the context. */
 export function buildStep(step: Step, kind: LeafKind, site: NodeSite): StepDefinition {
@@ -102,13 +100,6 @@ function noteTwins(step: Step, [one, other]: readonly [keyof Step, keyof Step], 
     atKey: true,
   });
 }
-
-export interface Parts {
-  readonly common: Common;
-  readonly site: NodeSite;
-}
-
-export type Unsigned<T> = T extends StepDefinition ? Omit<T, "fingerprint"> : never;
 
 const BUILDERS: { readonly [K in LeafKind]: (step: Step, parts: Parts) => Unsigned<StepDefinition> } = {
   command: (step, parts) => buildCommand(step, "command", parts),

@@ -4,7 +4,8 @@
  * Functions are taken out and stand beside the definition under `@path`, so that the rest is plain JSON.
  */
 import { sha256Hex } from "../../base/digest.js";
-import { encodeValue, type JsonValue } from "../../base/json.js";
+import type { JsonValue } from "../../base/json.js";
+import { encodeValue } from "../../base/json-encoding.js";
 import type { ParallelGroup, Phase, Step, WorkflowFile } from "../../schema/generated/workflow.js";
 
 /** Code of a step; the runtime exports the type of its context. */

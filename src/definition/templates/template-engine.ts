@@ -13,7 +13,8 @@ import type { JsonObject, JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import { KeyOrders, plainOf } from "./template-crossing.js";
 import { readNative, type Shown } from "./native-text.js";
-import { FILTERS, FUNCTIONS, NO_NAMES, TESTS, type FilterCall } from "./template-filters.js";
+import { FILTERS, FUNCTIONS, NO_NAMES, TESTS } from "./template-filters.js";
+import type { FilterCall } from "./filter-call.js";
 import { SHOWN_FILTERS, SHOWN_PREFIX } from "./template-shown-filters.js";
 
 /** What goes wrong in a rendering: the text of minijinja without its dump, and the line it names. */

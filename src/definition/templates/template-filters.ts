@@ -7,10 +7,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { formatFixed, formatNumber, formatPython } from "./python-text.js";
 import { SHOWN_FILTERS } from "./template-shown-filters.js";
+import type { FilterCall } from "./filter-call.js";
 import { MAP_FILTERS, readFraction, readWhole, TEXT_FILTERS } from "./template-more-filters.js";
-
-/** `value` is what stands before the bar; a throw ends the rendering with its message. */
-export type FilterCall = (value: JsonValue | undefined, positional: readonly JsonValue[], named: JsonObject) => unknown;
 
 /** Given as `named` when there was no trailing map; a map as last positional value looks the same as named ones. */
 export const NO_NAMES: JsonObject = Object.freeze({});

@@ -6,7 +6,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { formatPython, roundEven } from "./python-text.js";
 import { formatSpec } from "./python-format.js";
-import type { FilterCall } from "./template-filters.js";
+import type { FilterCall } from "./filter-call.js";
 
 const textOf = (value: JsonValue | undefined): string => formatPython(value ?? null);
 

@@ -7,7 +7,8 @@
 import { CONSOLIDATE_NAME } from "../../definition/build/defaults.js";
 import type { PhasesScope } from "../../definition/workflow.js";
 import { decideOnce, type Choice } from "../choice.js";
-import type { EngineEvent, ValueRef } from "../events/events.js";
+import type { EngineEvent } from "../events/events.js";
+import type { ValueRef } from "../events/value-ref.js";
 import { leave } from "./leaving.js";
 import { childPath } from "../lookup.js";
 import { currentStep } from "../phases/open-phase.js";

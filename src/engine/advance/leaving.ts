@@ -5,8 +5,8 @@
  */
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { loadValue, type Choice } from "../choice.js";
-import type { SavedFile } from "../pictures/deliverables.js";
-import type { EndOfWorkflow, EngineEvent, EventOf, StepError, ValueRef } from "../events/events.js";
+import type { EndOfWorkflow, EngineEvent, EventOf, StepError } from "../events/events.js";
+import type { ValueRef, SavedFile } from "../events/value-ref.js";
 import { failureTarget, isAbsorbed } from "../outcomes/failure.js";
 import { parentPathOf } from "../events/identity.js";
 import { childPath, currentStepId, findScopeDefinition, ownPhaseNumber } from "../lookup.js";

@@ -14,11 +14,9 @@ import type { StepDefinition } from "../../definition/workflow.js";
 import { decideOnce, type Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
 import { requireTask } from "../lookup.js";
-import { keyOfLimit } from "../people/limit-amounts.js";
+import { keyOfLimit, type LimitName } from "../people/limit-amounts.js";
 import { openQuestion } from "../people/questions.js";
 import type { TaskState } from "../state/state.js";
-
-export type LimitName = "iterations" | "seconds" | "tokens" | "calls" | "cost_micro_usd";
 
 export interface ReachedLimit {
   readonly name: LimitName;

@@ -1,7 +1,14 @@
 /** One open scope as the rules of `advance` see it: where it stands, what it is, and how much may start. */
 import type { ScopeDefinition } from "../../definition/workflow.js";
-import type { StartBudget } from "./start.js";
 import type { ScopeEntry } from "../state/state.js";
+
+/** How much may start in one choice; shared by the rules of one `decide`. */
+export interface StartBudget {
+  planned: number;
+  /** Of these, steps that call a model. */
+  calls: number;
+  isExhausted: boolean;
+}
 
 export interface OpenScope<N extends ScopeDefinition = ScopeDefinition> {
   readonly scope: ScopeEntry;

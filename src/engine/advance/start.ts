@@ -16,14 +16,7 @@ import { failAttempt } from "../outcomes/outcome.js";
 import { askOutcome, askRepeat } from "../people/outcome-question.js";
 import type { StepEntry } from "../state/state.js";
 import { recordCheckpoint } from "../triggers.js";
-
-/** How much may start in one choice; shared by the rules of one `decide`. */
-export interface StartBudget {
-  planned: number;
-  /** Of these, steps that call a model. */
-  calls: number;
-  isExhausted: boolean;
-}
+import type { StartBudget } from "./open-scope.js";
 
 export function createBudget(): StartBudget {
   return { planned: 0, calls: 0, isExhausted: false };

@@ -12,22 +12,11 @@ import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../../def
 import type { HookName } from "../../definition/hooks.js";
 import type { TrackRecords } from "../phases/confidence.js";
 import type { Decision } from "./decision.js";
-import type { SavedFile } from "../pictures/deliverables.js";
+import type { SavedFile, ValueRef } from "./value-ref.js";
 import type { ForkOrigin } from "./fork-origin.js";
 import type { Fallback } from "./turn-notes.js";
 import type { QuestionEvent } from "../people/question.js";
 import type { ChannelChange, Wishes } from "./wishes.js";
-
-/** A value inside the event, or by reference when it is large (256 KiB and more). */
-export type ValueRef = { readonly inline: JsonValue } | { readonly blob: BlobRef };
-export interface BlobRef {
-  /** Object key below `blobs/`, a keyed digest. */
-  readonly key: string;
-  /** Length of the JSON text. */
-  readonly sizeBytes: number;
-  /** Keyed digest of the JSON text, for comparing without reading. */
-  readonly digest: string;
-}
 
 export interface Usage {
   readonly calls: number;

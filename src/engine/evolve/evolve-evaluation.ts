@@ -1,7 +1,7 @@
 /** Folds scores and verdicts. The entry of an iteration is replaced with each score; the newest entries stand last. */
 import type { StepId } from "../../base/ids.js";
 import { placeFile } from "../pictures/deliverables.js";
-import type { SavedFile } from "../pictures/deliverables.js";
+import type { SavedFile } from "../events/value-ref.js";
 import type { EventOf } from "../events/events.js";
 import { replaceData, storeOutput } from "./evolve-scopes.js";
 import { childPath, currentStepId, findScopeDefinition, phaseNumberOf } from "../lookup.js";

@@ -10,7 +10,8 @@
 import { assert } from "../../base/errors.js";
 import type { StepId } from "../../base/ids.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
-import type { BlobRef, EngineEvent, EventOf } from "../events/events.js";
+import type { EngineEvent, EventOf } from "../events/events.js";
+import type { BlobRef } from "../events/value-ref.js";
 import { adoptDefinition } from "./evolve-definition.js";
 import { replaceData } from "./evolve-scopes.js";
 import { childPath, findPlace, mayHaveBegun, requireTask } from "../lookup.js";

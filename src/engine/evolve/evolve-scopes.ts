@@ -12,7 +12,8 @@
 import { assert, unreachable } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
 import type { NodeDefinition, ScopeDefinition } from "../../definition/workflow.js";
-import type { EndOfWorkflow, EventOf, StepError, ValueRef } from "../events/events.js";
+import type { EndOfWorkflow, EventOf, StepError } from "../events/events.js";
+import type { ValueRef } from "../events/value-ref.js";
 import { definitionPathOf, itemKeyOf } from "../events/identity.js";
 import {
   childPath,

@@ -7,7 +7,7 @@
  */
 import type { StepId } from "../../base/ids.js";
 import { isJsonObject, type JsonObject } from "../../base/json.js";
-import type { SavedFile } from "../pictures/deliverables.js";
+import type { SavedFile } from "../events/value-ref.js";
 import type { EventOf, FailureDisposition } from "../events/events.js";
 import type { Question, QuestionKind } from "../people/question.js";
 import { moveChild, replaceData, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";

@@ -10,16 +10,7 @@ import { decideOnce, type Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
 import { parseStepId } from "../events/identity.js";
 import type { StepEntry } from "../state/state.js";
-
-export interface OrphanCompletion {
-  readonly step: StepId;
-  readonly attempt: number;
-  /** Whose owner wrote it, and as which record of that epoch. */
-  readonly epoch: number;
-  readonly n: number;
-  /** Absent where it cannot be the answer to anything any more, or cannot be read. */
-  readonly output?: JsonValue;
-}
+import type { OrphanCompletion } from "../input.js";
 
 /** The result that may answer what became of an open step; the newest one. */
 export function findOffered(orphans: readonly OrphanCompletion[], step: StepId): JsonValue | undefined {

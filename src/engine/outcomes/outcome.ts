@@ -9,7 +9,6 @@ import { createDecision, loadValue, type Choice } from "../choice.js";
 import { roundShare } from "../phases/confidence.js";
 import type { Decision } from "../events/decision.js";
 import { deliver, nameByItem } from "../pictures/deliverables.js";
-import type { SavedFile } from "../pictures/deliverables.js";
 import type {
   ConfidenceParts,
   ConfidenceReport,
@@ -18,8 +17,8 @@ import type {
   EventOf,
   StepError,
   Usage,
-  ValueRef,
 } from "../events/events.js";
+import type { ValueRef, SavedFile } from "../events/value-ref.js";
 import { disposeFailure, type FailedAttempt } from "./failure.js";
 import type { EngineInput } from "../input.js";
 import { findStepDefinition } from "../lookup.js";

@@ -25,7 +25,8 @@ import { CANCELLED_TO_RERUN } from "../evolve/evolve-steps.js";
 import { findOpenTool, findStepDefinition, isHalted, isPerformed, requirePlace, type OpenTool } from "../lookup.js";
 import { completeWith, failAttempt } from "./outcome.js";
 import { findOffered } from "./orphan-completions.js";
-import { startStep, type StartBudget } from "../advance/start.js";
+import { startStep } from "../advance/start.js";
+import type { StartBudget } from "../advance/open-scope.js";
 import { askOutcome, askParked, OUTCOME_OPTIONS } from "../people/outcome-question.js";
 import type { QuestionEntry, StepEntry } from "../state/state.js";
 

@@ -10,21 +10,10 @@ import type { StepId } from "../../base/ids.js";
 import type { Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
 import type { EngineInput } from "../input.js";
-import type { QuestionOption } from "./question.js";
+import type { QuestionOption } from "./question-option.js";
 import { openQuestion } from "./questions.js";
 import type { QuestionEntry, TaskState } from "../state/state.js";
-
-/** A call that waits for a person. */
-export interface ApprovalWish {
-  /** Names the call within its step, on every attempt alike. */
-  readonly call: string;
-  readonly tool: string;
-  /** One yes is enough for all calls of this tool in the task. */
-  readonly isForAll: boolean;
-}
-
-/** What a person said. */
-export type Approval = { readonly isGiven: true } | { readonly isGiven: false; readonly reason?: string };
+import type { Approval, ApprovalWish } from "./approval-wish.js";
 
 const GIVEN = "approve";
 const REASON = "reason";

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.j
 import type { GateOption, GateStep, QuestionsStep, WizardItem } from "../../definition/workflow.js";
 import { loadValue, type Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
-import type { QuestionOption } from "./question.js";
+import type { QuestionOption } from "./question-option.js";
 import { findStepDefinition } from "../lookup.js";
 import { completeAttempt } from "../outcomes/outcome.js";
 import { openQuestion } from "./questions.js";

@@ -16,18 +16,7 @@ import type { EngineEvent } from "../events/events.js";
 import { definitionPathOf } from "../events/identity.js";
 import type { ControlMessage } from "../ports.js";
 import type { TaskState } from "../state/state.js";
-
-/** What one person said once. */
-export interface Guidance {
-  readonly text: string;
-  readonly by: string;
-  /** When it was taken. */
-  readonly atMs: number;
-  /** The step or scope it is for; absent: the whole task. */
-  readonly path?: string;
-  /** Names the request. */
-  readonly id?: string;
-}
+import type { Guidance } from "./guidance-given.js";
 
 export type GuidanceMessage = Extract<ControlMessage, { readonly kind: "guidance" }>;
 

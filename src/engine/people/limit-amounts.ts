@@ -4,7 +4,9 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { findNearest } from "../../definition/nearest.js";
-import type { LimitName } from "../advance/limits.js";
+
+/** Of the engine, each in its unit. */
+export type LimitName = "iterations" | "seconds" | "tokens" | "calls" | "cost_micro_usd";
 
 interface LimitKey {
   readonly name: LimitName;

@@ -2,7 +2,7 @@
 import type { JsonValue } from "../../base/json.js";
 import type { Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
-import type { QuestionOption } from "./question.js";
+import type { QuestionOption } from "./question-option.js";
 import { openQuestion } from "./questions.js";
 import type { OpenTool } from "../lookup.js";
 import type { QuestionEntry, StepEntry } from "../state/state.js";

@@ -3,6 +3,7 @@ import type { QuestionId, StepId } from "../../base/ids.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { WizardItem, WizardMoves } from "../../definition/workflow.js";
 import type { WizardChange } from "./wizard.js";
+import type { QuestionOption } from "./question-option.js";
 
 export type QuestionKind =
   | "unknown_outcome"
@@ -16,15 +17,6 @@ export type QuestionKind =
   | "tool_approval"
   | "plan"
   | "questions";
-export interface QuestionOption {
-  readonly value: string;
-  readonly label: string;
-  /** The answer must carry JSON (`done --output JSON`). */
-  readonly takesValue?: boolean;
-  /** Name of a text that may go with it. */
-  readonly promptFor?: string;
-  readonly multiline?: boolean;
-}
 export interface Question {
   readonly id: QuestionId;
   readonly kind: QuestionKind;

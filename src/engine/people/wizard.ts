@@ -8,7 +8,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { WizardItem, WizardMoves } from "../../definition/workflow.js";
-import type { QuestionOption } from "./question.js";
+import type { QuestionOption } from "./question-option.js";
 
 export type WizardOutcome = "completed" | "skipped_remaining" | "aborted";
 

@@ -6,19 +6,10 @@
  */
 import { sha256Hex } from "../../base/digest.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import type { ValueRef } from "../events/events.js";
+import type { SavedFile } from "../events/value-ref.js";
 import { itemKeyOf } from "../events/identity.js";
 
 const PLAIN_KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
-
-export interface SavedFile {
-  /** Relative to the task's folder: `phases/phase2/x.md` or `final/report.md`. */
-  readonly file: string;
-  readonly sha256: string;
-  readonly sizeBytes: number;
-  /** Text of the file (already redacted). */
-  readonly content: ValueRef;
-}
 
 export interface Delivery {
   readonly output: JsonValue;

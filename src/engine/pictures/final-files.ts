@@ -18,7 +18,8 @@ import {
   type SpecialistConfidence,
 } from "./confidence-report.js";
 import { formatConfidence, percent, textOf } from "./confidence-text.js";
-import { describeFile, findReference, type SavedFile } from "./deliverables.js";
+import { describeFile, findReference } from "./deliverables.js";
+import type { SavedFile } from "../events/value-ref.js";
 import { childPath, requireTask } from "../lookup.js";
 import type { TaskState } from "../state/state.js";
 import { drawPicture, isWrittenBySteps } from "./task-picture.js";

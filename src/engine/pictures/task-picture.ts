@@ -9,7 +9,7 @@ import { LIMITS } from "../../base/limits.js";
 import { escapeXml } from "../../base/xml-text.js";
 import type { NodeDefinition, ScopeDefinition, StepDefinition } from "../../definition/workflow.js";
 import { describeFile } from "./deliverables.js";
-import type { SavedFile } from "./deliverables.js";
+import type { SavedFile } from "../events/value-ref.js";
 import { parentPathOf } from "../events/identity.js";
 import { currentStepId } from "../lookup.js";
 import type { StepEntry, TaskState } from "../state/state.js";

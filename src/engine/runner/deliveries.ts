@@ -4,7 +4,7 @@
  * A file is written after the record that holds its content is durable, one at a time; of several contents of one file
  * only the newest is. The task does not close before they are written, and after a crash they are written again.
  */
-import type { SavedFile } from "../pictures/deliverables.js";
+import type { SavedFile } from "../events/value-ref.js";
 import type { DeliverableWriter } from "../ports.js";
 import type { TaskState } from "../state/state.js";
 import type { Activity } from "./activity.js";

@@ -6,7 +6,8 @@
  */
 import type { JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import type { BlobRef, EngineEvent, EventOf, ValueRef } from "../events/events.js";
+import type { EngineEvent, EventOf } from "../events/events.js";
+import type { BlobRef, ValueRef } from "../events/value-ref.js";
 import type { BlobShelf } from "../ports.js";
 import { isSmall } from "./value-size.js";
 

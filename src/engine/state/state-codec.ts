@@ -8,7 +8,8 @@
  */
 import { sha256Hex } from "../../base/digest.js";
 import { SplashdownError } from "../../base/errors.js";
-import { canonicalJson, isJsonObject, type JsonValue } from "../../base/json.js";
+import { isJsonObject, type JsonValue } from "../../base/json.js";
+import { canonicalJson } from "../../base/json-encoding.js";
 import { encodeJsonPieces } from "../../base/json-pieces.js";
 import type { TaskState } from "./state.js";
 import { decodeSections } from "./state-sections.js";

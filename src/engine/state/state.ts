@@ -11,7 +11,6 @@ import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../../def
 import type { TrackRecords } from "../phases/confidence.js";
 import type { Decision } from "../events/decision.js";
 import type { ForkOrigin } from "../events/fork-origin.js";
-import type { SavedFile } from "../pictures/deliverables.js";
 import type {
   ConfidenceReport,
   EndOfWorkflow,
@@ -21,13 +20,13 @@ import type {
   TaskEnd,
   Trigger,
   Usage,
-  ValueRef,
 } from "../events/events.js";
+import type { ValueRef, SavedFile } from "../events/value-ref.js";
 import type { Fallback } from "../events/turn-notes.js";
-import type { Guidance } from "../people/guidance.js";
+import type { Guidance } from "../people/guidance-given.js";
 import type { Question } from "../people/question.js";
 import type { Wishes } from "../events/wishes.js";
-import { NO_TOTALS, type Totals } from "../evolve/totals.js";
+import { NO_TOTALS, type Totals } from "./totals.js";
 import type { Wizard } from "../people/wizard.js";
 
 export interface TaskEntry {

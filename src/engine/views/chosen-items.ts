@@ -5,7 +5,8 @@
  * none there is known by its index, and a key that came before gets a number behind it (`key#2`): nothing is lost.
  */
 import { SplashdownError, errorCodeOf, messageOf } from "../../base/errors.js";
-import { canonicalJson, isJsonObject, type JsonValue } from "../../base/json.js";
+import { isJsonObject, type JsonValue } from "../../base/json.js";
+import { canonicalJson } from "../../base/json-encoding.js";
 import { LIMITS } from "../../base/limits.js";
 import { createValueFailure, type TemplateScope } from "../../definition/templates/templates.js";
 import type { ForEachScope } from "../../definition/workflow.js";

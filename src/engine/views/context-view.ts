@@ -13,7 +13,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.j
 import { createValueFailure, listReferences, type TemplateLookup } from "../../definition/templates/templates.js";
 import type { ContextRule, StepDefinition, StepReference } from "../../definition/workflow.js";
 import { loadValue, type Choice } from "../choice.js";
-import type { ValueRef } from "../events/events.js";
+import type { ValueRef } from "../events/value-ref.js";
 import { parentPathOf } from "../events/identity.js";
 import { findPlace, findWorkflow, requireTask } from "../lookup.js";
 import { isToldGuidance, listGuidance } from "../people/guidance.js";

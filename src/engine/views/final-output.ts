@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.j
 import type { TemplateValue } from "../../definition/workflow.js";
 import { loadValue, type Choice } from "../choice.js";
 import { describeScope } from "./describe-scope.js";
-import type { ValueRef } from "../events/events.js";
+import type { ValueRef } from "../events/value-ref.js";
 import { findPlace } from "../lookup.js";
 
 export interface EndedWorkflow {

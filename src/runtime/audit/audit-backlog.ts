@@ -10,7 +10,8 @@
 import { join } from "node:path";
 import { errnoOf } from "../../base/errors.js";
 import type { FileSystem } from "../../base/file-system.js";
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import { canonicalJson } from "../../base/json-encoding.js";
 import type { RandomSource } from "../../base/random.js";
 import { createFolders, readWhole, replaceWhole } from "../../vault/private-file.js";
 import type { AuditEntry, AuditEvent } from "./audit-file.js";

@@ -18,7 +18,8 @@
 import { decodeBase64, sha256Hex } from "../../base/digest.js";
 import { messageOf, SplashdownError } from "../../base/errors.js";
 import type { KeyId } from "../../base/ids.js";
-import { canonicalJson, isJsonObject, type JsonObject } from "../../base/json.js";
+import { isJsonObject, type JsonObject } from "../../base/json.js";
+import { canonicalJson } from "../../base/json-encoding.js";
 import { LIMITS } from "../../base/limits.js";
 import type { FileSealer, SealHeader, TaskVault } from "../../vault/contract.js";
 

@@ -6,13 +6,15 @@
  * state just before; at every completion, which target would follow. Times, ids and random numbers are not compared.
  */
 import { SplashdownError } from "../../base/errors.js";
-import { canonicalJson, type JsonObject, type JsonValue } from "../../base/json.js";
+import type { JsonObject, JsonValue } from "../../base/json.js";
+import { canonicalJson } from "../../base/json-encoding.js";
 import { createBlobShelf } from "../../checkpoint/blobs.js";
 import type { SnapshotSource } from "../../checkpoint/contract.js";
 import { decide } from "../../engine/decide.js";
 import { evolve } from "../../engine/evolve/evolve.js";
 import { withInlineState } from "../../engine/evolve/evolve-return.js";
-import type { BlobRef, EngineEvent, EngineEventType } from "../../engine/events/events.js";
+import type { EngineEvent, EngineEventType } from "../../engine/events/events.js";
+import type { BlobRef } from "../../engine/events/value-ref.js";
 import type { DecideContext, EngineInput } from "../../engine/input.js";
 import { createState, type TaskState } from "../../engine/state/state.js";
 import { readHistory, type History } from "../../journal/history.js";

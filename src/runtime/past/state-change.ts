@@ -6,7 +6,7 @@
  */
 import { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import type { BlobRef } from "../../engine/events/events.js";
+import type { BlobRef } from "../../engine/events/value-ref.js";
 import type { TaskState } from "../../engine/state/state.js";
 import type { StepId } from "../../base/ids.js";
 

@@ -1,6 +1,6 @@
 /** Replaces the references to large values in what is copied to other blobs: another task's, or under another key. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import type { BlobRef } from "../../engine/events/events.js";
+import type { BlobRef } from "../../engine/events/value-ref.js";
 
 /** Sections of an encoded state that hold references; the task's own is its output. Source: engine/state/state-codec.ts. */
 const SECTIONS = ["steps", "scopes", "outputs", "histories", "deliverables"] as const;

@@ -9,7 +9,8 @@
  */
 import { decodeBase64, sha256Hex } from "../../base/digest.js";
 import { SplashdownError } from "../../base/errors.js";
-import { canonicalJson, isJsonObject, type JsonObject } from "../../base/json.js";
+import { isJsonObject, type JsonObject } from "../../base/json.js";
+import { canonicalJson } from "../../base/json-encoding.js";
 import { LIMITS } from "../../base/limits.js";
 import type { KeyId } from "../../base/ids.js";
 import type { SealHeader, TaskVault } from "../../vault/contract.js";

@@ -6,8 +6,7 @@
  */
 import { SplashdownError, isErrorCode } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import { readAmounts } from "../../engine/people/limit-amounts.js";
-import type { LimitName } from "../../engine/advance/limits.js";
+import { readAmounts, type LimitName } from "../../engine/people/limit-amounts.js";
 import type { QuestionEntry } from "../../engine/state/state.js";
 import { applyChange, judgeMove, type Wizard } from "../../engine/people/wizard.js";
 import { requireOption } from "./answer-check.js";

@@ -13,7 +13,8 @@
 import { join } from "node:path";
 import { errnoOf, messageOf } from "../../base/errors.js";
 import { sha256Hex } from "../../base/digest.js";
-import { canonicalJson, isJsonObject, type JsonObject } from "../../base/json.js";
+import { isJsonObject, type JsonObject } from "../../base/json.js";
+import { canonicalJson } from "../../base/json-encoding.js";
 import { LIMITS } from "../../base/limits.js";
 import { chooseProvider } from "../../definition/settings/provider-map.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";

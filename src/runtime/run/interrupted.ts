@@ -7,7 +7,8 @@
  */
 import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../../base/error-table.js";
 import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
-import { canonicalJson, type JsonObject } from "../../base/json.js";
+import type { JsonObject } from "../../base/json.js";
+import { canonicalJson } from "../../base/json-encoding.js";
 import { parseDurationMs } from "../../definition/build/plain-parts.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import type { LoadedWorkflow } from "../../definition/files/loaded-workflow.js";

@@ -1,6 +1,6 @@
 /** The results of completions off the chain, read where they may be the answer about a step. */
 import { errorCodeOf } from "../../base/errors.js";
-import type { OrphanCompletion } from "../../engine/outcomes/orphan-completions.js";
+import type { OrphanCompletion } from "../../engine/input.js";
 import type { FoundOrphan } from "../../recovery/restore.js";
 import { resolveValue, type OpenedTask } from "../reading.js";
 

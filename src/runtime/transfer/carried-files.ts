@@ -24,7 +24,7 @@ import {
   parseBlobHeader,
   sealChunk,
 } from "../../checkpoint/blob-layout.js";
-import type { SavedFile } from "../../engine/pictures/deliverables.js";
+import type { SavedFile } from "../../engine/events/value-ref.js";
 import { nameTaskFile, type TaskFile } from "../../transfer/copy-task.js";
 import { isFolderPath, readContent, walkFolder, type FileContent } from "../../transfer/folder-files.js";
 import type { TaskVault } from "../../vault/contract.js";

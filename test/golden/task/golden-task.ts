@@ -1,6 +1,7 @@
 /** A small task of today's formats, made with fixed keys and randomness: a question, its answer, checkpoints, a pin. */
 import { sha256Hex } from "../../../src/base/digest.js";
-import { canonicalJson, isJsonObject, type JsonObject } from "../../../src/base/json.js";
+import { isJsonObject, type JsonObject } from "../../../src/base/json.js";
+import { canonicalJson } from "../../../src/base/json-encoding.js";
 import { contentOf, type DiskModel, type DiskNode } from "../../support/disk-model.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
 import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";

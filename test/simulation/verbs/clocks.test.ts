@@ -1,6 +1,6 @@
 /** The next process may have any clock: what order there is comes from numbers, and nothing goes by age that is not old. */
 import { describe, expect, it } from "vitest";
-import { canonicalJson } from "../../../src/base/json.js";
+import { canonicalJson } from "../../../src/base/json-encoding.js";
 import { noteTried } from "../../support/tried.js";
 import { FaultyFileSystem } from "../faulty-file-system.js";
 import { ExploredPlace } from "./explored-place.js";

@@ -1,6 +1,6 @@
 /** What a scenario compares: how its tasks stand in the end, without what differs from life to life. */
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
-import { canonicalJson } from "../../../src/base/json.js";
+import { canonicalJson } from "../../../src/base/json-encoding.js";
 import { sha256Hex } from "../../../src/base/digest.js";
 import { contentOf, type DiskModel, type DiskNode } from "../../support/disk-model.js";
 import type { ExploredPlace } from "./explored-place.js";

@@ -5,7 +5,8 @@
  */
 import { errorCodeOf, messageOf, SplashdownError } from "../../../src/base/errors.js";
 import { sha256Hex } from "../../../src/base/digest.js";
-import { canonicalJson, type JsonValue } from "../../../src/base/json.js";
+import type { JsonValue } from "../../../src/base/json.js";
+import { canonicalJson } from "../../../src/base/json-encoding.js";
 import type { DiskModel } from "../../support/disk-model.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
 import { digestOfDisk } from "../disk-digest.js";

@@ -1,5 +1,5 @@
 /** One life of a scenario's verb on a disk that remembers every operation, and what an undisturbed one leaves behind. */
-import { canonicalJson } from "../../../src/base/json.js";
+import { canonicalJson } from "../../../src/base/json-encoding.js";
 import type { DiskModel } from "../../support/disk-model.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
 import type { FaultPlan } from "../fault-plan.js";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { createBlobShelf, type RangedBlobShelf } from "../../../src/checkpoint/blobs.js";
-import type { BlobRef } from "../../../src/engine/events/events.js";
+import type { BlobRef } from "../../../src/engine/events/value-ref.js";
 import type { TaskStore } from "../../../src/store/contract.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import { createCheckpointRoom, textOf } from "../../support/checkpoint-room.js";

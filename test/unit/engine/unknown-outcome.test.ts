@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseStepId } from "../../../src/engine/events/identity.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { command, dag, machine, model, parallel, undeclared, workflow } from "../../support/workflow-builder.js";
-import type { EngineInput } from "../../../src/engine/input.js";
-import type { OrphanCompletion } from "../../../src/engine/outcomes/orphan-completions.js";
+import type { EngineInput, OrphanCompletion } from "../../../src/engine/input.js";
 import type { OnUnknown } from "../../../src/definition/workflow.js";
 
 type ResumeOptions = Partial<Extract<EngineInput, { kind: "resumed" }>>;

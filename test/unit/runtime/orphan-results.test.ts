@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { StepId } from "../../../src/base/ids.js";
 import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
-import type { ValueRef } from "../../../src/engine/events/events.js";
+import type { ValueRef } from "../../../src/engine/events/value-ref.js";
 import type { FoundOrphan } from "../../../src/recovery/restore.js";
 import { readOrphans } from "../../../src/runtime/run/orphan-results.js";
 import { createCheckpointRoom, textOf } from "../../support/checkpoint-room.js";

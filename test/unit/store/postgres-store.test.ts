@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { CachedStore } from "../../../src/store/cached-store.js";
-import { openStore, type OpenStoreParts } from "../../../src/store/open-store.js";
+import { openStore } from "../../../src/store/open-store.js";
+import type { OpenStoreParts } from "../../../src/store/open-store-parts.js";
 import { errorCodeOf, messageOf } from "../../../src/base/errors.js";
 import { LIMITS } from "../../../src/base/limits.js";
 import { openPostgres } from "../../../src/store/postgres-database.js";

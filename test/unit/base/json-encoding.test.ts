@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, decodeValue, encodeValue, isJsonObject, type JsonValue } from "../../../src/base/json.js";
+import { isJsonObject, type JsonValue } from "../../../src/base/json.js";
+import { canonicalJson, decodeValue, encodeValue } from "../../../src/base/json-encoding.js";
 import { LIMITS } from "../../../src/base/limits.js";
 import { codeOf } from "../../support/error-code.js";
 import { noteTried, runsOf } from "../../support/tried.js";
