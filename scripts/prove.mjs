@@ -6,7 +6,7 @@
  *
  * `--built`: the program has been built already. `--list`: only which suites there are, and how many cases each must try.
  * A suite with fewer cases than that has proven nothing and counts as a violation, unless it says why nothing can be tried
- * here.
+ * here. What the long form takes, and how: scripts/proofs/README.md.
  * Exit status 0: no violation, and at least as many cases as each suite must try. 1: anything else.
  */
 import { execFileSync } from "node:child_process";
