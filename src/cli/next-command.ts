@@ -5,7 +5,8 @@
  * What goes to stderr is completed as text (`repeatFlags`); of an answer only the fields that hold commands for people are
  * (`repeatFlagsIn`), never what a task gave or was given.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { completeCommands } from "../base/command-fields.js";
+import type { JsonValue } from "../base/json.js";
 import { quoteArgument } from "../base/shell-text.js";
 import { hidePassword } from "../base/store-address.js";
 import type { GlobalOptions } from "./deps.js";
@@ -51,27 +52,8 @@ export function createCommandWriter(options: GlobalOptions): CommandWriter {
   return (words) => repeatFlags(`splashdown ${words}`, options);
 }
 
-/** Fields of views that say what to do, in whole or in part. */
-const TELLING: ReadonlySet<string> = new Set(["next", "command", "hint", "why", "notices"]);
-/** And the text of a check. */
-const isTelling = (view: JsonObject, key: string): boolean =>
-  TELLING.has(key) || (key === "text" && typeof view["ok"] === "boolean");
-/** Below them stands what a task gave or was given, and what its workflow says. */
-const OTHERS_WORDS: ReadonlySet<string> = new Set(["output", "inputs", "event", "items", "metadata", "decisions"]);
-
 /** A view with its commands complete; the very same one where nothing is to be added. */
 export function repeatFlagsIn<T>(view: T, options: GlobalOptions): T {
   if (options.store === undefined && options.config === undefined) return view;
-  return complete(view as JsonValue, false, options) as T;
-}
-
-function complete(value: JsonValue, tells: boolean, options: GlobalOptions): JsonValue {
-  if (typeof value === "string") return tells ? repeatFlags(value, options) : value;
-  if (Array.isArray(value)) return value.map((item: JsonValue) => complete(item, tells, options));
-  if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).map(([key, item]) => [
-    key,
-    item === undefined || OTHERS_WORDS.has(key) ? item : complete(item, isTelling(value, key), options),
-  ]);
-  return Object.fromEntries(entries) as JsonValue;
+  return completeCommands(view as JsonValue, (text) => repeatFlags(text, options)) as T;
 }

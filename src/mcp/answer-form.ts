@@ -2,6 +2,7 @@
  * Answers as the protocol has them: the result as structured content and the same as text, bounded; errors with code and
  * hint, never a stack.
  */
+import { completeCommands } from "../base/command-fields.js";
 import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
@@ -40,19 +41,6 @@ export function formError(error: unknown, repeat: RepeatFlags): FormedAnswer {
   const body: JsonObject = known === undefined ? { code, message } : { ...known.toJSON(), message, hint };
   const text = [`${message} [${code}]`, ...(hint === "" ? [] : [`→ ${hint}`])].join("\n");
   return { content: [{ type: "text", text }], structuredContent: { error: body }, isError: true };
-}
-
-const COMMAND_FIELDS: ReadonlySet<string> = new Set(["command", "next", "hint"]);
-
-function completeCommands(value: JsonValue, repeat: RepeatFlags): JsonValue {
-  if (Array.isArray(value)) return value.map((item: JsonValue) => completeCommands(item, repeat));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
-      key,
-      typeof item === "string" && COMMAND_FIELDS.has(key) ? repeat(item) : completeCommands(item as JsonValue, repeat),
-    ]),
-  );
 }
 
 interface Bounded {
