@@ -6,7 +6,7 @@ import { LIMITS } from "../base/limits.js";
 import { quoteArgument } from "../base/shell-text.js";
 import { hidePassword } from "../base/store-address.js";
 import { probeCache } from "../store/cache-probe.js";
-import type { CheckView, DoctorOptions } from "./contract.js";
+import type { CheckView, DoctorOptions } from "./verb-views.js";
 import { listUnacknowledgedKeys, listUnfinishedChanges } from "./keys/keys-verbs.js";
 import { checkModels } from "./model-check.js";
 import { openReadable } from "./readable-tasks.js";

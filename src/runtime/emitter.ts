@@ -1,7 +1,7 @@
 /** Typed events of the library. A listener that throws is reported and never fails a run. */
 import { messageOf } from "../base/errors.js";
 import type { Log } from "../base/log.js";
-import type { SplashdownEvents } from "./contract.js";
+import type { SplashdownEvents } from "./verb-views.js";
 
 type Listeners = { [E in keyof SplashdownEvents]: Set<SplashdownEvents[E]> };
 

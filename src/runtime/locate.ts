@@ -5,7 +5,7 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import { isUuid } from "../base/ids.js";
-import type { TaskSummaryView } from "./contract.js";
+import type { TaskSummaryView } from "./task-views.js";
 
 export interface LocateRequest {
   readonly reference: string;

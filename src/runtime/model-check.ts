@@ -2,7 +2,7 @@
 import { checkProvider } from "../agents/models/provider-check.js";
 import { findProvider } from "../agents/models/provider-config.js";
 import { PROVIDERS } from "../agents/models/provider-table.js";
-import type { CheckView } from "./contract.js";
+import type { CheckView } from "./verb-views.js";
 import type { Services } from "./services.js";
 
 /** One finding per provider that is set up here, and one about those that are not. */

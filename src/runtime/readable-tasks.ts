@@ -1,7 +1,7 @@
 /** Goes through the tasks of a store without letting one bad folder stand in the way of the others (R12). */
 import { messageOf, SplashdownError } from "../base/errors.js";
-import type { TaskStore } from "../store/contract.js";
-import type { Services } from "./services.js";
+import type { Log } from "../base/log.js";
+import type { Store, TaskStore } from "../store/contract.js";
 
 /** So many are read side by side where all are looked at, each with its whole history in memory meanwhile. */
 export const TASKS_AT_ONCE = 8;
@@ -12,7 +12,8 @@ export const TASKS_AT_ONCE = 8;
  *
  * Shape: in the order of names; the caller closes each.
  */
-export async function* openReadable({ store, log }: Pick<Services, "store" | "log">): AsyncGenerator<TaskStore> {
+export async function* openReadable(from: { readonly store: Store; readonly log: Log }): AsyncGenerator<TaskStore> {
+  const { store, log } = from;
   for (const name of await store.tasks()) {
     const task = await store.task(name).catch((error: unknown) => {
       if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;

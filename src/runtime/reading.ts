@@ -15,7 +15,7 @@ import { findRollback } from "../recovery/rollback-guard.js";
 import type { OwnerState, TaskStore } from "../store/contract.js";
 import { loadAnchor, type LoadedAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
-import type { QuestionView, TaskView } from "./contract.js";
+import type { QuestionView, TaskView } from "./task-views.js";
 import { loadStanding } from "./people/giving.js";
 import { viewGuidance } from "./people/guidance-view.js";
 import { listMessagesLeft, loadAnswer } from "./people/control.js";

@@ -12,7 +12,7 @@ import type { ProcessHost } from "../process/contract.js";
 import type { Store } from "../store/contract.js";
 import type { AskPerson } from "./people/person.js";
 import type { AuditTrail } from "./audit/audit-trail.js";
-import type { RunningView } from "./contract.js";
+import type { RunningView } from "./faces/face-views.js";
 import type { Emitter } from "./emitter.js";
 import type { Environment } from "./environment.js";
 import type { KeyAccess } from "./keys/key-access.js";

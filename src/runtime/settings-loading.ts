@@ -23,7 +23,7 @@ import {
 } from "../definition/settings/settings.js";
 import type { WorkflowDefinition } from "../definition/workflow.js";
 import type { KeySourceSetting } from "../vault/key-source.js";
-import type { ConfigView } from "./contract.js";
+import type { ConfigView } from "./verb-views.js";
 import type { Environment } from "./environment.js";
 
 export interface LoadedSettings {

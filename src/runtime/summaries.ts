@@ -8,7 +8,7 @@ import { foldHistory, lossError } from "../recovery/fold.js";
 import { findRollback } from "../recovery/rollback-guard.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
-import type { TaskSummaryView } from "./contract.js";
+import type { TaskSummaryView } from "./task-views.js";
 import { listUnanswered } from "./people/giving.js";
 import { TASKS_AT_ONCE } from "./readable-tasks.js";
 import { openTask, readAnchor, type OpenedTask } from "./reading.js";

@@ -24,7 +24,7 @@ import { formatSegmentName } from "../store/segment-name.js";
 import { readContent } from "../transfer/folder-files.js";
 import { decodeKeyring } from "../vault/keyring-format.js";
 import { readTrail, verifyTrail } from "./audit/audit-reading.js";
-import type { CheckView } from "./contract.js";
+import type { CheckView } from "./verb-views.js";
 import { replaceReferences } from "./past/value-copies.js";
 import { PIN_PREFIX } from "../checkpoint/pins.js";
 import { decodeControlFile } from "./people/control-file.js";

@@ -15,7 +15,7 @@ import type {
   QuestionView,
   StepView,
   WizardItemView,
-} from "./contract.js";
+} from "./task-views.js";
 
 export function formatTime(atMs: number): string {
   return new Date(atMs).toISOString();

@@ -16,7 +16,7 @@ import type { LoadedWorkflow } from "../definition/files/loaded-workflow.js";
 import { optional } from "../definition/build/plain-parts.js";
 import type { NodeDefinition, StepDefinition, WorkflowDefinition } from "../definition/workflow.js";
 import type { TaskEntry } from "../engine/state/state.js";
-import type { RunOptions, ValidateView } from "./contract.js";
+import type { RunOptions, ValidateView } from "./verb-views.js";
 import { noteProviders } from "./provider-notes.js";
 import { listPlannedSteps } from "./run/planned-steps.js";
 import type { Services } from "./services.js";

@@ -9,7 +9,7 @@ import { inspectKeyring } from "../../vault/keyring-view.js";
 import { openDetails } from "./audit-file.js";
 import { loadBacklog } from "./audit-backlog.js";
 import { readTrail, verifyTrail, type FoundAuditFile, type TrailVerdict } from "./audit-reading.js";
-import type { CheckView } from "../contract.js";
+import type { CheckView } from "../verb-views.js";
 import type { AuditEntryView, AuditShowView, AuditVerifyView } from "../faces/face-views.js";
 import { findTask } from "../finding.js";
 import { readTaskId } from "../keys/key-access.js";

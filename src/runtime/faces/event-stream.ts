@@ -1,7 +1,7 @@
 /** The events of a task in order, as they stand or as they come. Follows the journal's bytes, never a promise of them. */
 import { readHistory, type ScanCache } from "../../journal/history.js";
 import type { TaskStore } from "../../store/contract.js";
-import type { EventView } from "../contract.js";
+import type { EventView } from "../task-views.js";
 import { findTask } from "../finding.js";
 import { openTask } from "../reading.js";
 import type { Services } from "../services.js";

@@ -1,7 +1,8 @@
 /** Views of the verbs that draw, measure and account (`graph`, `metrics`, `show --timeline`, `audit`), and of what runs. Plain JSON. */
 import type { JsonObject } from "../../base/json.js";
 import type { ConfidenceReportView } from "../../engine/pictures/confidence-report.js";
-import type { CheckView, MetricsView } from "../contract.js";
+import type { MetricsView } from "../task-views.js";
+import type { CheckView } from "../verb-views.js";
 
 export type GraphFormat = "mermaid" | "dot";
 

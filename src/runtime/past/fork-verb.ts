@@ -21,7 +21,7 @@ import { readHistory } from "../../journal/history.js";
 import type { TaskStore } from "../../store/contract.js";
 import { withJournal } from "../run/caretaking.js";
 import { presenceDeps } from "../run/conduct.js";
-import type { ForkOptions, ForkView } from "../contract.js";
+import type { ForkOptions, ForkView } from "./past-views.js";
 import { findTask } from "../finding.js";
 import { copyLargeValues } from "./value-copies.js";
 import { readEarlier, type EarlierState } from "./going-back.js";

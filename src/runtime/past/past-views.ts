@@ -3,7 +3,7 @@
  * Snake_case, JSON-safe: also what `--json` prints.
  */
 import type { JsonObject } from "../../base/json.js";
-import type { EventView, RunView } from "../contract.js";
+import type { EventView, RunView } from "../task-views.js";
 
 export interface PruneOptions {
   /** Only this task; all when absent. */

@@ -2,7 +2,8 @@
 import { SplashdownError } from "../../base/errors.js";
 import type { EngineEvent } from "../../engine/events/events.js";
 import { readHistory } from "../../journal/history.js";
-import type { ReplayOptions, ReplayView, RunView } from "../contract.js";
+import type { ReplayOptions, ReplayView } from "./past-views.js";
+import type { RunView } from "../task-views.js";
 import { findCheckpoint, type FoundCheckpoint } from "../finding.js";
 import { forkTask } from "./fork-verb.js";
 import { noteRead } from "./inspection.js";

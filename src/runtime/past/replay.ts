@@ -20,7 +20,8 @@ import { createState, type TaskState } from "../../engine/state/state.js";
 import { readHistory, type History } from "../../journal/history.js";
 import type { TaskStore } from "../../store/contract.js";
 import type { TaskVault } from "../../vault/contract.js";
-import type { EventView, ReplayView } from "../contract.js";
+import type { ReplayView } from "./past-views.js";
+import type { EventView } from "../task-views.js";
 import type { Services } from "../services.js";
 import { viewEvent } from "../views.js";
 

@@ -1,7 +1,7 @@
 /** What people said to a task, as views show it. */
 import { findListeners } from "../../engine/people/guidance.js";
 import type { TaskState } from "../../engine/state/state.js";
-import type { GuidanceView } from "../contract.js";
+import type { GuidanceView } from "../task-views.js";
 import { formatTime } from "../views.js";
 import type { GuidanceMessage } from "./message-body.js";
 

@@ -12,7 +12,7 @@ import { findNearest } from "../../definition/nearest.js";
 import { definitionPathOf, nameOfPath } from "../../engine/events/identity.js";
 import { indexDefinition, requireTask } from "../../engine/lookup.js";
 import type { TaskState } from "../../engine/state/state.js";
-import type { GuideOptions, GuideView } from "../contract.js";
+import type { GuideOptions, GuideView } from "../verb-views.js";
 import { findTask } from "../finding.js";
 import { readState, whileOpen } from "../reading.js";
 import type { Services } from "../services.js";

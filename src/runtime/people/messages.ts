@@ -5,7 +5,7 @@ import { openQuestions } from "../../engine/people/questions.js";
 import type { QuestionEntry, TaskState } from "../../engine/state/state.js";
 import { describeOwner } from "../../recovery/liveness.js";
 import type { TaskStore } from "../../store/contract.js";
-import type { AnswerOptions, AnswerView, RequestView } from "../contract.js";
+import type { AnswerOptions, AnswerView, RequestView } from "../verb-views.js";
 import { leaveRequest, loadAnswer, type ControlDeps } from "./control.js";
 import { listMessages, removeMessage } from "./control-folder.js";
 import { findTask } from "../finding.js";

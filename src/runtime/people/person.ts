@@ -1,7 +1,7 @@
 /** Asks the person at the terminal until a question is answered, or is left for later. */
 import { isErrorCode, messageOf } from "../../base/errors.js";
 import type { QuestionEntry } from "../../engine/state/state.js";
-import type { QuestionView } from "../contract.js";
+import type { QuestionView } from "../task-views.js";
 import type { ControlDeps } from "./control.js";
 import type { Answer } from "./message-body.js";
 import { giveAnswer, loadStanding, type Given } from "./giving.js";

@@ -20,7 +20,7 @@ import type { TaskStore } from "../../store/contract.js";
 import { replaceAnchor } from "../../vault/anchor.js";
 import type { AuditNote } from "../audit/audit-trail.js";
 import { loadTrackRecords } from "./calibration.js";
-import type { RunView } from "../contract.js";
+import type { RunView } from "../task-views.js";
 import { policiesOf, type UnknownAnswer } from "../people/given-answers.js";
 import { notStarted } from "../keys/key-access.js";
 import { readOrphans } from "./orphan-results.js";

@@ -5,7 +5,7 @@ import type { PlannerRule } from "../../definition/goal-rules.js";
 import { chooseProvider } from "../../definition/settings/provider-map.js";
 import type { LimitsDefinition, NodeDefinition } from "../../definition/workflow.js";
 import type { DryRunGoalView, DryRunModelView, DryRunStepView, DryRunView } from "../faces/face-views.js";
-import type { RunOptions } from "../contract.js";
+import type { RunOptions } from "../verb-views.js";
 import type { Services } from "../services.js";
 import { prepareWorkflow } from "../workflow-loading.js";
 import { listPlannedSteps, type PlannedStep } from "./planned-steps.js";

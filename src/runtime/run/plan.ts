@@ -4,7 +4,7 @@ import { ATLAS_NAME, EVALUATE_NAME } from "../../definition/build/defaults.js";
 import { definitionPathOf, parentPathOf, stepIdOf } from "../../engine/events/identity.js";
 import { childPath, currentStepId, findPlace, indexDefinition, mayHaveBegun } from "../../engine/lookup.js";
 import type { ScopeEntry, StepEntry, TaskState } from "../../engine/state/state.js";
-import type { PlanView } from "../contract.js";
+import type { PlanView } from "../past/past-views.js";
 import type { ReloadedWorkflow } from "../workflow-loading.js";
 import { listPlannedSteps, type PlannedStep } from "./planned-steps.js";
 

@@ -1,7 +1,7 @@
 /** The view of how a task stands after this process did its part, or found that nothing was to be done. */
 import type { JsonObject } from "../../base/json.js";
 import type { TaskEntry, TaskState } from "../../engine/state/state.js";
-import type { RunView } from "../contract.js";
+import type { RunView } from "../task-views.js";
 import { listUnacknowledgedKeys } from "../keys/keys-verbs.js";
 import { resolveValue, viewQuestions, type OpenedTask } from "../reading.js";
 import type { Services } from "../services.js";

@@ -1,6 +1,6 @@
 /** How a task that runs in this process stands, from its state in memory. Pure. */
 import type { StepEntry, TaskState } from "../../engine/state/state.js";
-import type { RunningPhaseView, RunningStepView, RunningView } from "../contract.js";
+import type { RunningPhaseView, RunningStepView, RunningView } from "../faces/face-views.js";
 import { formatTime, viewMetrics } from "../views.js";
 
 /** Units: O(phases + what is open), whatever the task has done. */
