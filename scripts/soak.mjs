@@ -35,15 +35,16 @@ const ALL_ROUNDS = [
     name: "mixed: kills, faults and commands at once",
     weight: 6,
     run: (seed) =>
-      onStore((store) => {
-        const flags = [...(values.short ? ["--short"] : []), ...(store === undefined ? [] : ["--store", store])];
+      onStore((store, cache) => {
+        const flags = [...(values.short ? ["--short"] : []), ...flagOf("store", store), ...flagOf("cache", cache)];
         return readJson(MIXED, String(seed), ...flags);
       }),
   },
   {
     name: "kill -9 of the real program",
     weight: 6,
-    run: (seed) => onStore((store) => killLoop(KILLS, seed, store)),
+    // A kind with a cache starts servers of its own.
+    run: (seed) => onStore((store, cache, kind) => killLoop(KILLS, seed, cache === undefined ? store : kind)),
   },
   { name: "eight processes want one crashed task", weight: 2, run: () => readJson("scripts/proofs/races.mjs", "4") },
   { name: "a real disk fills up", weight: 1, run: () => readJson("scripts/proofs/full-disk.mjs", "4") },
@@ -56,18 +57,21 @@ if (!values.built) {
 }
 const random = createRandom(Number(values.seed));
 const isByLot = values.short && values.store === undefined;
-const stores = isByLot
-  ? []
-  : (values.store?.split(",") ?? (await listKinds()).filter((kind) => !kind.includes("redis")));
+const stores = isByLot ? [] : (values.store?.split(",") ?? (await listKinds()));
 /** Started when first drawn, for all rounds. */
 const servers = new Map();
 
-/** A round on the next store, whose address it gets; none where the round draws its own. */
+function flagOf(name, value) {
+  return value === undefined ? [] : [`--${name}`, value];
+}
+
+/** A round on the next store, whose address it gets, that of a cache before it, and the kind; none where the round draws its own. */
 async function onStore(run) {
   if (stores.length === 0) return run(undefined);
   const kind = random.pick(stores);
   if (!servers.has(kind)) servers.set(kind, await openServers(kind));
-  const found = await run(servers.get(kind).store);
+  const { store, cache } = servers.get(kind);
+  const found = await run(store, cache, kind);
   return { ...found, violations: found.violations.map((violation) => `on ${kind}: ${violation}`) };
 }
 

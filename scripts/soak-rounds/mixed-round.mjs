@@ -1,7 +1,7 @@
 // One mixed round: a task whose processes are killed, frozen or met by a failing disk, while others list, prune, rotate, seal
 // again, export, fork, recover, pause, stop, guide, ask and answer; then the ten points (ten-points.mjs). Prints { tried, violations }; tried counts strikes
 // and commands.
-//   node scripts/soak-rounds/mixed-round.mjs SEED [--short] [--store file|sqlite|pglite|postgres|postgres://…]
+//   node scripts/soak-rounds/mixed-round.mjs SEED [--short] [--store file|sqlite|pglite|postgres|postgres://…] [--cache redis://…]
 // --short: one strike, and nobody is frozen. Without --store files or SQLite, by lot.
 import { spawn, spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -49,6 +49,7 @@ class MixedRound {
   #commandCount;
   #stand;
   #store;
+  #cache;
   #servers;
   #prefix;
   #usualMs = 0;
@@ -56,19 +57,24 @@ class MixedRound {
   #refusals = [];
   #count = 0;
 
-  constructor(seed, { kinds, strikeCount, commandCount, store }) {
+  constructor(seed, { kinds, strikeCount, commandCount, store, cache }) {
     this.#random = createRandom(seed);
     this.#commandCount = commandCount;
     this.#strikes = Array.from({ length: strikeCount }, () => this.#random.pick(kinds));
     const drawn = this.#random.pick(["file", "file", "sqlite"]);
     this.#store = store ?? drawn;
+    this.#cache = cache;
     this.#prefix = `r${seed}_`;
   }
 
   async run() {
     const calm = await this.#liveCalmly();
     this.#servers = await openServers(this.#store);
-    this.#stand = openStand(addressIn(this.#servers, this.#prefix));
+    const cache = this.#cache ?? this.#servers.cache;
+    this.#stand = openStand(
+      addressIn(this.#servers, this.#prefix),
+      cache === undefined ? {} : { SPLASHDOWN_CACHE: cache },
+    );
     try {
       await this.#liveDisturbed();
       const violations = judgeRound(await this.#find(calm));
@@ -200,24 +206,24 @@ function addressIn({ store }, prefix) {
   return ({ path }) => `${store}:${path(inside[store])}`;
 }
 
-function openStand(addressOf) {
+function openStand(addressOf, more = {}) {
   const stand = new Stand();
   const address = addressOf({ path: (name) => stand.path(name) });
   const key = Buffer.alloc(32, 7).toString("base64");
   delete stand.variables.UV_THREADPOOL_SIZE;
-  Object.assign(stand.variables, { SPLASHDOWN_STORE: address, SPLASHDOWN_KEY: key, TOKEN: SECRET });
+  Object.assign(stand.variables, { SPLASHDOWN_STORE: address, SPLASHDOWN_KEY: key, TOKEN: SECRET, ...more });
   writeMixedTask(stand);
   return stand;
 }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { short: { type: "boolean", default: false }, store: { type: "string" } },
+  options: { short: { type: "boolean", default: false }, store: { type: "string" }, cache: { type: "string" } },
 });
 const [seed = "1"] = positionals;
 const hasStrace = spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "trace=none", "true"]).status === 0;
 const kinds = ["kill", "kill", "freeze", ...(hasStrace ? ["disk"] : [])];
 const whole = { kinds, strikeCount: 3, commandCount: 3 };
 const short = { kinds: ["kill"], strikeCount: 1, commandCount: 2 };
-const form = { ...(values.short ? short : whole), store: values.store };
+const form = { ...(values.short ? short : whole), store: values.store, cache: values.cache };
 console.log(JSON.stringify(await new MixedRound(Number(seed), form).run()));
