@@ -8,6 +8,9 @@ describe("snapshot names", () => {
     expect(formatSnapshotName({ phase: 2, atMs: AT_MS, seq: 17 })).toBe(
       "checkpoint_phase2_20240102T143522123Z_00000017.json",
     );
+    expect(formatSnapshotName({ phase: 2, atMs: AT_MS, seq: 17, resealedIn: 4 })).toBe(
+      "checkpoint_phase2_20240102T143522123Z_00000017~4.json",
+    );
   });
 
   it("are read back exactly", () => {
@@ -15,6 +18,7 @@ describe("snapshot names", () => {
       { phase: 0, atMs: 0, seq: 0 },
       { phase: 12, atMs: AT_MS, seq: 99_999_999 },
       { phase: 1, atMs: AT_MS + 1, seq: 123_456_789 },
+      { phase: 3, atMs: Date.UTC(2031, 11, 31, 23, 59, 58, 999), seq: 1, resealedIn: 12 },
     ]) {
       expect(parseSnapshotName(formatSnapshotName(name))).toEqual(name);
     }
@@ -29,6 +33,10 @@ describe("snapshot names", () => {
     "checkpoint_phase2_20240102T143522123Z_17.json",
     "checkpoint_phase2_20240102T143522123Z_000000017.json",
     "x/checkpoint_phase2_20240102T143522123Z_00000017.json",
+    "checkpoint_phase2_20240102T143522123Z_00000017~0.json",
+    "checkpoint_phase2_20240102T143522123Z_00000017~02.json",
+    "checkpoint_phase2_20240102T143522123Z_00000017~.json",
+    "checkpoint_phase2_20240102T143522123Z_00000017~1234567890123456.json",
     "keyring-00000001.json",
     "",
   ])("are not taken from %j", (file) => {
