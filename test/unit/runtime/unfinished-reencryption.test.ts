@@ -40,12 +40,12 @@ describe("a task whose sealing again is cut off", () => {
   it("until its keyring is full, and after that, is sealed again by the next one, under a key that none of them made", async () => {
     const disk = new FaultyFileSystem();
     const first = await startTask(disk);
-    for (let generation = 2; generation <= 26; generation += 1)
+    for (let generation = 2; generation <= 30; generation += 1)
       await first.verbs.keys.rotate({ task: "t" }, { taskKey: true });
     await first.verbs.close();
     const made = new Set<string>();
     let [highest, most] = [0, 0];
-    for (let kill = 1; kill <= 15; kill += 1) {
+    for (let kill = 1; kill <= 7; kill += 1) {
       // Its files get their names by links: the two keyrings come first, then at one of the next the process dies.
       let left = 2 + (kill % 4);
       let isDead = false;
