@@ -24,7 +24,7 @@ import {
   type PrunePlan,
 } from "./prune-plan.js";
 import { TASKS_AT_ONCE } from "../readable-tasks.js";
-import { deriveStatus, readState, whileOpen, type OpenedTask } from "../reading.js";
+import { deriveStatus, openTask, readState, whileOpen, type OpenedTask } from "../reading.js";
 import type { ClearOptions, PrunedTaskView, PruneOptions, PruneView } from "../past/past-views.js";
 import type { Services } from "../services.js";
 import { moveToTrash } from "./trash-verbs.js";
@@ -55,6 +55,8 @@ class PruneRun {
   readonly #services: Services;
   readonly #options: Pruning;
   readonly #nowMs: number;
+  /** Settings of the tasks that were looked at: a long history is not read once more for them. */
+  readonly #planned = new Map<string, EffectiveSettings>();
 
   constructor(services: Services, options: Pruning) {
     this.#services = services;
@@ -99,6 +101,7 @@ class PruneRun {
       const { folded, ...opened } = await readState(this.#services, task);
       if (folded.state.task === undefined) return { ...nothing, why: "nothing was recorded in it" };
       const settings = this.#settingsOf(folded.state);
+      this.#planned.set(name, settings);
       const judged = this.#judgeWhole(place, settings);
       if (judged.goes) return { ...nothing, ...describeRemoval(settings, judged.why, size) };
       const isNamed = this.#options.task !== undefined;
@@ -184,11 +187,12 @@ class PruneRun {
   }
 
   async #prune(task: TaskStore, planned: PrunedTaskView): Promise<PrunedTaskView> {
-    const { folded, ...opened } = await readState(this.#services, task);
-    const settings = this.#settingsOf(folded.state);
+    const opened = await openTask(this.#services, task);
+    const settings = this.#planned.get(task.name) ?? this.#services.settings;
     return takeCare(this.#services, { opened, settings }, async (care) => {
       const { state, history, epoch } = care.restored;
-      const request = this.#requestOf({ opened, state, history, previousEpoch: epoch - 1 }, settings);
+      const place = { opened, state, history, previousEpoch: epoch - 1 };
+      const request = this.#requestOf(place, this.#settingsOf(state));
       const plan = narrow(await planPruning(request), planned);
       await removePlanned(this.#services, { request, plan, care });
       const verb = this.#options.clears === true ? "checkpoints clear" : "checkpoints prune";
