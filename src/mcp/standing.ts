@@ -6,14 +6,15 @@ import type { Bench, ToolAnswer } from "./tool.js";
 /** Of a task that is not there yet. */
 export const STARTING = "it is being started: wait_for_task tells how it goes on";
 
-/** Errors: TASK_NOT_FOUND; why its start failed, where it never came into being. */
+/** Shape: `undefined` of one that is being started. Errors: TASK_NOT_FOUND; why its start failed. */
 export async function readStanding({ splashdown, starts }: Bench, task: string): Promise<TaskSummaryView | undefined> {
   try {
     const [standing] = await splashdown.list(task);
-    return standing;
+    return standing?.workflow_id === undefined && starts.isPending(task) ? undefined : standing;
   } catch (error) {
-    if (isErrorCode(error, "TASK_NOT_FOUND")) throw starts.failureOf(task) ?? error;
-    throw error;
+    if (!isErrorCode(error, "TASK_NOT_FOUND")) throw error;
+    if (starts.isPending(task)) return undefined;
+    throw starts.failureOf(task) ?? error;
   }
 }
 

@@ -48,6 +48,11 @@ export class Starts {
     await this.#within(limitMs, Promise.allSettled(pending));
   }
 
+  /** Nobody has told yet what became of a start. */
+  isPending(task: string): boolean {
+    return this.#pending.has(task);
+  }
+
   /** Why the last start of a task failed, where nobody was told. */
   failureOf(task: string): SplashdownError | undefined {
     return this.#failures.get(task);

@@ -31,10 +31,14 @@ export async function waitForTask(bench: Bench, { task, limitMs, call }: Wait): 
   }
 }
 
-/** The task's name, while there is something to wait for. */
+/**
+ * The task's name, while there may be something to wait for: of one that has ended its process to leave, which saves the
+ * last checkpoint.
+ */
 async function findToFollow(bench: Bench, task: string): Promise<string | undefined> {
   const standing = await readStanding(bench, task);
-  return standing === undefined || !isUnderWay(standing) || bench.told.isNews(standing) ? undefined : standing.task;
+  if (standing?.workflow_id === undefined || standing.problem !== undefined) return undefined;
+  return isUnderWay(standing) && bench.told.isNews(standing) ? undefined : standing.task;
 }
 
 interface Following {

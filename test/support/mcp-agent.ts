@@ -52,7 +52,8 @@ export class McpAgent {
   async wait(task: string, seconds = 1): Promise<Told> {
     for (;;) {
       const told = await this.call("wait_for_task", { task, seconds });
-      if (told.result["status"] !== "running" || told.result["open_questions"] !== 0) return told;
+      const { status = told.isError ? "none" : "starting", open_questions: open } = told.result;
+      if (status !== "starting" && (status !== "running" || open !== 0)) return told;
     }
   }
 

@@ -169,8 +169,8 @@ describe("--json", () => {
       ["shred", ["keys", "shred", "t", "--yes"]],
       ["import", ["checkpoints", "import", "t.zip", "--task", "again"]],
     ];
-    // key-change: e2e/trust/key-changes.test.ts.
-    const used = new Set(["parts", "run", "request", "error", "key-change"]);
+    // key-change: e2e/trust/key-changes.test.ts; detached: e2e/faces/detach.test.ts.
+    const used = new Set(["parts", "run", "request", "error", "key-change", "detached"]);
     for (const [schema, args] of verbs) {
       used.add(schema);
       const result = await place.run([...args, "--json"]);

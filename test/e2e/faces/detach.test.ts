@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { until } from "../../support/real-clock.js";
+import { expectView } from "../../support/view-schemas.js";
 
 interface Detached {
   readonly task: string;
@@ -41,6 +42,7 @@ describe("run --detach", () => {
     onTestFinished(() => void (isAlive(view.pid) && process.kill(view.pid, "SIGKILL")));
     expect(code).toBe(0);
     expect(view.task).toBe("held");
+    expectView("detached", view);
     await until("the step acted", () => place.ledger().length === 1);
     expect(isAlive(view.pid)).toBe(true);
     expect((await place.run(["--json", "show", "held"])).json()).toMatchObject({ status: "running" });
@@ -65,6 +67,11 @@ describe("run --detach", () => {
     expect(stopped.code).toBe(0);
     const [log] = /\/\S+\.log/.exec(started.stdout) ?? [""];
     await until("the end is in the log", () => readFileSync(log, "utf8").includes("stopped"));
+    place.write("go", "");
+    const resumed = await place.run(["--store", "file:kept here", "--json", "resume", "held", "--detach"]);
+    expectView("detached", resumed.json());
+    await until("it went on without anybody", () => !isAlive(resumed.json<Detached>().pid));
+    expect(place.ledger()).toEqual(["acted", "acted"]);
     expect(statSync(log).mode & 0o777).toBe(0o600);
     expect(readFileSync(log, "utf8")).not.toContain('"held"');
   });

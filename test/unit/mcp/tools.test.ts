@@ -271,6 +271,12 @@ describe("calls under way", () => {
     for (let id = 1_000; id <= 1_000 + LIMITS.mcpCallsMax; id += 1)
       talk.sendMessage({ id, method: "tools/call", params: { name: "run_workflow", arguments: { file: "w.yaml" } } });
     await until("all were answered", () => talk.lines.length === LIMITS.mcpCallsMax + 2);
+    const [first] = talk.messages().filter(({ id }) => id === 1_000);
+    const { result } = first?.result?.["structuredContent"] as { result: { task: string } };
+    expect(await bodyOf(talk, "wait_for_task", { task: result.task, seconds: 0 })).toEqual({
+      result,
+      next: "it is being started: wait_for_task tells how it goes on",
+    });
     const refused = talk.messages().filter(({ result }) => result?.["isError"] === true);
     expect(refused.map(({ id }) => id)).toEqual([1_000 + LIMITS.mcpCallsMax]);
     expect(refused[0]?.result).toMatchObject({
