@@ -272,9 +272,10 @@ describe("calls under way", () => {
       talk.sendMessage({ id, method: "tools/call", params: { name: "run_workflow", arguments: { file: "w.yaml" } } });
     await until("all were answered", () => talk.lines.length === LIMITS.mcpCallsMax + 2);
     const [first] = talk.messages().filter(({ id }) => id === 1_000);
-    const { result } = first?.result?.["structuredContent"] as { result: { task: string } };
-    expect(await bodyOf(talk, "wait_for_task", { task: result.task, seconds: 0 })).toEqual({
-      result,
+    const told = first?.result?.["structuredContent"] as { result: { task: string } } | undefined;
+    const task = told?.result.task;
+    expect(await bodyOf(talk, "wait_for_task", { task, seconds: 0 })).toEqual({
+      result: { task },
       next: "it is being started: wait_for_task tells how it goes on",
     });
     const refused = talk.messages().filter(({ result }) => result?.["isError"] === true);
