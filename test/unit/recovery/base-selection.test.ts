@@ -11,8 +11,8 @@ function select(files: Readonly<Record<string, number | Error>>, until?: number)
   const snapshots = {
     list: () => Promise.resolve(Object.keys(files).map((file) => ({ file }))),
     load: (file: string) => {
-      const found = files[file];
-      return typeof found === "number" ? Promise.resolve({ position: { n: found } }) : Promise.reject(found as Error);
+      const found = files[file] ?? new Error(`there is no ${file}`);
+      return typeof found === "number" ? Promise.resolve({ position: { n: found } }) : Promise.reject(found);
     },
   } as unknown as SnapshotSource;
   // Records off the chain have a half behind the point.
