@@ -143,7 +143,7 @@ export const LIMITS = {
   /** The MCP server: how long one call waits for a task at most, well under a client's minute; and how long for a start. */
   mcpWaitMs: 45_000,
   mcpWaitDefaultMs: 25_000,
-  mcpStartMs: 700,
+  mcpStartMs: 600,
   /** One message of a client, and one result to it; calls that may be under way at once. */
   mcpMessageBytesMax: 4 * 1024 * 1024,
   mcpResultBytesMax: 64 * 1024,
