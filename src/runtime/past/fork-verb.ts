@@ -20,7 +20,7 @@ import { createState } from "../../engine/state/state.js";
 import { readHistory } from "../../journal/history.js";
 import type { TaskStore } from "../../store/contract.js";
 import { withJournal } from "../run/caretaking.js";
-import { presenceDeps } from "../run/conduct.js";
+import { presenceDeps, requireUnborn } from "../run/conduct.js";
 import type { ForkOptions, ForkView } from "./past-views.js";
 import { findTask } from "../finding.js";
 import { copyLargeValues } from "./value-copies.js";
@@ -153,8 +153,9 @@ async function record(
   evolve(state, event);
   const values = new LargeValues(createBlobShelf({ store: task, vault }));
   const carried: JsonValue = "inline" in event.state ? event.state.inline : null;
+  const seen = await requireUnborn(services, { task });
   await whileOwning(presenceDeps(services, task), async (presence) => {
-    const epoch = await task.claim();
+    const epoch = await task.claim(seen);
     await presence.show(epoch);
     // Whoever was taken for dead may have recorded something until the claim.
     if ((await readHistory({ task, vault })).head !== undefined) throw nameTaken(task.name);

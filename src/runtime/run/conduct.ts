@@ -77,7 +77,10 @@ export async function conductNew(services: Services, options: NewTask): Promise<
  *
  * Shape: the highest epoch that was seen. Errors: OWNER_ALIVE, OWNER_SUPERSEDED.
  */
-async function requireUnborn({ clock }: Services, { task, signal }: NewTask): Promise<number> {
+export async function requireUnborn(
+  { clock }: Services,
+  { task, signal }: Pick<NewTask, "task"> & Partial<Pick<NewTask, "signal">>,
+): Promise<number> {
   const claimed = Math.max(0, ...(await task.segments()).map(({ epoch }) => epoch));
   const waiting = { task, clock, ...(signal === undefined ? {} : { signal }) };
   if (claimed > 0) await requireNoClaimant({ ...waiting, epoch: claimed });
