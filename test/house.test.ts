@@ -109,6 +109,16 @@ function importViolations(files: readonly SourceFile[]): string[] {
   });
 }
 
+/** What stands in a circle of imports or leads into one, types included. */
+function listCircular(files: readonly SourceFile[]): string[] {
+  const left = new Map(files.map((file) => [file.path.replace(/\.ts$/, ""), importsOf(file)]));
+  for (;;) {
+    const free = [...left].filter(([, targets]) => !targets.some((target) => left.has(target)));
+    if (free.length === 0) return [...left.keys()];
+    for (const [path] of free) left.delete(path);
+  }
+}
+
 function stripComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
 }
@@ -147,6 +157,10 @@ describe("the house", () => {
     expect(importViolations(files)).toEqual([]);
   });
 
+  it("has no circle of imports, not even of types", () => {
+    expect(listCircular(files)).toEqual([]);
+  });
+
   it("keeps time, randomness, environment and output in their one home", () => {
     expect(callViolations(files)).toEqual([]);
   });
@@ -178,6 +192,16 @@ describe("the house checker", () => {
     ["attic/box.ts", ""],
   ])("catches a forbidden import planted in %s", (path, text) => {
     expect(importViolations([{ path, text }])).toHaveLength(1);
+  });
+
+  it("catches a planted circle", () => {
+    const planted = [
+      { path: "base/a.ts", text: 'import type { B } from "./b.js";' },
+      { path: "base/b.ts", text: 'import { c } from "./c.js";\nimport { d } from "./d.js";' },
+      { path: "base/c.ts", text: 'const a = await import("./a.js");' },
+      { path: "base/d.ts", text: "export const d = 1;" },
+    ];
+    expect(listCircular(planted)).toEqual(["base/a", "base/b", "base/c"]);
   });
 
   it.each([

@@ -19,7 +19,7 @@ const sum = { tried: 0, violations: [], pairs: [] };
 
 const stand = new Stand();
 const here = install("here", ROOT);
-for (const [name, make] of listOlder()) {
+for (const { name, make } of listOlder()) {
   const older = install(name, make());
   sum.pairs.push(`${versionOf(here)} and ${name}`);
   await handOver(name, [here, older]);
@@ -53,9 +53,9 @@ function listOlder() {
     const since = git("log", "--reverse", "--format=%h", `${oldest}..HEAD`, "--", "src").trim().split("\n");
     const stride = Math.ceil(since.length / OLDER_MAX);
     const more = FORM === "long" ? since.filter((_commit, at) => at % stride === stride - 1) : [];
-    return [oldest, ...more].filter(Boolean).map((commit) => [commit, () => buildCommit(commit)]);
+    return [oldest, ...more].filter(Boolean).map((commit) => ({ name: commit, make: () => buildCommit(commit) }));
   } catch {
-    return [["renumbered", renumber]];
+    return [{ name: "renumbered", make: renumber }];
   }
 }
 
@@ -110,7 +110,7 @@ async function killWithin(step, build, words) {
   const endMs = performance.now() + STEP_MS_MAX;
   while (stand.ledger().at(-1) !== step) {
     if (child.exitCode !== null || performance.now() > endMs)
-      throw new Error(`${words.join(" ")} does not come to ${step}: ${Buffer.concat(said)}`.slice(0, 600));
+      throw new Error(`${words.join(" ")} does not come to ${step}: ${Buffer.concat(said).toString()}`.slice(0, 600));
     await sleep(LOOK_MS);
   }
   child.kill("SIGKILL");

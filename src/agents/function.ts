@@ -8,7 +8,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf, SplashdownError } from "../base/errors.js";
 import { encodeValue } from "../base/json-encoding.js";
-import type { FunctionStep } from "../definition/workflow.js";
+import type { FunctionStep } from "../definition/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
 import { openFunctionContext, type FunctionContext } from "./function-context.js";

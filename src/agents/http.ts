@@ -9,7 +9,7 @@
 import { messageOf, SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import type { HttpStep } from "../definition/workflow.js";
+import type { HttpStep } from "../definition/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
 import { cutText } from "./failure.js";

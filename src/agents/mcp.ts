@@ -10,7 +10,7 @@
 import { SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import type { McpStep } from "../definition/workflow.js";
+import type { McpStep } from "../definition/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import { findJson } from "./answer-text.js";
 import type { PerformerDeps } from "./contract.js";

@@ -1,7 +1,7 @@
 /** Reads what a model step says of its calls: the models to ask, sampling, patience, bounds. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import type { ModelStep } from "../definition/workflow.js";
+import type { ModelStep } from "../definition/step.js";
 import type { Effort, ModelOptions } from "./contract.js";
 import type { ModelChoice } from "./model-call.js";
 

@@ -1,6 +1,6 @@
 /** The tools of a model step: its functions, then those of its servers, opened when they are first needed. */
 import { isFunctionTool, isToolServer } from "../definition/tool-definition.js";
-import type { ModelStep } from "../definition/workflow.js";
+import type { ModelStep } from "../definition/step.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
 import type { TalkTools } from "./conversation.js";

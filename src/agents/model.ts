@@ -8,7 +8,7 @@
  * Source: CONDUCTOR-YAML 1.9 for `{result}`; FAULTS 20: a malformed answer is kept and told, not lost.
  */
 import type { JsonValue } from "../base/json.js";
-import type { ModelStep } from "../definition/workflow.js";
+import type { ModelStep } from "../definition/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import { findJson } from "./answer-text.js";
 import { addGuidance, writeBriefing } from "./briefing.js";

@@ -1,6 +1,6 @@
 /** One function per step kind behind the engine's port. */
 import { assert } from "../base/errors.js";
-import type { StepKind } from "../definition/workflow.js";
+import type { StepKind } from "../definition/step.js";
 import { isPerformed } from "../engine/lookup.js";
 import type { Performer, StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import { performCli } from "./cli/cli-step.js";

@@ -8,8 +8,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { buildPlannedPhases, type PlanFrame } from "../definition/build/planned-phases.js";
-import type { PlannerRule } from "../definition/goal-rules.js";
-import type { ModelStep } from "../definition/workflow.js";
+import type { ModelStep, PlannerRule } from "../definition/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import { findJson } from "./answer-text.js";
 import { writeBriefing } from "./briefing.js";

@@ -11,7 +11,7 @@
  */
 import { unreachable } from "../base/errors.js";
 import { isJsonObject, type JsonValue } from "../base/json.js";
-import type { ScorerStep } from "../definition/workflow.js";
+import type { ScorerStep } from "../definition/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { ChildResult } from "../process/contract.js";
 import { findJson } from "./answer-text.js";

@@ -8,7 +8,8 @@
 import { unreachable } from "../base/errors.js";
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { formatPython } from "../definition/templates/python-text.js";
-import type { SetStep, TemplateValue } from "../definition/workflow.js";
+import type { SetStep } from "../definition/step.js";
+import type { TemplateValue } from "../definition/values.js";
 import type { StepOutcome, StepWork } from "../engine/ports.js";
 import { outputInvalid } from "./failure.js";
 

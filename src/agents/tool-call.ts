@@ -9,7 +9,7 @@
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { Approval as ApprovalRule } from "../definition/tool-definition.js";
-import type { Effects } from "../definition/workflow.js";
+import type { Effects } from "../definition/values.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps, ToolCall, ToolDescription, ToolReply } from "./contract.js";
 import { isEndOfRun } from "./failure.js";

@@ -2,7 +2,8 @@
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { canonicalJson } from "../base/json-encoding.js";
 import type { HooksDefinition } from "./hooks.js";
-import type { MachineScope, NodeDefinition, ScopeDefinition, StepDefinition, WorkflowDefinition } from "./workflow.js";
+import type { MachineScope, NodeDefinition, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
+import type { StepDefinition } from "./step.js";
 
 /** Shape: paths in the order of the new definition, those of removed steps in the order of the old one. */
 export interface DefinitionComparison {

@@ -8,7 +8,8 @@
 import { sha256Hex } from "../base/digest.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { canonicalJson } from "../base/json-encoding.js";
-import type { StepDefinition, WorkflowDefinition } from "./workflow.js";
+import type { WorkflowDefinition } from "./workflow.js";
+import type { StepDefinition } from "./step.js";
 
 /** Parts of a step that are structure or patience. */
 const STRUCTURE = ["node", "name", "path", "description", "dependsOn", "routes", "onError", "fingerprint"];

@@ -1,5 +1,6 @@
 /** What a workflow wants told or done at its start, its end and its failure. */
-import type { StepDefinition, Template } from "./workflow.js";
+import type { StepDefinition } from "./step.js";
+import type { Template } from "./values.js";
 
 export const HOOK_NAMES = ["on_start", "on_complete", "on_error"] as const;
 export type HookName = (typeof HOOK_NAMES)[number];

@@ -6,7 +6,8 @@
 import { SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { findNearest } from "./nearest.js";
-import type { InputDefinition, InputType, WorkflowDefinition } from "./workflow.js";
+import type { WorkflowDefinition } from "./workflow.js";
+import type { InputDefinition, InputType } from "./values.js";
 
 /** A value a program or a file gave, or a text from the command line, which is typed by its declaration. */
 export type GivenInput = { readonly value: JsonValue } | { readonly text: string };

@@ -1,6 +1,5 @@
 /** The rules of a phase as the engine runs it: when its confidence is enough, and how its results are scored. */
-import type { JsonObject } from "../base/json.js";
-import type { ScorerStep, Template } from "./workflow.js";
+import type { ScorerStep } from "./step.js";
 
 export interface ConfidenceRule {
   /** Below it the bands act; at or above it the phase proceeds. */
@@ -27,14 +26,3 @@ export interface EvaluationDefinition {
   readonly weights: Readonly<Record<string, number>>;
   readonly scorers: readonly ScorerStep[];
 }
-
-/** Where a score comes from. */
-export type ScorerWay =
-  | {
-      readonly by: "command";
-      readonly command: readonly Template[];
-      readonly environment: Readonly<Record<string, Template>>;
-    }
-  | { readonly by: "schema"; readonly schema: JsonObject; readonly of?: string }
-  | { readonly by: "expression"; readonly expression: Template }
-  | { readonly by: "model"; readonly provider: string; readonly model?: string; readonly rubric: Template };

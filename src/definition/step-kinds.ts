@@ -7,7 +7,7 @@
 import type { Step } from "../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "./fault.js";
 import { findNearest } from "./nearest.js";
-import type { StepKind } from "./workflow.js";
+import type { StepKind } from "./step.js";
 
 export type GroupKind = "dag" | "machine" | "parallel" | "phases" | "for_each" | "workflow";
 export type NodeKind = Exclude<StepKind, "scorer"> | GroupKind;

@@ -1,6 +1,6 @@
 /** Tools of model steps in their normalised form: functions of the workflow, and servers that have tools. */
 import type { JsonObject } from "../base/json.js";
-import type { Effects } from "./workflow.js";
+import type { Effects } from "./values.js";
 
 /** Whether a person is asked before a call: before each, before the first of the task, or not at all. */
 export type Approval = "always" | "once" | "never";

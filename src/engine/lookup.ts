@@ -12,15 +12,14 @@ import type { HooksDefinition } from "../definition/hooks.js";
 import { ATLAS_NAME, CONSOLIDATE_NAME, HOOKS_NAME, PLAN_NAME } from "../definition/build/defaults.js";
 import type {
   NodeDefinition,
-  OnFailure,
   PhaseScope,
   PhasesScope,
   ScopeDefinition,
-  StepDefinition,
-  StepKind,
   WorkflowDefinition,
   WorkflowScope,
 } from "../definition/workflow.js";
+import type { StepDefinition, StepKind } from "../definition/step.js";
+import type { OnFailure } from "../definition/values.js";
 import { definitionPathOf, nameOfPath, parentPathOf, stepIdOf } from "./events/identity.js";
 import type { ScopeEntry, StepEntry, TaskEntry, TaskState } from "./state/state.js";
 

@@ -5,7 +5,7 @@
  * on; reading verbs need no claim and change nothing.
  */
 import type { JsonObject } from "../base/json.js";
-import type { OnUnknown } from "../definition/workflow.js";
+import type { OnUnknown } from "../definition/values.js";
 import type { KeySourceSetting } from "../vault/key-source.js";
 import type * as Faces from "./faces/face-views.js";
 import type { ProgramCheckpoints } from "./retention/program-checkpoints.js";

@@ -12,8 +12,7 @@ import { isErrorCode, messageOf } from "../base/errors.js";
 import { findNearest } from "../definition/nearest.js";
 import { chooseProvider } from "../definition/settings/provider-map.js";
 import type { EffectiveSettings } from "../definition/settings/settings.js";
-import type { PlannerRule } from "../definition/goal-rules.js";
-import type { StepDefinition } from "../definition/workflow.js";
+import type { StepDefinition, PlannerRule } from "../definition/step.js";
 
 /** Words of other tools that name no service; a run says what to do about them. */
 const NO_SERVICE = new Set(["copilot", "default"]);

@@ -1,7 +1,7 @@
 /** What the verbs take and answer, but for those that have views of their own. Wire shapes: snake_case, JSON-safe. */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { DefinitionFault } from "../definition/fault.js";
-import type { OnUnknown } from "../definition/workflow.js";
+import type { OnUnknown } from "../definition/values.js";
 import type { EventView, QuestionView, RunView } from "./task-views.js";
 import type { PlanView } from "./past/past-views.js";
 

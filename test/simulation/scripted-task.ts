@@ -7,7 +7,8 @@
  */
 import { sha256Hex } from "../../src/base/digest.js";
 import type { CheckpointId, StepId } from "../../src/base/ids.js";
-import type { CommandStep, WorkflowDefinition } from "../../src/definition/workflow.js";
+import type { WorkflowDefinition } from "../../src/definition/workflow.js";
+import type { CommandStep } from "../../src/definition/step.js";
 import type { EngineEvent, EventOf } from "../../src/engine/events/events.js";
 import type { TaskState } from "../../src/engine/state/state.js";
 import { JOURNAL_TASK_ID } from "../support/journal-room.js";

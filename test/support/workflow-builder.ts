@@ -1,28 +1,30 @@
 /** Normalised definitions for tests of the engine, with the loader's defaults filled in. */
 import type {
-  CliStep,
-  CommandStep,
   DagScope,
   ForEachScope,
-  GateOption,
-  GateStep,
   MachineScope,
-  ModelStep,
   NodeDefinition,
   ParallelScope,
   PhaseScope,
   PhasesScope,
-  QuestionsStep,
   ScopeDefinition,
+  WorkflowDefinition,
+  WorkflowScope,
+} from "../../src/definition/workflow.js";
+import type {
+  CliStep,
+  CommandStep,
+  GateOption,
+  GateStep,
+  ModelStep,
+  QuestionsStep,
   ScorerStep,
   SetStep,
   StepDefinition,
   TerminateStep,
   WaitStep,
   WizardItem,
-  WorkflowDefinition,
-  WorkflowScope,
-} from "../../src/definition/workflow.js";
+} from "../../src/definition/step.js";
 
 type Options<T> = Partial<Omit<T, "node" | "scope" | "kind" | "name" | "path" | "children">>;
 

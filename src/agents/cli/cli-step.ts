@@ -13,7 +13,7 @@ import { assert, SplashdownError } from "../../base/errors.js";
 import { sha256Hex } from "../../base/digest.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import type { CliStep } from "../../definition/workflow.js";
+import type { CliStep } from "../../definition/step.js";
 import type { Usage } from "../../engine/events/events.js";
 import type { StepOutcome, StepSink, StepWork } from "../../engine/ports.js";
 import { LineSplitter } from "../../base/line-splitter.js";

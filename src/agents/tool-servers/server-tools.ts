@@ -7,7 +7,7 @@
 import { SplashdownError } from "../../base/errors.js";
 import { LIMITS } from "../../base/limits.js";
 import type { ServerReach, ToolPolicy, ToolServer } from "../../definition/tool-definition.js";
-import type { Effects } from "../../definition/workflow.js";
+import type { Effects } from "../../definition/values.js";
 import type { StepSink, StepWork } from "../../engine/ports.js";
 import { inheritedEnvironment } from "../child-environment.js";
 import type { PerformerDeps } from "../contract.js";

@@ -1,6 +1,7 @@
 /** Every default of the workflow language, in one place. Source: DESIGN sections 3, 5; CONDUCTOR-YAML 1.2, 1.4. */
 import type { ConfidenceBands } from "../phase-rules.js";
-import type { Effects, RetryPolicy, StepKind } from "../workflow.js";
+import type { StepKind } from "../step.js";
+import type { Effects, RetryPolicy } from "../values.js";
 
 export const BANDS: ConfidenceBands = { proceed: 0.85, flag: 0.75, spawnOne: 0.65, spawnSeveral: 0.5 };
 export const SPAWN_MAX = 3;

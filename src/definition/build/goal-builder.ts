@@ -12,10 +12,10 @@ import {
   ROOT_NAME,
 } from "./defaults.js";
 import { fingerprintStep } from "../fingerprint.js";
-import type { ConsolidationRule, PlannerRule, PlanRule } from "../goal-rules.js";
+import type { ConsolidationRule, PlanRule } from "../goal-rules.js";
 import { buildModelOptions } from "./model-options.js";
 import { buildRetry, optional } from "./plain-parts.js";
-import type { ModelStep } from "../workflow.js";
+import type { ModelStep, PlannerRule } from "../step.js";
 
 /** What a person is told where the file names no words of its own. */
 const MERGE =

@@ -8,7 +8,8 @@ import { optional } from "./plain-parts.js";
 import type { ScopeFrame } from "./scope-frame.js";
 import { nestSource } from "../templates/template-places.js";
 import type { LoadedWorkflow } from "../files/loaded-workflow.js";
-import type { NodeDefinition, ScopeDefinition, TemplateValue, WorkflowScope } from "../workflow.js";
+import type { NodeDefinition, ScopeDefinition, WorkflowScope } from "../workflow.js";
+import type { TemplateValue } from "../values.js";
 
 /** Errors: none; `undefined` where the file could not be loaded, whose faults are told with it. */
 export function buildNested(step: Step, frame: ScopeFrame, site: NodeSite): WorkflowScope | undefined {

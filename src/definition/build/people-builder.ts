@@ -5,7 +5,7 @@ import type { NodeSite } from "./build-context.js";
 import { findNearest } from "../nearest.js";
 import { optional } from "./plain-parts.js";
 import type { Parts, Unsigned } from "./step-parts.js";
-import type { GateOption, GateStep, QuestionsStep, StepDefinition, WizardItem } from "../workflow.js";
+import type { GateOption, GateStep, QuestionsStep, StepDefinition, WizardItem } from "../step.js";
 
 export function buildGate(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
   const options = (step.options ?? []).map(buildOption);

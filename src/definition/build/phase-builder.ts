@@ -23,7 +23,8 @@ import { buildRetry, listCommand, optional, optionalMs, textMap } from "./plain-
 import { buildStep } from "./step-builder.js";
 import { findKind, isGroupKind } from "../step-kinds.js";
 import type { ConfidenceRule, EvaluationDefinition } from "../phase-rules.js";
-import type { PhaseScope, ScorerStep, StepDefinition } from "../workflow.js";
+import type { PhaseScope } from "../workflow.js";
+import type { ScorerStep, StepDefinition } from "../step.js";
 
 /** Builds a phase. Units: `number` from 1. */
 export function buildPhase(phase: Phase, number: number, site: NodeSite): PhaseScope {

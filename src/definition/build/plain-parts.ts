@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { OutputField, Retry } from "../../schema/generated/workflow.js";
 import { RETRY } from "./defaults.js";
 import type { FaultList, FaultPath } from "../fault.js";
-import type { RetryPolicy } from "../workflow.js";
+import type { RetryPolicy } from "../values.js";
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 

@@ -7,7 +7,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { validateWorkflowFile, type WorkflowFile } from "../../schema/generated/workflow.js";
 import { FaultList, type FaultPath } from "../fault.js";
-import type { PlannerRule } from "../goal-rules.js";
+import type { PlannerRule } from "../step.js";
 import { noteDefects } from "../files/structure.js";
 import { buildWorkflow } from "./workflow-builder.js";
 import type { PhaseScope } from "../workflow.js";

@@ -16,8 +16,8 @@ import type {
   ParallelScope,
   PhasesScope,
   ScopeDefinition,
-  TemplateValue,
 } from "../workflow.js";
+import type { TemplateValue } from "../values.js";
 import type { ScopeFrame } from "./scope-frame.js";
 
 /** The frame of a root or of a nested group. */

@@ -19,7 +19,8 @@ import { buildModelOptions } from "./model-options.js";
 import { buildReferences } from "../checks/references.js";
 import type { GroupKind, NodeKind } from "../step-kinds.js";
 import { chooseTool, chooseTools } from "./tool-builder.js";
-import type { Effects, RouteDefinition, StepDefinition, TemplateValue } from "../workflow.js";
+import type { StepDefinition } from "../step.js";
+import type { Effects, RouteDefinition, TemplateValue } from "../values.js";
 import type { Common, Parts, Unsigned } from "./step-parts.js";
 
 export type LeafKind = Exclude<NodeKind, GroupKind>;

@@ -1,5 +1,5 @@
 /** What the builders of single kinds of steps are given, and what they give. */
-import type { StepDefinition } from "../workflow.js";
+import type { StepDefinition } from "../step.js";
 import type { NodeSite } from "./build-context.js";
 
 /** What a step has of every kind, but for its fingerprint. */

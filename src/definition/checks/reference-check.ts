@@ -14,7 +14,8 @@ import type { TemplateFault } from "../templates/template-fault.js";
 import { findConditionFault, findTemplateFault, isBareCondition } from "../templates/template-check.js";
 import { listReferences, type TemplateReference } from "../templates/templates.js";
 import { checkStepMeaning } from "./step-check.js";
-import type { ContextRule, InputDefinition, NodeDefinition, ScopeDefinition, WorkflowDefinition } from "../workflow.js";
+import type { NodeDefinition, ScopeDefinition, WorkflowDefinition } from "../workflow.js";
+import type { ContextRule, InputDefinition } from "../values.js";
 
 /** Names that are always there. */
 const ROOTS = ["workflow", "context", "channel", "secrets", "phase", "feedback", "outputs"];

@@ -9,7 +9,7 @@ import { isJsonObject } from "../../base/json.js";
 import type { Context, Step } from "../../schema/generated/workflow.js";
 import type { NodeSite } from "../build/build-context.js";
 import { optional } from "../build/plain-parts.js";
-import type { ContextRule, StepReference } from "../workflow.js";
+import type { ContextRule, StepReference } from "../values.js";
 
 const PARTS = new Set(["output", "outputs", "errors", "count"]);
 const REFERENCE = /^[^.?\s[\]{}]+(\.[^.?\s[\]{}]+)*\??$/;

@@ -6,7 +6,8 @@
 import type { FaultPath, FaultSink } from "../fault.js";
 import { findNearest } from "../nearest.js";
 import { listReferences } from "../templates/templates.js";
-import type { ContextRule, ModelStep, StepDefinition, StepReference } from "../workflow.js";
+import type { ModelStep, StepDefinition } from "../step.js";
+import type { ContextRule, StepReference } from "../values.js";
 
 export interface StepChecking {
   readonly faults: FaultSink;

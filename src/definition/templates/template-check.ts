@@ -5,7 +5,7 @@ import { findSyntaxFault, isKnownWord } from "./template-engine.js";
 import { placeFault, type TemplateFault, toFault } from "./template-fault.js";
 import { listWords, scanTemplate, type Segment } from "./template-lexer.js";
 import { WORDS_OF_JINJA } from "./template-words.js";
-import type { Condition, Template } from "../workflow.js";
+import type { Condition, Template } from "../values.js";
 
 /** The syntax fault of a template, found without running it. */
 export function findTemplateFault(template: Template): TemplateFault | undefined {

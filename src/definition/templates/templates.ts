@@ -21,7 +21,7 @@ import { markedWidth, type TemplateFault, toFault } from "./template-fault.js";
 import type { WrittenPlace } from "./template-places.js";
 import type { Chain } from "./template-references.js";
 import { REPEAT_MAX } from "./template-repeats.js";
-import type { Condition, Template, TemplateValue } from "../workflow.js";
+import type { Condition, Template, TemplateValue } from "../values.js";
 
 /** What templates see, by root name: an object, or a look-up that is asked only for names the template uses. */
 export type TemplateScope = JsonObject | TemplateLookup;

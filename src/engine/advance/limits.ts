@@ -10,7 +10,7 @@
  */
 import { formatCount } from "../../base/plain-text.js";
 import type { JsonObject } from "../../base/json.js";
-import type { StepDefinition } from "../../definition/workflow.js";
+import type { StepDefinition } from "../../definition/step.js";
 import { decideOnce, type Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
 import { requireTask } from "../lookup.js";

@@ -7,7 +7,8 @@
  */
 import { errorCodeOf, messageOf } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
-import type { NodeDefinition, RouteDefinition } from "../../definition/workflow.js";
+import type { NodeDefinition } from "../../definition/workflow.js";
+import type { RouteDefinition } from "../../definition/values.js";
 import type { TemplateScope } from "../../definition/templates/templates.js";
 import { drawFraction, type Choice } from "../choice.js";
 import { describeScope } from "../views/describe-scope.js";

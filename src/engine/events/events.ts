@@ -8,7 +8,9 @@
  */
 import type { CheckpointId, QuestionId, StepId, TaskId } from "../../base/ids.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
-import type { Effects, OnUnknown, StepKind, WorkflowDefinition } from "../../definition/workflow.js";
+import type { WorkflowDefinition } from "../../definition/workflow.js";
+import type { StepKind } from "../../definition/step.js";
+import type { Effects, OnUnknown } from "../../definition/values.js";
 import type { HookName } from "../../definition/hooks.js";
 import type { TrackRecords } from "../phases/confidence.js";
 import type { Decision } from "./decision.js";

@@ -7,7 +7,9 @@
  */
 import type { JsonValue } from "../../base/json.js";
 import { PLAN_NAME } from "../../definition/build/defaults.js";
-import type { RetryPolicy, ScopeDefinition, StepDefinition } from "../../definition/workflow.js";
+import type { ScopeDefinition } from "../../definition/workflow.js";
+import type { StepDefinition } from "../../definition/step.js";
+import type { RetryPolicy } from "../../definition/values.js";
 import { decideOnce, drawFraction, type Choice } from "../choice.js";
 import type { EngineEvent, FailureDisposition, StepError } from "../events/events.js";
 import { nameOfPath, parentPathOf } from "../events/identity.js";

@@ -14,7 +14,7 @@
  * fail → failed, with whatever follows from that. A second crash asks anew.
  */
 import type { JsonValue } from "../../base/json.js";
-import type { OnUnknown } from "../../definition/workflow.js";
+import type { OnUnknown } from "../../definition/values.js";
 import { followPerson } from "../people/asking.js";
 import { decideOnce, type Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";

@@ -7,7 +7,7 @@
  * for it.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import type { GateOption, GateStep, QuestionsStep, WizardItem } from "../../definition/workflow.js";
+import type { GateOption, GateStep, QuestionsStep, WizardItem } from "../../definition/step.js";
 import { loadValue, type Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
 import type { QuestionOption } from "./question-option.js";

@@ -9,7 +9,7 @@
  */
 import type { StepId } from "../../base/ids.js";
 import type { JsonObject } from "../../base/json.js";
-import type { StepDefinition, StepKind } from "../../definition/workflow.js";
+import type { StepDefinition, StepKind } from "../../definition/step.js";
 import { createDecision, type Choice } from "../choice.js";
 import type { Decision } from "../events/decision.js";
 import type { EngineEvent } from "../events/events.js";

@@ -1,7 +1,7 @@
 /** What a person may be asked: one shape for gates, wizards, unknown outcomes, limits and all the others. */
 import type { QuestionId, StepId } from "../../base/ids.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
-import type { WizardItem, WizardMoves } from "../../definition/workflow.js";
+import type { WizardItem, WizardMoves } from "../../definition/step.js";
 import type { WizardChange } from "./wizard.js";
 import type { QuestionOption } from "./question-option.js";
 

@@ -2,7 +2,7 @@
 import type { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { buildItem } from "../../definition/build/people-builder.js";
-import type { WizardItem } from "../../definition/workflow.js";
+import type { WizardItem } from "../../definition/step.js";
 
 /** Where the items come from, and how they are refused. */
 export interface ItemSource {

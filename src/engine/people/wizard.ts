@@ -7,7 +7,7 @@
  * every item is settled. Source: CONDUCTOR-YAML 1.4 and 1.9.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import type { WizardItem, WizardMoves } from "../../definition/workflow.js";
+import type { WizardItem, WizardMoves } from "../../definition/step.js";
 import type { QuestionOption } from "./question-option.js";
 
 export type WizardOutcome = "completed" | "skipped_remaining" | "aborted";

@@ -1,6 +1,6 @@
 /** The specialists that the orchestrator adds to a phase: whom each helps, on what, and what it is made of. */
 import type { JsonObject } from "../../base/json.js";
-import type { StepDefinition } from "../../definition/workflow.js";
+import type { StepDefinition } from "../../definition/step.js";
 import type { PhaseConfidence } from "./confidence.js";
 import { childPath, definitionToJson } from "../lookup.js";
 import type { OpenPhase } from "./open-phase.js";

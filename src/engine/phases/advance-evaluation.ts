@@ -6,7 +6,7 @@
  * judged, and goes on as partial.
  */
 import { EVALUATE_NAME } from "../../definition/build/defaults.js";
-import type { ScorerStep } from "../../definition/workflow.js";
+import type { ScorerStep } from "../../definition/step.js";
 import { decideOnce, decideThat, type Choice } from "../choice.js";
 import {
   chooseIteration,

@@ -12,7 +12,8 @@
  */
 import type { JsonValue } from "../../base/json.js";
 import type { ConfidenceRule } from "../../definition/phase-rules.js";
-import type { Criticality, PhaseScope } from "../../definition/workflow.js";
+import type { PhaseScope } from "../../definition/workflow.js";
+import type { Criticality } from "../../definition/values.js";
 
 export const CRITICALITY_WEIGHT: Readonly<Record<Criticality, number>> = {
   critical: 2,

@@ -6,7 +6,7 @@
  * band goes on below its minimum (the task ends partial), in the others a person decides.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import type { StepDefinition } from "../../definition/workflow.js";
+import type { StepDefinition } from "../../definition/step.js";
 import { createSpecialists } from "./added-specialists.js";
 import { decideThat, type Choice, type DecisionText } from "../choice.js";
 import {

@@ -7,7 +7,8 @@
  */
 import { LIMITS } from "../../base/limits.js";
 import { escapeXml } from "../../base/xml-text.js";
-import type { NodeDefinition, ScopeDefinition, StepDefinition } from "../../definition/workflow.js";
+import type { NodeDefinition, ScopeDefinition } from "../../definition/workflow.js";
+import type { StepDefinition } from "../../definition/step.js";
 import { describeFile } from "./deliverables.js";
 import type { SavedFile } from "../events/value-ref.js";
 import { parentPathOf } from "../events/identity.js";

@@ -9,7 +9,7 @@ import type { Clock } from "../../base/clock.js";
 import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import type { StepDefinition } from "../../definition/workflow.js";
+import type { StepDefinition } from "../../definition/step.js";
 import type { EngineEvent } from "../events/events.js";
 import type { ValueRef } from "../events/value-ref.js";
 import type { TurnNotes } from "../events/turn-notes.js";

@@ -6,7 +6,7 @@
  */
 import { errorCodeOf } from "../../base/errors.js";
 import type { StepId } from "../../base/ids.js";
-import type { StepDefinition } from "../../definition/workflow.js";
+import type { StepDefinition } from "../../definition/step.js";
 import type { EventOf } from "../events/events.js";
 import { findStepDefinition } from "../lookup.js";
 import type { Performer, StepOutcome } from "../ports.js";

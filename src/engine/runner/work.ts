@@ -3,7 +3,7 @@
  * and where an earlier attempt got to.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import type { StepDefinition } from "../../definition/workflow.js";
+import type { StepDefinition } from "../../definition/step.js";
 import type { StepWork, TaskFacts } from "../ports.js";
 import { findApproval } from "../people/approval.js";
 import { isToldGuidance, listGuidance } from "../people/guidance.js";

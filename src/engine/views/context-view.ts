@@ -11,7 +11,8 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { createValueFailure, listReferences, type TemplateLookup } from "../../definition/templates/templates.js";
-import type { ContextRule, StepDefinition, StepReference } from "../../definition/workflow.js";
+import type { StepDefinition } from "../../definition/step.js";
+import type { ContextRule, StepReference } from "../../definition/values.js";
 import { loadValue, type Choice } from "../choice.js";
 import type { ValueRef } from "../events/value-ref.js";
 import { parentPathOf } from "../events/identity.js";

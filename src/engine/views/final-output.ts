@@ -6,7 +6,7 @@
  */
 import { errorCodeOf, messageOf } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import type { TemplateValue } from "../../definition/workflow.js";
+import type { TemplateValue } from "../../definition/values.js";
 import { loadValue, type Choice } from "../choice.js";
 import { describeScope } from "./describe-scope.js";
 import type { ValueRef } from "../events/value-ref.js";

@@ -10,7 +10,7 @@ import type {
   StepDefinition,
   TerminateStep,
   WizardItem,
-} from "../../definition/workflow.js";
+} from "../../definition/step.js";
 import { readItems } from "../people/wizard-items.js";
 import type { Choice } from "../choice.js";
 import { parseDurationMs } from "../duration.js";

@@ -16,9 +16,9 @@ import type {
   PhaseScope,
   PhasesScope,
   ScopeDefinition,
-  StepDefinition,
   WorkflowDefinition,
 } from "../../definition/workflow.js";
+import type { StepDefinition } from "../../definition/step.js";
 
 export type BoxShape = "step" | "model" | "choice" | "start" | "end";
 

@@ -8,7 +8,7 @@ import { messageOf, SplashdownError } from "../../base/errors.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { findNearest } from "../../definition/nearest.js";
-import type { OnUnknown } from "../../definition/workflow.js";
+import type { OnUnknown } from "../../definition/values.js";
 import type { QuestionEntry, StepEntry, TaskState } from "../../engine/state/state.js";
 import { readAmount } from "../../engine/people/limit-amounts.js";
 import { openQuestions } from "../../engine/people/questions.js";

@@ -8,7 +8,8 @@
 import { SplashdownError } from "../../base/errors.js";
 import { findNearest } from "../../definition/nearest.js";
 import { isToolServer } from "../../definition/tool-definition.js";
-import type { GateStep, NodeDefinition, QuestionsStep, WorkflowDefinition } from "../../definition/workflow.js";
+import type { NodeDefinition, WorkflowDefinition } from "../../definition/workflow.js";
+import type { GateStep, QuestionsStep } from "../../definition/step.js";
 import { APPROVAL_CHOICES } from "../../engine/people/approval.js";
 import { definitionPathOf, nameOfPath } from "../../engine/events/identity.js";
 import { findPlace } from "../../engine/lookup.js";

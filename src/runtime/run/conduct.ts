@@ -10,7 +10,7 @@ import { createUuid, type TaskId } from "../../base/ids.js";
 import { LIMITS } from "../../base/limits.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import type { LoadedWorkflow } from "../../definition/files/loaded-workflow.js";
-import type { OnUnknown } from "../../definition/workflow.js";
+import type { OnUnknown } from "../../definition/values.js";
 import type { EngineInput, GoBack } from "../../engine/input.js";
 import { createState, type TaskState } from "../../engine/state/state.js";
 import { requireNoClaimant, requireOwnerGone } from "../../recovery/liveness.js";

@@ -1,7 +1,7 @@
 /** `run --dry-run`: what a run would do, from the checked file, its inputs and today's settings. Nothing is made. */
 import type { JsonObject } from "../../base/json.js";
 import { optional } from "../../definition/build/plain-parts.js";
-import type { PlannerRule } from "../../definition/goal-rules.js";
+import type { PlannerRule } from "../../definition/step.js";
 import { chooseProvider } from "../../definition/settings/provider-map.js";
 import type { LimitsDefinition, NodeDefinition } from "../../definition/workflow.js";
 import type { DryRunGoalView, DryRunModelView, DryRunStepView, DryRunView } from "../faces/face-views.js";

@@ -1,7 +1,8 @@
 /** Every step that a workflow may run: those of the file, and those in which a model plans, judges, chooses or merges. */
 import type { HookName, HooksDefinition } from "../../definition/hooks.js";
 import { optional } from "../../definition/build/plain-parts.js";
-import type { NodeDefinition, ScopeDefinition, StepDefinition, WorkflowDefinition } from "../../definition/workflow.js";
+import type { NodeDefinition, ScopeDefinition, WorkflowDefinition } from "../../definition/workflow.js";
+import type { StepDefinition } from "../../definition/step.js";
 
 /** A step, and what must happen for it to run; absent: it runs where nothing chooses otherwise. */
 export interface PlannedStep {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { StepKind } from "../../../src/definition/workflow.js";
+import type { StepKind } from "../../../src/definition/step.js";
 import type { StepSink } from "../../../src/engine/ports.js";
 import { Attempt } from "../../../src/engine/runner/attempt.js";
 import { FakeClock } from "../../support/fake-clock.js";

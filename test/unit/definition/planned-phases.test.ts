@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
 import { buildPlannedPhases } from "../../../src/definition/build/planned-phases.js";
-import type { PlannerRule } from "../../../src/definition/goal-rules.js";
+import type { PlannerRule } from "../../../src/definition/step.js";
 
 const RULE: PlannerRule = {
   phasesMax: 2,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ModelStep } from "../../../src/definition/workflow.js";
+import type { ModelStep } from "../../../src/definition/step.js";
 import type { ToolServer } from "../../../src/definition/tool-definition.js";
 import { faultsOf, loadText } from "../../support/workflow-files.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { StepDefinition } from "../../../src/definition/workflow.js";
+import type { StepDefinition } from "../../../src/definition/step.js";
 import { BY_TIMEOUT } from "../../../src/engine/people/questions.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Effects, OnUnknown } from "../../../src/definition/workflow.js";
+import type { Effects, OnUnknown } from "../../../src/definition/values.js";
 import type { EngineInput } from "../../../src/engine/input.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { machine, model, workflow } from "../../support/workflow-builder.js";

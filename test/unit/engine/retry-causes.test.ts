@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RetryCause } from "../../../src/definition/workflow.js";
+import type { RetryCause } from "../../../src/definition/values.js";
 import type { StepError } from "../../../src/engine/events/events.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { machine, model, workflow } from "../../support/workflow-builder.js";

@@ -3,7 +3,7 @@ import { parseStepId } from "../../../src/engine/events/identity.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { command, dag, machine, model, parallel, undeclared, workflow } from "../../support/workflow-builder.js";
 import type { EngineInput, OrphanCompletion } from "../../../src/engine/input.js";
-import type { OnUnknown } from "../../../src/definition/workflow.js";
+import type { OnUnknown } from "../../../src/definition/values.js";
 
 type ResumeOptions = Partial<Extract<EngineInput, { kind: "resumed" }>>;
 
