@@ -92,7 +92,7 @@ async function createCheckers(): Promise<Readonly<Record<string, (place: string)
     library: (path) => typeof findCall(splashdown, path) === "function",
     program: (name) => typeof findCall(checkpoints, name) === "function",
     context: (member) => declares("src/agents/function-context.ts", member),
-    event: (name) => declares("src/runtime/contract.ts", name),
+    event: (name) => declares("src/runtime/verb-views.ts", name),
     journal: (type) => new RegExp(`^  ${type}: \\{`, "m").test(readSource("src/engine/events/event-codec.ts")),
     trigger: (name) => readSource("src/engine/events/events.ts").includes(`| "${name}"`),
     environment: (name) => readSource("src/definition/settings/settings-sources.ts").includes(name),
