@@ -37,6 +37,8 @@ class Drive {
   #expected;
   #task;
   #strikes;
+  /** Children that were made to outlive their owner: a successor that is killed before it has ended them leaves them too. */
+  #outliving = [];
   /** True when the next process must be a `resume`, because a person has answered. */
   #isAnswered = false;
 
@@ -87,15 +89,15 @@ class Drive {
     this.outcome.lastProcessMs = performance.now() - startedAt;
     const isStruck = hasStruckOther || ended.signal === "SIGKILL";
     if (strike !== undefined) this.outcome[isStruck ? "kills" : "misses"] += 1;
-    if (ended.signal === "SIGKILL" && strike?.by !== "outlive" && this.#random.below(2) === 0) {
+    if (strike?.by === "outlive") this.#outliving = listChildren(place).map(({ pid }) => pid);
+    else if (ended.signal === "SIGKILL" && this.#random.below(2) === 0)
       await this.#requireEnd(started.pid, "a child outlived its owner");
-    }
     return ended;
   }
 
   /** Half of the time the next owner starts at once, while the keeper still ends what the last one left. */
-  async #requireEnd(ownerPid, what) {
-    const left = await awaitEnd(this.outcome.place, ownerPid, END_MS_MAX);
+  async #requireEnd(ownerPid, what, except = this.#outliving) {
+    const left = await awaitEnd(this.outcome.place, { ownerPid, except, limitMs: END_MS_MAX });
     for (const each of left) this.violate(`${what}: ${each}`);
   }
 
@@ -197,7 +199,7 @@ class Drive {
   }
 
   async judge() {
-    await this.#requireEnd(0, "left over when the task was done");
+    await this.#requireEnd(0, "left over when the task was done", []);
     await this.#bench.look(this.outcome.place, async (splashdown) => {
       const view = await splashdown.show(this.#job.name);
       const events = await listEvents(splashdown, this.#job.name);

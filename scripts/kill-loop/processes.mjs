@@ -44,11 +44,12 @@ export function listKeepers(ownerPid) {
     });
 }
 
-/** Waits until nothing of a dead owner runs; the answer names what still does when the time is over. */
-export async function awaitEnd(place, ownerPid, limitMs) {
+/** Waits until nothing of a dead owner runs but `except`; the answer names what still does when the time is over. */
+export async function awaitEnd(place, { ownerPid, except, limitMs }) {
   const endsAt = performance.now() + limitMs;
   for (;;) {
-    const left = [...listChildren(place).map(({ pid }) => pid), ...listKeepers(ownerPid)];
+    const children = listChildren(place).map(({ pid }) => pid);
+    const left = [...children.filter((pid) => !except.includes(pid)), ...listKeepers(ownerPid)];
     if (left.length === 0 || performance.now() > endsAt)
       return left.map((pid) => `${pid} ${read(pid, "cmdline").replaceAll("\0", " ").slice(0, 200)}`);
     await sleep(20);

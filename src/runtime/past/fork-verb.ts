@@ -20,7 +20,7 @@ import { createState } from "../../engine/state/state.js";
 import { readHistory } from "../../journal/history.js";
 import type { TaskStore } from "../../store/contract.js";
 import { withJournal } from "../run/caretaking.js";
-import { presenceDeps, requireUnborn } from "../run/conduct.js";
+import { awaitClaimant, presenceDeps } from "../run/conduct.js";
 import type { ForkOptions, ForkView } from "./past-views.js";
 import { findTask } from "../finding.js";
 import { copyLargeValues } from "./value-copies.js";
@@ -153,7 +153,7 @@ async function record(
   evolve(state, event);
   const values = new LargeValues(createBlobShelf({ store: task, vault }));
   const carried: JsonValue = "inline" in event.state ? event.state.inline : null;
-  const seen = await requireUnborn(services, { task });
+  const seen = await awaitClaimant(services, { task });
   await whileOwning(presenceDeps(services, task), async (presence) => {
     const epoch = await task.claim(seen);
     await presence.show(epoch);

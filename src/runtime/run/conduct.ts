@@ -71,20 +71,25 @@ export async function conductNew(services: Services, options: NewTask): Promise<
   return viewRun(services, { opened, state, how: "started" });
 }
 
+/** Of several processes that find nothing recorded in a place one claims it. Shape and errors: as `awaitClaimant`. */
+async function requireUnborn(services: Services, options: NewTask): Promise<number> {
+  const claimed = await awaitClaimant(services, options);
+  await requireNothingRecorded(options.task);
+  return claimed;
+}
+
 /**
- * Of several processes that find nothing recorded in a place one claims it, and who has begun since they looked is left
- * alone: a claimant is given the time to show itself.
+ * Who has begun in a place since one looked is left alone: a claimant is given the time to show itself.
  *
- * Shape: the highest epoch that was seen. Errors: OWNER_ALIVE, OWNER_SUPERSEDED.
+ * Shape: the highest epoch that was seen, for the claim. Errors: OWNER_ALIVE, OWNER_SUPERSEDED.
  */
-export async function requireUnborn(
+export async function awaitClaimant(
   { clock }: Services,
   { task, signal }: Pick<NewTask, "task"> & Partial<Pick<NewTask, "signal">>,
 ): Promise<number> {
   const claimed = Math.max(0, ...(await task.segments()).map(({ epoch }) => epoch));
   const waiting = { task, clock, ...(signal === undefined ? {} : { signal }) };
   if (claimed > 0) await requireNoClaimant({ ...waiting, epoch: claimed });
-  await requireNothingRecorded(task);
   return claimed;
 }
 

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorCodeOf } from "../../../src/base/errors.js";
@@ -52,6 +52,19 @@ describe("a task whose first process died before anything was recorded", () => {
       await rm(join(folder, "../../../state"), { recursive: true });
       await copyFile(join(folder, "../../other/checkpoints/keyring-1.json"), join(folder, "keyring-1.json"));
       expect(await splashdown.run({ workflow, task: "early" })).toMatchObject({ status: "done", output: { a: 7 } });
+    });
+  });
+
+  it("gives its place to a fork, also where its journal was begun already", async () => {
+    await withUnborn(async ({ splashdown, workflow, folder }) => {
+      await splashdown.run({ workflow, task: "other" });
+      const other = join(folder, "../../other/checkpoints");
+      await copyFile(join(other, "keyring-1.json"), join(folder, "keyring-1.json"));
+      const [header = ""] = (await readFile(join(other, "journal/00000001-0000.jsonl"), "utf8")).split("\n");
+      await writeFile(join(folder, "journal/00000001-0000.jsonl"), `${header}\n`, { mode: 0o600 });
+      await rm(join(folder, "../../../state"), { recursive: true });
+      expect(await splashdown.fork("other", { from: "latest", task: "early" })).toMatchObject({ task: "early" });
+      expect(await splashdown.resume({ task: "early" })).toMatchObject({ status: "done", output: { a: 7 } });
     });
   });
 
