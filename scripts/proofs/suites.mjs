@@ -171,7 +171,7 @@ export const SUITES = [
   {
     name: "values come back as they were, or are refused",
     least: { commit: 10_000, long: 1_000_000 },
-    run: (form) => runTests(["test/unit/base/json.test.ts"], { factor: form === "long" ? 1_000 : 10 }),
+    run: (form) => runTests(["test/unit/base/json-encoding.test.ts"], { factor: form === "long" ? 1_000 : 10 }),
   },
   {
     name: "the answers of other platforms: Windows renames and folder syncs",

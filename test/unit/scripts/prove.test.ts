@@ -1,4 +1,6 @@
 /** What makes a suite of `scripts/prove` red: each is planted here, so that none can be green because it looks at nothing. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { judgeReport } from "../../../scripts/proofs/suite-runs.mjs";
 import { SUITES } from "../../../scripts/proofs/suites.mjs";
@@ -13,6 +15,19 @@ const fileOf = (status: string, ...assertionResults: readonly object[]) => ({
   status,
   message: "no such module",
   assertionResults,
+});
+
+describe("the suites", () => {
+  const PROJECT = join(import.meta.dirname, "../../..");
+  const named = ["suites", "suite-runs"].flatMap((name) => {
+    const text = readFileSync(join(PROJECT, `scripts/proofs/${name}.mjs`), "utf8");
+    return [...text.matchAll(/"((?:test|scripts)\/[^"]+)"/g)].map(([, path = ""]) => path);
+  });
+
+  it("name tests and scripts that are there", () => {
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((path) => !existsSync(join(PROJECT, path)))).toEqual([]);
+  });
 });
 
 describe("the judgement of a suite that runs tests", () => {
