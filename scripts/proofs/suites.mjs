@@ -7,7 +7,7 @@ import { countKills, countMutants, killLoop, mixedRounds, readJson, runTests } f
 const EXPLORED = [
   { name: "crash after every operation", least: { commit: 30_000, long: 1_000_000 } },
   { name: "crash of what recovers, prunes, forks, imports, rotates, shreds", least: { commit: 10_000, long: 200_000 } },
-  // Below the verbs every operation for every commit; of the verbs' own every third.
+  // Below the verbs every operation for every commit; of the verbs' own every fifth.
   { name: "an operation fails", least: { commit: 20_000, long: 800_000 } },
   { name: "a sync fails, drops its data, then succeeds", least: { commit: 2_000, long: 10_000 } },
 ];

@@ -28,7 +28,7 @@ export const VERB_CRASHES_TWICE: Readonly<Record<Form, TwofoldSettings>> = {
 
 export const VERB_FAULTS: Readonly<Record<Form, FaultSettings>> = {
   quick: { lossesPerCrash: 1, stride: 41, faults: FAULTS, stopsAtViolation: false },
-  commit: { lossesPerCrash: 1, stride: 3, faults: FAULTS, stopsAtViolation: false },
+  commit: { lossesPerCrash: 1, stride: 5, faults: FAULTS, stopsAtViolation: false },
   long: { lossesPerCrash: 20, stride: 1, faults: FAULTS, stopsAtViolation: false },
 };
 
