@@ -1,11 +1,10 @@
 /** Installs the engine into a folder of its own, and runs it as a server. */
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { reasonOf } from "../failure-reason.mjs";
+import { installInto } from "../proofs/installed.mjs";
 
 const folder = join(import.meta.dirname, "engine");
-const INSTALL_MS_MAX = 600_000;
 const START_MS_MAX = 120_000;
 
 /** The package that holds the engine's binary for this machine. */
@@ -26,17 +25,7 @@ export function installEngine() {
   if (existsSync(join(folder, "node_modules", name))) return undefined;
   const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const version = dependencies["node-llama-cpp"];
-  const flags = ["--no-save", "--no-package-lock", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
-  try {
-    execFileSync("npm", ["install", ...flags, `node-llama-cpp@${version}`, `${name}@${version}`], {
-      cwd: folder,
-      stdio: ["ignore", "ignore", "pipe"],
-      timeout: INSTALL_MS_MAX,
-    });
-    return undefined;
-  } catch (error) {
-    return reasonOf(error);
-  }
+  return installInto(folder, "--omit=optional", `node-llama-cpp@${version}`, `${name}@${version}`);
 }
 
 /** Shape: its address, what it did so far, and its end. */

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { repeatFlags, repeatFlagsIn, VERBS } from "../../../src/cli/next-command.js";
 import { createProgram } from "../../../src/cli/program.js";
 import { openSplashdown } from "../../../src/index.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createOwnEnvironment } from "../../support/own-environment.js";
 
 describe("the command to type next", () => {
   it("names the store and the settings that this one was given, wherever it stands in a text", () => {
@@ -59,14 +59,7 @@ function openPlace(files: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(tmpdir(), "splashdown-hints-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  const variables = {
-    HOME: folder,
-    USER: "ann",
-    SPLASHDOWN_CONFIG_DIR: join(folder, "config"),
-    SPLASHDOWN_STATE_DIR: join(folder, "state"),
-    SPLASHDOWN_KEY: Buffer.alloc(32, 9).toString("base64"),
-  };
-  const environment = createEnvironment(variables, folder);
+  const environment = createOwnEnvironment(folder, { USER: "ann" });
   const told: string[] = [];
   const run = async (words: readonly string[]): Promise<{ readonly status: number; readonly text: string }> => {
     const written: string[] = [];

@@ -9,13 +9,13 @@ import type { WorkflowDefinition } from "../../../src/definition/workflow.js";
 import type { TaskState } from "../../../src/engine/state/state.js";
 import { openSplashdown, type Splashdown } from "../../../src/index.js";
 import { keepClaims, loadTrackRecords, type CalibrationDeps } from "../../../src/runtime/run/calibration.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
 import type { ConfidenceView } from "../../../src/runtime/faces/face-views.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { MemoryFileSystem } from "../../support/memory-file-system.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
 import { expectView } from "../../support/view-schemas.js";
 import { loadText } from "../../support/workflow-files.js";
+import { createOwnEnvironment } from "../../support/own-environment.js";
 
 const fileOf = (model: string): string => `workflow: {name: Heat pumps, runtime: {provider: local}}
 phases:
@@ -76,14 +76,7 @@ phases:
 
 /** Opens Splashdown on one folder, with variables of the environment. */
 async function openAt(folder: string, more: Readonly<Record<string, string>> = {}): Promise<Splashdown> {
-  const variables = {
-    HOME: folder,
-    SPLASHDOWN_CONFIG_DIR: join(folder, "config"),
-    SPLASHDOWN_STATE_DIR: join(folder, "state"),
-    SPLASHDOWN_KEY: Buffer.alloc(32, 9).toString("base64"),
-    ...more,
-  };
-  const splashdown = await openSplashdown({ environment: createEnvironment(variables, folder) });
+  const splashdown = await openSplashdown({ environment: createOwnEnvironment(folder, more) });
   onTestFinished(() => splashdown.close());
   return splashdown;
 }

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { computeSecretForms } from "../../../src/base/secret-forms.js";
 import { openSplashdown, type FunctionContext } from "../../../src/index.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
 import { PLANTED, repeat } from "../../support/planted-secrets.js";
 import { noteTried } from "../../support/tried.js";
+import { createOwnEnvironment } from "../../support/own-environment.js";
 
 interface Canary {
   readonly kind: string;
@@ -95,19 +95,11 @@ beforeAll(async () => {
   writeFileSync(join(folder, "planted.txt"), all);
   const program = join(folder, "shout.sh");
   writeFileSync(program, `cat ${folder}/planted.txt; cat ${folder}/planted.txt >&2; exit 3\n`);
-  const variables = {
-    PATH: process.env["PATH"] ?? "",
-    HOME: folder,
-    TOKEN: REGISTERED,
-    SPLASHDOWN_CONFIG_DIR: join(folder, "config"),
-    SPLASHDOWN_STATE_DIR: join(folder, "state"),
-    SPLASHDOWN_KEY: Buffer.alloc(32, 9).toString("base64"),
-  };
   const lines: string[] = [];
   const note = (text: string): void => void lines.push(text);
   const splashdown = await openSplashdown({
     store: "file:outputs",
-    environment: createEnvironment(variables, folder),
+    environment: createOwnEnvironment(folder, { PATH: process.env["PATH"] ?? "", TOKEN: REGISTERED }),
     log: { info: note, debug: note, warn: note },
   });
   for (const encryption of [true, false]) {

@@ -5,20 +5,13 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { LIMITS } from "../../../src/base/limits.js";
 import { defineWorkflow, openSplashdown, type FunctionContext, type Splashdown } from "../../../src/index.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
 import { expectView } from "../../support/view-schemas.js";
+import { createOwnEnvironment } from "../../support/own-environment.js";
 
 async function open(): Promise<Splashdown> {
   const folder = mkdtempSync(join(tmpdir(), "splashdown-guide-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const variables = {
-    HOME: folder,
-    USER: "ann",
-    SPLASHDOWN_CONFIG_DIR: join(folder, "config"),
-    SPLASHDOWN_STATE_DIR: join(folder, "state"),
-    SPLASHDOWN_KEY: Buffer.alloc(32, 9).toString("base64"),
-  };
-  const environment = createEnvironment(variables, folder);
+  const environment = createOwnEnvironment(folder, { USER: "ann" });
   const splashdown = await openSplashdown({ store: "memory:", environment });
   onTestFinished(() => splashdown.close());
   return splashdown;

@@ -13,9 +13,8 @@ import {
   type RunView,
   type Splashdown,
 } from "../../../src/index.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createOwnEnvironment } from "../../support/own-environment.js";
 
-const KEY = Buffer.alloc(32, 9).toString("base64");
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "splashdown-library-"));
@@ -24,15 +23,9 @@ function makeFolder(): string {
 }
 
 async function open(folder: string, options: OpenOptions = {}): Promise<Splashdown> {
-  const variables = {
-    HOME: folder,
-    SPLASHDOWN_CONFIG_DIR: join(folder, "config"),
-    SPLASHDOWN_STATE_DIR: join(folder, "state"),
-    SPLASHDOWN_KEY: KEY,
-  };
   const splashdown = await openSplashdown({
     store: "memory:",
-    environment: createEnvironment(variables, folder),
+    environment: createOwnEnvironment(folder),
     ...options,
   });
   onTestFinished(() => splashdown.close());

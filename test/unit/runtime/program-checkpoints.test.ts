@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openSplashdown, type Splashdown } from "../../../src/index.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
 import { codeOfAsync } from "../../support/error-code.js";
+import { createOwnEnvironment } from "../../support/own-environment.js";
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "splashdown-program-"));
@@ -14,13 +14,7 @@ function makeFolder(): string {
 }
 
 async function open(folder: string): Promise<Splashdown> {
-  const variables = {
-    HOME: folder,
-    SPLASHDOWN_CONFIG_DIR: join(folder, "config"),
-    SPLASHDOWN_STATE_DIR: join(folder, "state"),
-    SPLASHDOWN_KEY: Buffer.alloc(32, 9).toString("base64"),
-  };
-  const splashdown = await openSplashdown({ store: "file:outputs", environment: createEnvironment(variables, folder) });
+  const splashdown = await openSplashdown({ store: "file:outputs", environment: createOwnEnvironment(folder) });
   onTestFinished(() => splashdown.close());
   return splashdown;
 }

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { loadWorkflow } from "../../../src/definition/files/loader.js";
 import { openSplashdown, type RunView, type Splashdown } from "../../../src/index.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
 import { createNotedDeps, isReadTheSame } from "../../../src/runtime/workflow-sources.js";
 import { codeOfAsync } from "../../support/error-code.js";
+import { createOwnEnvironment } from "../../support/own-environment.js";
 
 const INNER = "workflow: {name: inner}\nsteps:\n  - {name: one, type: set, value: 1}\n";
 const OUTER = `workflow: {name: outer, description: "\${TEAM:-none}"}
@@ -85,13 +85,7 @@ describe("what a workflow was read from", () => {
 
 describe("a resume", () => {
   async function open(folder: string): Promise<Splashdown> {
-    const variables = {
-      HOME: folder,
-      SPLASHDOWN_CONFIG_DIR: join(folder, "config"),
-      SPLASHDOWN_STATE_DIR: join(folder, "state"),
-      SPLASHDOWN_KEY: Buffer.alloc(32, 9).toString("base64"),
-    };
-    const splashdown = await openSplashdown({ store: "memory:", environment: createEnvironment(variables, folder) });
+    const splashdown = await openSplashdown({ store: "memory:", environment: createOwnEnvironment(folder) });
     onTestFinished(() => splashdown.close());
     return splashdown;
   }
