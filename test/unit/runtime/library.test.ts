@@ -15,7 +15,6 @@ import {
 } from "../../../src/index.js";
 import { createOwnEnvironment } from "../../support/own-environment.js";
 
-
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "splashdown-library-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
