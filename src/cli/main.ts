@@ -6,7 +6,7 @@
  */
 import { writeSync } from "node:fs";
 import { createRequire } from "node:module";
-import { CommanderError } from "commander";
+import { CommanderError, type Command } from "commander";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import { readEnvironment } from "../runtime/environment.js";
@@ -45,7 +45,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_STATUS.done;
     // Asked nothing, it has shown its help.
     if (error instanceof CommanderError && error.code === "commander.help") return EXIT_STATUS.usage;
-    return reportError(explain(error, findVerb(program, args)), streams, {
+    return reportError(explain(error, program, findVerb(program, args)), streams, {
       ...program.opts(),
       json: args.includes("--json"),
       debug: args.includes("--debug"),
@@ -96,8 +96,8 @@ function listenToSignals(streams: Streams): AbortSignal {
   return controller.signal;
 }
 
-function explain(error: unknown, verb: string): unknown {
-  if (error instanceof CommanderError) return toUsageError(error, verb);
+function explain(error: unknown, program: Command, verb: string): unknown {
+  if (error instanceof CommanderError) return toUsageError(error, verb, program);
   return error instanceof SplashdownError ? withVerb(error, verb) : error;
 }
 

@@ -6,15 +6,27 @@ import { suggestForWord } from "./foreign-words.js";
 const UNKNOWN = /^unknown (command|option) '([^']*)'/;
 
 /** `error: unknown option '--x'\n(Did you mean --y?)` as one sentence of ours. */
-export function toUsageError(error: CommanderError, verb: string): SplashdownError {
+export function toUsageError(error: CommanderError, verb: string, program: Command): SplashdownError {
   const said = error.message
     .replace(/^error: /, "")
     .replace(/\n?\(Did you mean (.*?)\?\)\s*$/s, "; did you mean $1?")
     .trim();
   const [known = "", kind, word = ""] = UNKNOWN.exec(said) ?? [];
-  const suggestion = kind === undefined ? undefined : suggestForWord(kind as "command" | "option", word);
+  const suggestion = suggest(program, kind, word);
   const message = suggestion === undefined ? said : `${known}; ${suggestion}`;
   return new SplashdownError("USAGE_INVALID", message, { details: verb === "" ? {} : { verb } });
+}
+
+function suggest(program: Command, kind: string | undefined, word: string): string | undefined {
+  if (kind === "option") return suggestForWord(kind, word);
+  return kind === "command" ? (suggestForWord(kind, word) ?? suggestGroup(program, word)) : undefined;
+}
+
+/** The verb stands in a group, as `prune` does in `checkpoints`. */
+function suggestGroup(program: Command, word: string): string | undefined {
+  const groups = program.commands.filter(({ commands }) => commands.some((verb) => verb.name() === word));
+  if (groups.length === 0) return undefined;
+  return `write ${groups.map((group) => `splashdown ${group.name()} ${word}`).join(" or ")}`;
 }
 
 /** The same error with the verb whose help explains it. */

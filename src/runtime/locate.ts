@@ -5,6 +5,7 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import { isUuid } from "../base/ids.js";
+import { formatCount } from "../base/plain-text.js";
 import type { TaskSummaryView } from "./task-views.js";
 
 export interface LocateRequest {
@@ -29,9 +30,8 @@ export function selectTask(tasks: readonly TaskSummaryView[], request: LocateReq
   const byWorkflow = tasks.filter((task) => task.workflow === reference);
   const [first, second] = [...byWorkflow].sort((a, b) => ((a.started_at ?? "") < (b.started_at ?? "") ? 1 : -1));
   if (first === undefined) {
-    throw new SplashdownError("TASK_NOT_FOUND", `no task has the name, id or workflow ${reference}`, {
-      details: { task: reference },
-    });
+    const text = `no task has the name, id or workflow ${reference}${tellUnread(tasks)}`;
+    throw new SplashdownError("TASK_NOT_FOUND", text, { details: { task: reference } });
   }
   if (second === undefined) return first.task;
   const names = byWorkflow.map((task) => `${task.task} (${task.status})`);
@@ -44,4 +44,13 @@ export function selectTask(tasks: readonly TaskSummaryView[], request: LocateReq
   }
   notice(`${names.length} tasks of workflow ${reference} fit; the newest is taken: ${first.task}`);
   return first.task;
+}
+
+/** The workflow of a task that cannot be read is not known: it may be the one that is meant. */
+function tellUnread(tasks: readonly TaskSummaryView[]): string {
+  const codes = tasks.flatMap(({ workflow, problem }) => (workflow === undefined && problem ? [problem.code] : []));
+  if (codes.length === 0) return "";
+  const [is, whose] = codes.length === 1 ? ["is", "its name"] : ["are", "their names"];
+  const why = [...new Set(codes)].join(", ");
+  return `; ${formatCount(codes.length, "task")} cannot be read (${why}), and ${is} found by ${whose} alone`;
 }

@@ -26,10 +26,10 @@ describe("findVerb", () => {
 describe("toUsageError", () => {
   it("is one sentence with the suggestion, and hints at the help of the verb", () => {
     const given = new CommanderError(1, "commander.unknownOption", "error: unknown option '--x'\n(Did you mean --y?)");
-    const error = toUsageError(given, "run");
+    const error = toUsageError(given, "run", createSample());
     expect(error).toMatchObject({ code: "USAGE_INVALID", exitStatus: 2, hint: "splashdown run --help" });
     expect(error.message).toBe("unknown option '--x'; did you mean --y?");
-    expect(toUsageError(given, "").hint).toBe("splashdown --help");
+    expect(toUsageError(given, "", createSample()).hint).toBe("splashdown --help");
   });
 
   it.each([
@@ -42,9 +42,20 @@ describe("toUsageError", () => {
     ["option", "--input.topic=x", "write --input topic=VALUE"],
   ])("says what is written here instead of Conductor's %s %s", (kind, word, wanted) => {
     const message = `error: unknown ${kind} '${word}'\n(Did you mean --debug?)`;
-    const error = toUsageError(new CommanderError(1, "commander.unknown", message), "run");
+    const error = toUsageError(new CommanderError(1, "commander.unknown", message), "run", createSample());
     expect(error.message.startsWith(`unknown ${kind} '${word}'; ${wanted}`)).toBe(true);
     expect(error.message).not.toContain("--debug?");
+  });
+});
+
+describe("a verb without its group", () => {
+  it("is named with the groups that have it", () => {
+    const program = createSample();
+    for (const group of ["checkpoints", "store"]) program.command(group).command("purge");
+    const given = new CommanderError(1, "commander.unknown", "error: unknown command 'purge'\n(Did you mean run?)");
+    expect(toUsageError(given, "", program).message).toBe(
+      "unknown command 'purge'; write splashdown checkpoints purge or splashdown store purge",
+    );
   });
 });
 
