@@ -25,14 +25,14 @@ function replaceMethod(prototype, name, make) {
 }
 
 async function hookSqlite(hooks) {
-  const found = await import("node:sqlite").catch(() => import("better-sqlite3"));
-  replaceMethod((found.DatabaseSync ?? found.default).prototype, "prepare", (prepare) => (connection, sql) => {
+  const { DatabaseSync } = await import("node:sqlite").catch(() => import("@photostructure/sqlite"));
+  replaceMethod(DatabaseSync.prototype, "prepare", (prepare) => (connection, sql) => {
     const statement = prepare(connection, sql);
     const hooked =
       (name) =>
       (...values) =>
         around(hooks, { sql, values }, () => statement[name](...values));
-    return { reader: statement.reader, all: hooked("all"), run: hooked("run") };
+    return { all: hooked("all") };
   });
 }
 

@@ -25,8 +25,8 @@ const BARE = {
     return { insert, close: () => closeSync(file) };
   },
   sqlite: async ({ folder }) => {
-    const found = await import("node:sqlite").catch(() => import("better-sqlite3"));
-    const database = new (found.DatabaseSync ?? found.default)(join(folder, "bare.db"));
+    const { DatabaseSync } = await import("node:sqlite").catch(() => import("@photostructure/sqlite"));
+    const database = new DatabaseSync(join(folder, "bare.db"));
     database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE t (b BLOB)");
     const statement = database.prepare("INSERT INTO t VALUES (?)");
     return { insert: async (bytes) => statement.run(bytes), close: () => database.close() };

@@ -1,5 +1,6 @@
 /**
- * SQLite as a SqlDatabase: `node:sqlite` where this Node has it, else the optional package better-sqlite3.
+ * SQLite as a SqlDatabase: `node:sqlite` where this Node has it, else the optional package @photostructure/sqlite, the same
+ * interface for Node 20. The package brings its binaries with it: nothing compiles and nothing is downloaded elsewhere.
  *
  * The drivers block, so nobody waits inside SQLite: a locked file is asked again after a pause (`LIMITS.storeRetryMs`).
  * Calls of one connection go one after the other. Write-ahead log with full sync: what returned is durable.
@@ -10,16 +11,24 @@ import { SplashdownError, errorCodeOf, messageOf } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
 import type { SqlDatabase, SqlDialect, SqlQuery, SqlRow, SqlValue } from "./sql-database.js";
 
+const PACKAGE = "@photostructure/sqlite";
+/** SQLITE_ERROR. */
+const OTHER_CODE = 1;
 const RETRY_PAUSE_MS = 5;
-/** SQLite's primary result codes, by number (node:sqlite) and by name (the packages). */
-const BUSY = new Set([5, 6, "BUSY", "LOCKED"]);
-const CODES = new Map<number | string, ErrorCode>([
+/** SQLite's primary result codes. */
+const BUSY = new Set<number | undefined>([5, 6]);
+const CODES = new Map<number | undefined, ErrorCode>([
   [13, "STORE_FULL"],
-  ["FULL", "STORE_FULL"],
   [8, "STORE_UNWRITABLE"],
-  ["READONLY", "STORE_UNWRITABLE"],
   [14, "STORE_UNWRITABLE"],
-  ["CANTOPEN", "STORE_UNWRITABLE"],
+]);
+/** The texts of sqlite3_errstr, which is all that the package says of a statement that failed while it ran. */
+const TEXTS = new Map<string, number>([
+  ["database is locked", 5],
+  ["database table is locked", 6],
+  ["attempt to write a readonly database", 8],
+  ["database or disk is full", 13],
+  ["unable to open database file", 14],
 ]);
 
 const DIALECT: SqlDialect = {
@@ -36,10 +45,7 @@ const DIALECT: SqlDialect = {
 };
 
 interface Statement {
-  /** Of the packages: whether it gives rows. */
-  readonly reader?: boolean;
   all(...params: readonly SqlValue[]): unknown[];
-  run(...params: readonly SqlValue[]): unknown;
 }
 interface Connection {
   exec(sql: string): unknown;
@@ -62,7 +68,7 @@ export async function openSqlite(parts: SqliteParts): Promise<SqlDatabase> {
   try {
     connection = new Driver(parts.path, { timeout: 0 });
   } catch (error) {
-    if (primaryCodeOf(error) === "") throw driverMissing(messageOf(error));
+    if (primaryCodeOf(error) === undefined) throw driverMissing(messageOf(error));
     throw computeSqliteError(error, parts.path, "STORE_UNWRITABLE");
   }
   const database = new SqliteDatabase(connection, parts);
@@ -76,20 +82,18 @@ export async function openSqlite(parts: SqliteParts): Promise<SqlDatabase> {
 }
 
 async function loadDriver(load: ModuleLoader): Promise<ConnectionClass> {
-  for (const name of ["node:sqlite", "better-sqlite3"]) {
-    const found = (await load(name).catch(() => undefined)) as
-      { DatabaseSync?: ConnectionClass; default?: ConnectionClass } | undefined;
-    const driver = found?.DatabaseSync ?? found?.default;
-    if (typeof driver === "function") return driver;
+  for (const name of ["node:sqlite", PACKAGE]) {
+    const found = (await load(name).catch(() => undefined)) as { DatabaseSync?: ConnectionClass } | undefined;
+    if (typeof found?.DatabaseSync === "function") return found.DatabaseSync;
   }
-  throw driverMissing("neither node:sqlite nor better-sqlite3 is there");
+  throw driverMissing(`neither node:sqlite nor ${PACKAGE} is there`);
 }
 
 function driverMissing(reason: string): SplashdownError {
   return new SplashdownError(
     "STORE_UNSUPPORTED",
-    `sqlite stores need Node 22.13 or a package: npm install better-sqlite3 (${reason.split("\n")[0]})`,
-    { details: { package: "better-sqlite3" } },
+    `sqlite stores need Node 22.13 or a package: npm install ${PACKAGE} (${reason.split("\n")[0]})`,
+    { details: { package: PACKAGE } },
   );
 }
 
@@ -171,16 +175,17 @@ class SqliteDatabase implements SqlDatabase {
   #run(sql: string, params: readonly SqlValue[] = []): readonly SqlRow[] {
     const statement = this.#prepared.get(sql) ?? this.#connection.prepare(sql);
     if (sql.includes("?")) this.#prepared.set(sql, statement);
-    if (statement.reader !== false) return statement.all(...params) as SqlRow[];
-    statement.run(...params);
-    return [];
+    return statement.all(...params) as SqlRow[];
   }
 }
 
-function primaryCodeOf(error: unknown): number | string {
-  const { errcode, code } = error as { errcode?: unknown; code?: unknown };
+/** SQLite's primary result code of a failure; `undefined` where the driver itself failed. */
+function primaryCodeOf(error: unknown): number | undefined {
+  const { errcode, code, message } = error as { errcode?: unknown; code?: unknown; message?: unknown };
   if (typeof errcode === "number") return errcode & 0xff;
-  return typeof code === "string" ? (/^SQLITE_([A-Z]+)/.exec(code)?.[1] ?? "") : "";
+  if (code !== "ERR_SQLITE_ERROR" || typeof message !== "string") return undefined;
+  const text = [...TEXTS.keys()].find((candidate) => message.startsWith(candidate));
+  return text === undefined ? OTHER_CODE : TEXTS.get(text);
 }
 
 function computeSqliteError(error: unknown, path: string, otherwise: ErrorCode = "STORE_FAILED"): unknown {

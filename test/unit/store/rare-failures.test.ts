@@ -88,7 +88,7 @@ function driverOf(connection: object): () => Promise<unknown> {
   function Driver(): object {
     return connection;
   }
-  return () => Promise.resolve({ default: Driver });
+  return () => Promise.resolve({ DatabaseSync: Driver });
 }
 
 describe("a store in a database", () => {
@@ -166,8 +166,12 @@ describe("a store in a database", () => {
       answer(() => {
         throw thrown;
       });
-    // Extended codes of node:sqlite, names of better-sqlite3, and whatever else may be thrown.
+    // Extended codes of node:sqlite, texts of the package, and whatever else may be thrown.
     expect(await told(Object.assign(new Error("full"), { errcode: 13 | (3 << 8) }))).toBe("STORE_FULL");
+    const packaged = (text: string) => Object.assign(new Error(text), { code: "ERR_SQLITE_ERROR" });
+    expect(await told(packaged("database or disk is full"))).toBe("STORE_FULL");
+    expect(await told(packaged("attempt to write a readonly database"))).toBe("STORE_UNWRITABLE");
+    expect(await told(packaged("no such table: t"))).toBe("STORE_FAILED");
     expect(await told(Object.assign(new Error("odd"), { code: "ODD" }))).toBe("STORE_FAILED");
     expect(await told("in words")).toBe("STORE_FAILED");
     expect(await told(new SplashdownError("STORE_BUSY", "ours"))).toBe("STORE_BUSY");
@@ -175,12 +179,12 @@ describe("a store in a database", () => {
 
   it("tells a place that cannot be opened from a driver that was not built", async () => {
     function Driver(): void {
-      throw Object.assign(new Error("unable to open"), { code: "SQLITE_CANTOPEN" });
+      throw Object.assign(new Error("unable to open"), { code: "ERR_SQLITE_ERROR", errcode: 14 });
     }
     const opening = openSqlite({
       path: "/x",
       clock: new FakeClock(),
-      load: () => Promise.resolve({ default: Driver }),
+      load: () => Promise.resolve({ DatabaseSync: Driver }),
     });
     await expect(opening).rejects.toMatchObject({
       code: "STORE_UNWRITABLE",

@@ -18,7 +18,8 @@ interface Raw {
 /** Which of the two is there depends on the version of Node. */
 type RawClass = new (path: string) => Raw;
 const builtIn = process.getBuiltinModule("node:sqlite") as { DatabaseSync: RawClass } | undefined;
-const Driver = builtIn?.DatabaseSync ?? (createRequire(import.meta.url)("better-sqlite3") as RawClass);
+const packaged = () => createRequire(import.meta.url)("@photostructure/sqlite") as { DatabaseSync: RawClass };
+const { DatabaseSync: Driver } = builtIn ?? packaged();
 
 /** The file as a person's own tool opens it. */
 function inspect<T>(path: string, work: (raw: Raw) => T): T {
@@ -156,7 +157,7 @@ describe("the SQLite store", () => {
         size_bytes: snapshot(HEADER).byteLength,
         file: FILE,
       });
-      expect(Buffer.compare(sealed as Buffer, snapshot(HEADER))).toBe(0);
+      expect(Buffer.compare(Buffer.from(sealed as Uint8Array), snapshot(HEADER))).toBe(0);
       expect(rows.map((row) => [row["sequence"], row["status"]])).toEqual([
         [17, "paused"],
         [18, null],
@@ -305,12 +306,12 @@ describe("the SQLite store", () => {
     const none = openSqlite({ path: "/x", clock: realClock, load: () => Promise.reject(new Error("none")) });
     await expect(none).rejects.toMatchObject({
       code: "STORE_UNSUPPORTED",
-      message: expect.stringContaining("npm install better-sqlite3") as string,
+      message: expect.stringContaining("npm install @photostructure/sqlite") as string,
     });
     function Broken(): void {
       throw new Error("Could not locate the bindings file. Tried:\n → a\n → b");
     }
-    const broken = openSqlite({ path: "/x", clock: realClock, load: async () => ({ default: Broken }) });
+    const broken = openSqlite({ path: "/x", clock: realClock, load: async () => ({ DatabaseSync: Broken }) });
     await expect(broken).rejects.toMatchObject({
       code: "STORE_UNSUPPORTED",
       message: expect.not.stringContaining("→") as string,
