@@ -13,7 +13,7 @@ import type { History, ScanCache } from "../journal/history.js";
 import { readTask, type FoldedTask, type KnownTask } from "../recovery/fold.js";
 import { findRollback } from "../recovery/rollback-guard.js";
 import type { OwnerState, TaskStore } from "../store/contract.js";
-import { loadAnchor, type LoadedAnchor } from "../vault/anchor.js";
+import { anchoredPosition, loadAnchor, type LoadedAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { QuestionView, TaskView } from "./task-views.js";
 import { loadStanding } from "./people/giving.js";
@@ -177,6 +177,6 @@ function describeDamage(folded: FoldedTask): string[] {
 /** What stands against the folder's being the newest, in one line or none. */
 function describeRollback({ anchor, ...found }: { task: string; history: History; anchor: LoadedAnchor }): string[] {
   if (anchor.state === "damaged") return [anchor.problem];
-  const problem = anchor.state === "known" ? findRollback({ ...found, anchor: anchor.anchor }) : undefined;
+  const problem = findRollback({ ...found, anchor: anchoredPosition(anchor) });
   return problem === undefined ? [] : [problem.message];
 }

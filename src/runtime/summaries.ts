@@ -8,6 +8,7 @@ import { foldHistory, lossError } from "../recovery/fold.js";
 import { findRollback } from "../recovery/rollback-guard.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
+import { anchoredPosition } from "../vault/anchor.js";
 import type { TaskSummaryView } from "./task-views.js";
 import { listUnanswered } from "./people/giving.js";
 import { TASKS_AT_ONCE } from "./readable-tasks.js";
@@ -85,7 +86,7 @@ async function readHistoryDetails(services: Services, task: TaskStore): Promise<
   const problem =
     history.lost.length > 0
       ? await findLoss(opened, history)
-      : findRollback({ task: task.name, history, anchor: anchor.state === "known" ? anchor.anchor : undefined });
+      : findRollback({ task: task.name, history, anchor: anchoredPosition(anchor) });
   const first = history.records[0]?.decode();
   if (first?.type !== "task_started") return { problem, ...(await describeFolded(opened, history)) };
   const stepsDone = history.records.filter((record) => record.kind === "completion").length;

@@ -1,12 +1,13 @@
 /**
- * The anchor: how far this machine has ever seen a task come, kept outside the task's folder.
+ * The anchor: what this machine remembers of a task, kept outside the task's folder.
  *
- * Owns: `<state folder>/anchors/<task uuid>.json`. A whole folder that was put back to an older state is sealed and
- * chained correctly; only a memory elsewhere can tell. Recovery compares before it claims, the journal's owner raises
- * at each checkpoint and at the end.
+ * Owns: `<state folder>/anchors/<task uuid>.json`, how far the task has come, and `<task uuid>.identity.json`, whose it is:
+ * keyring revision and generation, the task's first key, the name and store it acted under. Whoever puts a whole folder
+ * back to an older state leaves it sealed and chained correctly; only a memory elsewhere can tell. Two files, because the
+ * owner raises the position at every external step while a verb about keys may raise the rest.
  *
- * V15: an anchor is never lowered but by `replaceAnchor`, after a person accepted the loss. V16: a damaged anchor is
- * named, not trusted and not fatal. Source: DESIGN section 7 (Ownership), STORAGE sections 1.2, 1.7.
+ * V15: no field of an anchor is ever lowered or exchanged but by `replaceAnchor`, after a person accepted it. V16: a damaged
+ * anchor is named, not trusted and not fatal. Source: DESIGN section 7 (Ownership), section 16.2.
  */
 import { join } from "node:path";
 import { errnoOf, SplashdownError, assert } from "../base/errors.js";
@@ -25,11 +26,40 @@ export interface AnchorPosition {
   readonly hash: string;
 }
 
+/** How new a keyring is: revision of its file, active generation of the task's key. */
+export interface KeyringMark {
+  readonly revision: number;
+  readonly generation: number;
+}
+
+/** What is remembered of a task; a field that nobody has raised yet is absent. */
+export interface Anchor {
+  /** The furthest record that was durable while no later owner had claimed: it is on the chain of every later owner. */
+  readonly position?: AnchorPosition;
+  readonly keyring?: KeyringMark;
+  /** Id of the task's first key: another one under the same uuid is another task. */
+  readonly firstKey?: string;
+  /** Name of the task, and address of the store, under which the task acted. */
+  readonly name?: string;
+  readonly store?: string;
+}
+
 export type LoadedAnchor =
   | { readonly state: "none" }
-  | { readonly state: "known"; readonly anchor: AnchorPosition }
-  /** `unreadable`: the platform refused, so the anchor may be good. */
-  | { readonly state: "damaged"; readonly file: string; readonly problem: string; readonly unreadable?: boolean };
+  | { readonly state: "known"; readonly anchor: Anchor }
+  /** `unreadable`: the platform refused, so the anchor may be good. `anchor`: what its other file says. */
+  | {
+      readonly state: "damaged";
+      readonly file: string;
+      readonly problem: string;
+      readonly unreadable?: boolean;
+      readonly anchor?: Anchor;
+    };
+
+/** How far the task has come, as far as an anchor tells. */
+export function anchoredPosition(loaded: LoadedAnchor): AnchorPosition | undefined {
+  return loaded.state === "none" ? undefined : loaded.anchor?.position;
+}
 
 /** Where anchors live and with what they are written. */
 export interface AnchorPlace {
@@ -40,26 +70,17 @@ export interface AnchorPlace {
 
 const FORMAT = "splashdown.anchor";
 const VERSION = "1.0";
-const FILE_BYTES_MAX = 4096;
+const FILE_BYTES_MAX = 16_384;
 const HASH = /^[A-Za-z0-9_=+/-]{1,128}$/;
+const KEY = /^[0-9a-f]{1,64}$/;
+const TEXT_CHARS_MAX = 4096;
+const FILES = ["position", "identity"] as const;
+type AnchorFile = (typeof FILES)[number];
 
-/** The anchor's file. */
-export function computeAnchorPath(stateFolder: string, taskId: string): string {
+/** The file of the position, or that of the rest. */
+export function computeAnchorPath(stateFolder: string, taskId: string, file: AnchorFile = "position"): string {
   assert(isUuid(taskId), "an anchor was asked for something that is no task id");
-  return join(stateFolder, "anchors", `${taskId}.json`);
-}
-
-/**
- * Where a task's head stands against the anchor: `behind` means rolled back or lost.
- *
- * Shape: by epoch, then record number; the same position with another hash is `behind` too, for what was acknowledged
- * is not there. `ahead` is the ordinary case after a crash; the reader still checks that the chain passes through the
- * anchor's hash when it meets that record.
- */
-export function compareAnchor(anchor: AnchorPosition, head: AnchorPosition): "same" | "ahead" | "behind" {
-  const order = comparePosition(head, anchor);
-  if (order !== 0) return order > 0 ? "ahead" : "behind";
-  return head.hash === anchor.hash ? "same" : "behind";
+  return join(stateFolder, "anchors", `${taskId}${file === "position" ? "" : ".identity"}.json`);
 }
 
 function comparePosition(left: AnchorPosition, right: AnchorPosition): number {
@@ -72,17 +93,32 @@ function comparePosition(left: AnchorPosition, right: AnchorPosition): number {
  * Errors: none of its own; a file that is there and cannot be trusted is `damaged`.
  */
 export async function loadAnchor(place: AnchorPlace, taskId: string): Promise<LoadedAnchor> {
-  const file = computeAnchorPath(place.stateFolder, taskId);
-  const damaged = (what: string) => ({ state: "damaged" as const, file, problem: `the anchor ${file} ${what}` });
+  const position = await loadFile(place, taskId, "position");
+  const identity = await loadFile(place, taskId, "identity");
+  const anchor = { ...position.fields, ...identity.fields };
+  const damaged = position.damage ?? identity.damage;
+  const isEmpty = Object.keys(anchor).length === 0;
+  if (damaged !== undefined) return { state: "damaged", ...damaged, ...(isEmpty ? {} : { anchor }) };
+  return isEmpty ? { state: "none" } : { state: "known", anchor };
+}
+
+interface LoadedFile {
+  readonly fields: Anchor;
+  readonly damage?: { readonly file: string; readonly problem: string; readonly unreadable?: boolean };
+}
+
+async function loadFile(place: AnchorPlace, taskId: string, which: AnchorFile): Promise<LoadedFile> {
+  const file = computeAnchorPath(place.stateFolder, taskId, which);
+  const damaged = (what: string) => ({ file, problem: `the anchor ${file} ${what}` });
   try {
     const bytes = await readAnchor(place.fileSystem, file);
-    if (bytes === undefined) return damaged("is too large");
-    const anchor = parseAnchor(Buffer.from(bytes).toString("utf8"), taskId);
-    return typeof anchor === "string" ? damaged(anchor) : { state: "known", anchor };
+    if (bytes === undefined) return { fields: {}, damage: damaged("is too large") };
+    const fields = parseAnchor(Buffer.from(bytes).toString("utf8"), taskId, which);
+    return typeof fields === "string" ? { fields: {}, damage: damaged(fields) } : { fields };
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === "ENOENT" || errno === "ENOTDIR") return { state: "none" };
-    return { ...damaged(`cannot be read (${describeFailure(error)})`), unreadable: true };
+    if (errno === "ENOENT" || errno === "ENOTDIR") return { fields: {} };
+    return { fields: {}, damage: { ...damaged(`cannot be read (${describeFailure(error)})`), unreadable: true } };
   }
 }
 
@@ -95,21 +131,34 @@ async function readAnchor(fileSystem: FileSystem, file: string): Promise<Uint8Ar
   }
 }
 
-function formatAnchor(taskId: string, position: AnchorPosition): string {
-  const { epoch, n, hash } = position;
-  const body = canonicalJson({ format: FORMAT, version: VERSION, task: taskId, epoch, n, hash });
+/** The part of the fields that stands in a file, as JSON; `undefined` where it has none of them. */
+function encodeFields({ position, keyring, firstKey, name, store }: Anchor, which: AnchorFile): JsonObject | undefined {
+  if (which === "position") return position && { epoch: position.epoch, n: position.n, hash: position.hash };
+  const fields: JsonObject = {
+    ...(keyring && { keyring: { revision: keyring.revision, generation: keyring.generation } }),
+    ...(firstKey !== undefined && { firstKey }),
+    ...(name !== undefined && { name }),
+    ...(store !== undefined && { store }),
+  };
+  return Object.keys(fields).length === 0 ? undefined : fields;
+}
+
+function formatAnchor(taskId: string, fields: JsonObject): string {
+  const body = canonicalJson({ format: FORMAT, version: VERSION, task: taskId, ...fields });
   return `${body}\n${sha256Hex(body)}\n`;
 }
 
-/** The position in an anchor's text, or what is wrong with it. */
-function parseAnchor(text: string, taskId: string): AnchorPosition | string {
+/** The fields in an anchor's text, or what is wrong with it. */
+function parseAnchor(text: string, taskId: string, which: AnchorFile): Anchor | string {
   const [body = "", sum, end, ...more] = text.split("\n");
   if (sum !== sha256Hex(body) || end !== "" || more.length > 0) return "does not match its own checksum";
   const value = parseBody(body);
   if (!isJsonObject(value) || value["format"] !== FORMAT || value["version"] !== VERSION)
     return "has an unknown format";
   if (value["task"] !== taskId) return "belongs to another task";
-  return readPosition(value) ?? "has a malformed position";
+  if (which === "identity") return readIdentity(value) ?? "has a malformed field";
+  const position = readPosition(value);
+  return position === undefined ? "has a malformed position" : { position };
 }
 
 function parseBody(body: string): unknown {
@@ -125,52 +174,105 @@ function readPosition({ epoch, n, hash }: JsonObject): AnchorPosition | undefine
   return { epoch, n, hash };
 }
 
+function readIdentity({ keyring, firstKey, name, store }: JsonObject): Anchor | undefined {
+  const mark = isJsonObject(keyring) ? readMark(keyring) : undefined;
+  if ((keyring !== undefined && mark === undefined) || ![name, store].every(isNothingOrText)) return undefined;
+  if (firstKey !== undefined && (typeof firstKey !== "string" || !KEY.test(firstKey))) return undefined;
+  return {
+    ...(mark && { keyring: mark }),
+    ...(firstKey !== undefined && { firstKey }),
+    ...(typeof name === "string" && { name }),
+    ...(typeof store === "string" && { store }),
+  };
+}
+
+function readMark({ revision, generation }: JsonObject): KeyringMark | undefined {
+  return isCount(revision) && isCount(generation) ? { revision, generation } : undefined;
+}
+
+function isNothingOrText(value: unknown): boolean {
+  return value === undefined || (typeof value === "string" && value.length <= TEXT_CHARS_MAX);
+}
+
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 export interface RaiseOptions extends AnchorPlace {
   readonly taskId: string;
-  readonly position: AnchorPosition;
+  /** Only what is known now. */
+  readonly fields: Anchor;
   readonly random: RandomSource;
+  /** `false`: renamed into place without a sync; enough against whoever writes to the task while the machine runs. */
+  readonly isSynced?: boolean;
 }
 
 /**
- * Remembers a position if it is further than what is remembered; durable on return.
+ * Remembers what goes beyond what is remembered; durable on return.
  *
- * Shape: the answer is false when nothing had to be written. A damaged anchor is replaced,
- * one that cannot be read is not: it may be further.
+ * Shape: a position that is further, a revision and a generation that are higher, a first key, name and store where none is
+ * known. The answer is false when nothing had to be written. A damaged file is replaced, one that cannot be read is not:
+ * it may be further.
  * Errors: STORE_UNWRITABLE; the caller goes on without, loudly.
  */
 export async function raiseAnchor(options: RaiseOptions): Promise<boolean> {
-  const loaded = await loadAnchor(options, options.taskId);
-  if (loaded.state === "damaged" && loaded.unreadable === true) {
-    throw new SplashdownError("STORE_UNWRITABLE", loaded.problem, {
-      details: { file: loaded.file, task: options.taskId },
-    });
-  }
-  if (loaded.state === "known" && comparePosition(options.position, loaded.anchor) <= 0) return false;
-  await replaceAnchor(options);
-  return true;
+  return change(options, raised);
 }
 
 /**
- * Remembers a position even if it is lower: only after a person accepted a roll-back.
+ * Remembers the given fields even if they are lower or others: only after a person accepted that. The rest stays.
  *
  * Errors: STORE_UNWRITABLE.
  */
 export async function replaceAnchor(options: RaiseOptions): Promise<void> {
-  const { fileSystem, stateFolder, taskId, position, random } = options;
-  assert(
-    isCount(position.epoch) && isCount(position.n) && HASH.test(position.hash),
-    "a malformed position was to be anchored",
-  );
-  const file = computeAnchorPath(stateFolder, taskId);
+  await change(options, (known, fields) => ({ ...known, ...fields }));
+}
+
+function raised(known: Anchor, fields: Anchor): Anchor {
+  const { position, keyring } = fields;
+  return {
+    ...fields,
+    ...known,
+    ...(position && (known.position === undefined || comparePosition(position, known.position) > 0) && { position }),
+    ...(keyring && {
+      keyring: {
+        revision: Math.max(keyring.revision, known.keyring?.revision ?? 0),
+        generation: Math.max(keyring.generation, known.keyring?.generation ?? 0),
+      },
+    }),
+  };
+}
+
+async function change(options: RaiseOptions, merge: (known: Anchor, fields: Anchor) => Anchor): Promise<boolean> {
+  let hasWritten = false;
+  for (const which of FILES) {
+    if (encodeFields(options.fields, which) === undefined) continue;
+    const { fields: known, damage } = await loadFile(options, options.taskId, which);
+    if (damage?.unreadable === true) {
+      throw new SplashdownError("STORE_UNWRITABLE", damage.problem, {
+        details: { file: damage.file, task: options.taskId },
+      });
+    }
+    const fields = encodeFields(merge(known, options.fields), which) ?? {};
+    const before = encodeFields(known, which);
+    if (before !== undefined && canonicalJson(before) === canonicalJson(fields)) continue;
+    await write(options, which, formatAnchor(options.taskId, fields));
+    hasWritten = true;
+  }
+  return hasWritten;
+}
+
+async function write(options: RaiseOptions, which: AnchorFile, text: string): Promise<void> {
+  const { fileSystem, stateFolder, taskId, random, isSynced = true } = options;
+  assert(typeof parseAnchor(text, taskId, which) !== "string", "a malformed anchor was to be written");
+  const file = computeAnchorPath(stateFolder, taskId, which);
   const suffix = Buffer.from(random.bytes(8)).toString("hex");
   try {
-    await createFolders(fileSystem, join(stateFolder, "anchors"));
-    await replaceWhole(fileSystem, file, { bytes: Buffer.from(formatAnchor(taskId, position)), suffix });
+    if (isSynced) await createFolders(fileSystem, join(stateFolder, "anchors"));
+    await replaceWhole(fileSystem, file, { bytes: Buffer.from(text), suffix, isSynced });
   } catch (error) {
+    // The folder may not be there yet: it is made with all that belongs to it.
+    if (!isSynced && errnoOf(error) === "ENOENT") return write({ ...options, isSynced: true }, which, text);
     const reason = describeFailure(error);
     throw new SplashdownError("STORE_UNWRITABLE", `the anchor ${file} cannot be written (${reason})`, {
       details: { file, reason, task: taskId },

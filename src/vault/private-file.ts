@@ -22,12 +22,17 @@ export async function readWhole(handle: FileHandle, sizeBytesMax: number): Promi
 }
 
 /** Creates a file exclusively and makes its content durable; on failure nothing of it stays, if that is possible. */
-export async function writeWhole(fileSystem: FileSystem, path: string, bytes: Uint8Array): Promise<void> {
+export async function writeWhole(
+  fileSystem: FileSystem,
+  path: string,
+  content: Uint8Array | { readonly bytes: Uint8Array; readonly isSynced: boolean },
+): Promise<void> {
+  const { bytes, isSynced } = content instanceof Uint8Array ? { bytes: content, isSynced: true } : content;
   const handle = await fileSystem.open(path, "create");
   try {
     let rest = bytes;
     while (rest.length > 0) rest = rest.subarray(await handle.write(rest));
-    await handle.sync();
+    if (isSynced) await handle.sync();
     await handle.close();
   } catch (error) {
     await handle.close().catch(() => undefined);
@@ -52,19 +57,20 @@ export async function createFolders(fileSystem: FileSystem, path: string): Promi
   await fileSystem.syncFolder(parent);
 }
 
-/** Replaces a file at once: temporary name, sync, rename, folder sync. */
+/** Replaces a file at once: temporary name, sync, rename, folder sync. Without syncs it is whole, and perhaps not durable. */
 export async function replaceWhole(
   fileSystem: FileSystem,
   path: string,
-  file: { readonly bytes: Uint8Array; readonly suffix: string },
+  file: { readonly bytes: Uint8Array; readonly suffix: string; readonly isSynced?: boolean },
 ): Promise<void> {
+  const { isSynced = true } = file;
   const temporary = join(dirname(path), `.${file.suffix}.tmp`);
-  await writeWhole(fileSystem, temporary, file.bytes);
+  await writeWhole(fileSystem, temporary, { bytes: file.bytes, isSynced });
   try {
     await fileSystem.rename(temporary, path);
   } catch (error) {
     await fileSystem.unlink(temporary).catch(() => undefined);
     throw error;
   }
-  await fileSystem.syncFolder(dirname(path));
+  if (isSynced) await fileSystem.syncFolder(dirname(path));
 }

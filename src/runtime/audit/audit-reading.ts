@@ -2,7 +2,7 @@
 import { sha256Hex } from "../../base/digest.js";
 import { isErrorCode, SplashdownError } from "../../base/errors.js";
 import type { TaskStore } from "../../store/contract.js";
-import { loadAnchor } from "../../vault/anchor.js";
+import { anchoredPosition, loadAnchor } from "../../vault/anchor.js";
 import type { TaskVault } from "../../vault/contract.js";
 import { auditKey, auditNumber, AUDIT_PREFIX, decodeAuditFile, openDetails, type AuditFile } from "./audit-file.js";
 import { auditAnchorFolder } from "./audit-trail.js";
@@ -166,8 +166,9 @@ async function compareEnd(
 ): Promise<string[]> {
   if (vault === undefined || !store.manifest.durable) return [];
   const loaded = await loadAnchor({ fileSystem, stateFolder: auditAnchorFolder(environment) }, vault.taskId);
-  if (loaded.state !== "known") return [];
-  const { n, hash } = loaded.anchor;
+  const position = anchoredPosition(loaded);
+  if (position === undefined) return [];
+  const { n, hash } = position;
   const last = Math.max(0, ...hashes.keys());
   if (n > last)
     return [`${auditKey(n)} was seen on this machine and is missing, with all from ${auditKey(last + 1)} on`];

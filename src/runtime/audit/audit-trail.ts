@@ -217,7 +217,7 @@ export class AuditTrail {
     const { fileSystem, random, environment, log, store } = this.#deps;
     if (!store.manifest.durable) return;
     const stateFolder = auditAnchorFolder(environment);
-    await raiseAnchor({ fileSystem, random, stateFolder, taskId, position: { epoch: 0, n, hash } }).catch(
+    await raiseAnchor({ fileSystem, random, stateFolder, taskId, fields: { position: { epoch: 0, n, hash } } }).catch(
       (error: unknown) => log.debug(`the end of the audit trail is not remembered: ${messageOf(error)}`),
     );
   }

@@ -77,6 +77,6 @@ export async function raise(
     random,
     stateFolder: environment.stateFolder,
     taskId: vault.taskId,
-    position: { epoch: position.epoch, n: position.n, hash: position.h },
+    fields: { position: { epoch: position.epoch, n: position.n, hash: position.h } },
   });
 }

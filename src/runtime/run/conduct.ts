@@ -17,7 +17,7 @@ import { requireNoClaimant, requireOwnerGone } from "../../recovery/liveness.js"
 import type { KnownTask } from "../../recovery/fold.js";
 import { restoreTask, type Restored } from "../../recovery/restore.js";
 import type { TaskStore } from "../../store/contract.js";
-import { replaceAnchor } from "../../vault/anchor.js";
+import { anchoredPosition, replaceAnchor } from "../../vault/anchor.js";
 import type { AuditNote } from "../audit/audit-trail.js";
 import { loadTrackRecords } from "./calibration.js";
 import type { RunView } from "../task-views.js";
@@ -277,7 +277,7 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
     snapshots,
     processes: services.processes(),
     log,
-    anchor: anchor.state === "known" ? anchor.anchor : undefined,
+    anchor: anchoredPosition(anchor),
     acceptLoss,
     known: options.known,
     timeoutMs: settings.recovery_config.recovery_timeout_seconds * 1000,
@@ -319,5 +319,5 @@ async function lowerAnchor(services: Services, taskId: string, { prev }: Restore
   if (prev === undefined || !services.store.manifest.durable) return;
   const { fileSystem, random, environment } = services;
   const position = { epoch: prev.epoch, n: prev.n, hash: prev.h };
-  await replaceAnchor({ fileSystem, random, stateFolder: environment.stateFolder, taskId, position });
+  await replaceAnchor({ fileSystem, random, stateFolder: environment.stateFolder, taskId, fields: { position } });
 }

@@ -311,7 +311,7 @@ class TaskSession {
           random,
           stateFolder: environment.stateFolder,
           taskId: vault.taskId,
-          position: { epoch: position.epoch, n: position.n, hash: position.h },
+          fields: { position: { epoch: position.epoch, n: position.n, hash: position.h } },
         }),
       )
       .then(

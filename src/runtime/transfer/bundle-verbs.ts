@@ -296,5 +296,11 @@ async function anchor(services: Services, { vault, folded }: Proved): Promise<vo
   if (head === undefined || !services.store.manifest.durable) return;
   const { fileSystem, random, environment } = services;
   const position = { epoch: head.epoch, n: head.n, hash: head.h };
-  await raiseAnchor({ fileSystem, random, stateFolder: environment.stateFolder, taskId: vault.taskId, position });
+  await raiseAnchor({
+    fileSystem,
+    random,
+    stateFolder: environment.stateFolder,
+    taskId: vault.taskId,
+    fields: { position },
+  });
 }

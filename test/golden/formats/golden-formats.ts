@@ -129,6 +129,12 @@ const OWNER = {
   socket: "owner-00000003-0123456789abcdef.sock",
 };
 const POSITION = { epoch: 2, n: 9, hash: H };
+const KNOWN_ELSE = {
+  keyring: { revision: 3, generation: 2 },
+  firstKey: "0123456789abcdef",
+  name: "report",
+  store: "file:/outputs",
+};
 
 async function withState(act: (fileSystem: MemoryFileSystem) => Promise<unknown>): Promise<MemoryFileSystem> {
   const fileSystem = new MemoryFileSystem("/");
@@ -234,7 +240,7 @@ export const FORMATS: readonly GoldenFormat[] = [
     name: "anchor-1.0.json",
     make: async () =>
       fileIn(
-        await withState((fileSystem) => raiseAnchor({ ...place(fileSystem), taskId: TASK_ID, position: POSITION })),
+        await withState((fileSystem) => raiseAnchor({ ...place(fileSystem), taskId: TASK_ID, fields: { position: POSITION } })),
         `${TASK_ID}.json`,
       ),
     read: async (bytes) => {
@@ -242,7 +248,21 @@ export const FORMATS: readonly GoldenFormat[] = [
       fileSystem.addFile(computeAnchorPath("/state", TASK_ID), Buffer.from(bytes).toString("utf8"));
       return loadAnchor(place(fileSystem), TASK_ID);
     },
-    tells: { state: "known", anchor: POSITION },
+    tells: { state: "known", anchor: { position: POSITION } },
+  },
+  {
+    name: "anchor-identity-1.0.json",
+    make: async () =>
+      fileIn(
+        await withState((fileSystem) => raiseAnchor({ ...place(fileSystem), taskId: TASK_ID, fields: KNOWN_ELSE })),
+        `${TASK_ID}.identity.json`,
+      ),
+    read: async (bytes) => {
+      const fileSystem = new MemoryFileSystem("/");
+      fileSystem.addFile(computeAnchorPath("/state", TASK_ID, "identity"), Buffer.from(bytes).toString("utf8"));
+      return loadAnchor(place(fileSystem), TASK_ID);
+    },
+    tells: { state: "known", anchor: KNOWN_ELSE },
   },
   {
     name: "backlog-1.0.json",

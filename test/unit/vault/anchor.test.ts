@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import {
-  compareAnchor,
   computeAnchorPath,
   loadAnchor,
   raiseAnchor,
@@ -26,21 +25,10 @@ function createPlace(): {
   const random = createSeededRandom(1);
   return {
     fileSystem,
-    raise: (position) => raiseAnchor({ ...place, taskId: TASK_ID, position, random }),
+    raise: (position) => raiseAnchor({ ...place, taskId: TASK_ID, fields: { position }, random }),
     load: () => loadAnchor(place, TASK_ID),
   };
 }
-
-describe("compareAnchor", () => {
-  it.each([
-    [at(2, 10), at(2, 10), "same"],
-    [at(2, 10), at(2, 10, "other"), "behind"],
-    [at(2, 10), at(2, 11), "ahead"],
-    [at(2, 10), at(2, 9), "behind"],
-    [at(2, 10), at(3, 9), "ahead"],
-    [at(2, 10), at(1, 99), "behind"],
-  ] as const)("of %j says that %j is %s", (anchor, head, verdict) => expect(compareAnchor(anchor, head)).toBe(verdict));
-});
 
 describe("anchor file", () => {
   it("remembers the furthest position and is never lowered", async () => {
@@ -49,10 +37,10 @@ describe("anchor file", () => {
     expect(await raise(at(1, 5))).toBe(true);
     expect(await raise(at(1, 4))).toBe(false);
     expect(await raise(at(1, 5))).toBe(false);
-    expect(await load()).toEqual({ state: "known", anchor: at(1, 5) });
+    expect(await load()).toEqual({ state: "known", anchor: { position: at(1, 5) } });
     expect(await raise(at(2, 3))).toBe(true);
     expect(await raise(at(1, 500))).toBe(false);
-    expect(await load()).toEqual({ state: "known", anchor: at(2, 3) });
+    expect(await load()).toEqual({ state: "known", anchor: { position: at(2, 3) } });
   });
 
   it("V15: is lowered only by replaceAnchor", async () => {
@@ -62,10 +50,10 @@ describe("anchor file", () => {
       fileSystem,
       stateFolder: STATE,
       taskId: TASK_ID,
-      position: at(3, 60),
+      fields: { position: at(3, 60) },
       random: createSeededRandom(2),
     });
-    expect(await load()).toEqual({ state: "known", anchor: at(3, 60) });
+    expect(await load()).toEqual({ state: "known", anchor: { position: at(3, 60) } });
   });
 
   it("is replaced at once: temporary name, sync, rename, folder sync", async () => {
@@ -97,7 +85,9 @@ describe("anchor file", () => {
       const code = await codeOfAsync(() => raise(at(1, 2)));
       fileSystem.fault = () => undefined;
       expect(["none", "STORE_UNWRITABLE"]).toContain(code);
-      expect([at(1, 1), at(1, 2)].map((anchor) => ({ state: "known", anchor }))).toContainEqual(await load());
+      expect([at(1, 1), at(1, 2)].map((position) => ({ state: "known", anchor: { position } }))).toContainEqual(
+        await load(),
+      );
     }
   });
 
@@ -116,7 +106,7 @@ describe("anchor file", () => {
       expect((await load()).state).toBe("damaged");
     }
     expect(await raise(at(1, 1))).toBe(true);
-    expect(await load()).toEqual({ state: "known", anchor: at(1, 1) });
+    expect(await load()).toEqual({ state: "known", anchor: { position: at(1, 1) } });
   });
 
   it("V16: is not trusted when it belongs to another task, is of another form or cannot be read", async () => {
@@ -135,7 +125,7 @@ describe("anchor file", () => {
       [rewrite("h1-1", "h 1"), "has a malformed position"],
       [rewrite(`"version":"1.0"`, `"version":"2.0"`), "has an unknown format"],
       [rewrite("{", "["), "has an unknown format"],
-      ["x".repeat(5000), "is too large"],
+      ["x".repeat(20_000), "is too large"],
     ];
     for (const [text, problem] of variants) {
       fileSystem.addFile(FILE, text);
@@ -161,7 +151,7 @@ describe("anchor file", () => {
     const error = await refusalOf(() => raise(at(1, 1)));
     expect([error.code, error.message]).toEqual(["STORE_UNWRITABLE", `the anchor ${FILE} cannot be read (EMFILE)`]);
     fileSystem.fault = () => undefined;
-    expect(await load()).toEqual({ state: "known", anchor: at(5, 100) });
+    expect(await load()).toEqual({ state: "known", anchor: { position: at(5, 100) } });
   });
 
   it("says which file cannot be written, and refuses our own mistakes", async () => {
@@ -171,5 +161,60 @@ describe("anchor file", () => {
     expect([error.code, error.message]).toEqual(["STORE_UNWRITABLE", `the anchor ${FILE} cannot be written (EROFS)`]);
     expect(await codeOfAsync(() => raise(at(1, -1)))).toBe("INTERNAL");
     expect(codeOf(() => computeAnchorPath(STATE, "../x"))).toBe("INTERNAL");
+  });
+
+  const CALM = {
+    keyring: { revision: 3, generation: 2 },
+    firstKey: "0123456789abcdef",
+    name: "t",
+    store: "file:/outputs",
+  };
+
+  it("keeps what it knows of keys and names beside the position, each raised alone", async () => {
+    const { fileSystem, raise, load } = createPlace();
+    const options = { fileSystem, stateFolder: STATE, taskId: TASK_ID, random: createSeededRandom(3) };
+    expect(await raiseAnchor({ ...options, fields: CALM })).toBe(true);
+    expect(await raiseAnchor({ ...options, fields: CALM })).toBe(false);
+    expect(await load()).toEqual({ state: "known", anchor: CALM });
+    await raise(at(1, 5));
+    expect(await load()).toEqual({ state: "known", anchor: { position: at(1, 5), ...CALM } });
+    expect(fileSystem.paths()).toEqual([computeAnchorPath(STATE, TASK_ID, "identity"), FILE]);
+  });
+
+  it("V15: takes a higher revision and a higher generation, and neither a lower one nor another first key or name", async () => {
+    const { fileSystem, load } = createPlace();
+    const options = { fileSystem, stateFolder: STATE, taskId: TASK_ID, random: createSeededRandom(3) };
+    await raiseAnchor({ ...options, fields: CALM });
+    const lower = {
+      keyring: { revision: 4, generation: 1 },
+      firstKey: "f".repeat(16),
+      name: "other",
+      store: "file:/x",
+    };
+    expect(await raiseAnchor({ ...options, fields: lower })).toBe(true);
+    expect(await load()).toEqual({ state: "known", anchor: { ...CALM, keyring: { revision: 4, generation: 2 } } });
+    await replaceAnchor({ ...options, fields: { name: "other" } });
+    expect(await load()).toMatchObject({ anchor: { name: "other", firstKey: CALM.firstKey } });
+  });
+
+  it("is renamed into place without a sync where the machine need not die, and makes its folder all the same", async () => {
+    const { fileSystem } = createPlace();
+    const options = { fileSystem, stateFolder: STATE, taskId: TASK_ID, random: createSeededRandom(3), isSynced: false };
+    expect(await raiseAnchor({ ...options, fields: { position: at(1, 1) } })).toBe(true);
+    const before = fileSystem.operations.length;
+    expect(await raiseAnchor({ ...options, fields: { position: at(1, 2) } })).toBe(true);
+    expect(fileSystem.operations.slice(before).filter((operation) => operation.startsWith("sync"))).toEqual([]);
+  });
+
+  it("V16: says what its sound file tells when the other one is damaged", async () => {
+    const { fileSystem, raise, load } = createPlace();
+    const options = { fileSystem, stateFolder: STATE, taskId: TASK_ID, random: createSeededRandom(3) };
+    await raise(at(1, 5));
+    await raiseAnchor({ ...options, fields: CALM });
+    fileSystem.addFile(FILE, "no anchor");
+    expect(await load()).toMatchObject({ state: "damaged", file: FILE, anchor: CALM });
+    await raise(at(1, 6));
+    fileSystem.addFile(computeAnchorPath(STATE, TASK_ID, "identity"), "no anchor");
+    expect(await load()).toMatchObject({ state: "damaged", anchor: { position: at(1, 6) } });
   });
 });
