@@ -72,6 +72,12 @@ export interface GoBack {
   readonly by: string;
 }
 
+/** A process as people look for it. */
+export interface ProcessPlace {
+  readonly pid: number;
+  readonly host: string;
+}
+
 export type EngineInput =
   | {
       readonly kind: "start";
@@ -110,6 +116,8 @@ export type EngineInput =
       /** A person goes back: to this checkpoint, whose state comes encoded for return. */
       readonly goBack?: GoBack;
       readonly maxRecoveryAttempts: number;
+      /** Of which open steps something may still run where the new owner can neither see nor end it. */
+      readonly mayRun?: ReadonlyMap<StepId, ProcessPlace>;
       /** What probes said, by step, asked before this input by the runner. */
       readonly probed: ReadonlyMap<StepId, { readonly done: boolean; readonly output?: JsonValue }>;
     }

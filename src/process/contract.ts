@@ -6,14 +6,19 @@
  * P3: ending a group is TERM, then KILL after the grace time, and waits until the group is empty.
  * Source: DESIGN section 3.6.
  */
+import type { Place } from "../base/place.js";
 
-/** What identifies a process beyond its reusable number. */
-export interface ProcessIdentity {
+/** What identifies a process beyond its reusable number: its start, and where both mean something. */
+export interface ProcessIdentity extends Place {
   readonly pid: number;
   /** Start time in clock ticks since boot, as the kernel tells it; seconds since the epoch where there is no /proc. */
   readonly startTicks: number;
-  readonly bootId: string;
+  /** What the environment of everything holds that descends from a child of ours; absent for other processes. */
+  readonly mark?: string;
 }
+
+/** `unclear`: it is of another namespace or machine, and nothing here tells whether it still runs. */
+export type GroupState = "running" | "gone" | "unclear";
 
 export interface ChildSpec {
   readonly program: string;
@@ -69,9 +74,9 @@ export interface ProcessHost {
    * VALUE_TOO_LARGE (more than the system takes), STORE_BUSY.
    */
   spawn(spec: ChildSpec): Promise<Child>;
-  /** True when that very process (not a later one with its number) still exists, or any member of its group does. */
-  isGroupAlive(identity: ProcessIdentity): Promise<boolean>;
-  /** Ends a surviving group of an earlier owner and waits until it is empty; a process of another boot is gone. */
+  /** Whether that very process (not a later one with its number) still exists, or any member of its group does. */
+  groupState(identity: ProcessIdentity): Promise<GroupState>;
+  /** Ends a surviving group of an earlier owner and waits until it is empty; one of another place is left alone. */
   endGroup(identity: ProcessIdentity, graceMs: number): Promise<void>;
   /** Ends every child and the keeper. */
   close(): Promise<void>;

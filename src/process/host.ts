@@ -11,8 +11,9 @@ import { closeSync } from "node:fs";
 import type { Clock } from "../base/clock.js";
 import { SplashdownError, assert, errnoOf, isErrorCode, messageOf } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
+import { hasBootedSince, isSamePlace, type Place } from "../base/place.js";
 import { GroupChild } from "./child.js";
-import type { Child, ChildSpec, ProcessHost, ProcessIdentity } from "./contract.js";
+import type { Child, ChildSpec, GroupState, ProcessHost, ProcessIdentity } from "./contract.js";
 import { requireDescriptors } from "./descriptors.js";
 import { endGroup, type GroupEnding } from "./group-ending.js";
 import { openInputFile } from "./input-file.js";
@@ -22,6 +23,8 @@ import { isGroupRunning, isShortage, openProcessTable, type ProcessEntry, type P
 
 export interface ProcessHostOptions {
   readonly clock: Clock;
+  /** Where this process runs, as it is read unless given. */
+  readonly place?: Place;
   /** Where processes are looked up; the platform's own unless a test gives another. */
   readonly table?: ProcessTable;
   /** What ends the groups of a dead owner; a test may give one that does not work. */
@@ -43,7 +46,7 @@ export class SystemProcessHost implements ProcessHost {
   #isClosed = false;
 
   constructor(options: ProcessHostOptions) {
-    this.#ending = { clock: options.clock, table: options.table ?? openProcessTable() };
+    this.#ending = { clock: options.clock, table: options.table ?? openProcessTable(process.platform, options.place) };
     this.#keeper = options.keeper ?? new Keeper();
     this.self = this.#identityOf(this.#requireEntry(process.pid));
   }
@@ -77,8 +80,10 @@ export class SystemProcessHost implements ProcessHost {
     }
   }
 
-  isGroupAlive(identity: ProcessIdentity): Promise<boolean> {
-    return isGroupRunning(this.#ending.table, identity);
+  async groupState(identity: ProcessIdentity): Promise<GroupState> {
+    const { table } = this.#ending;
+    if (isSamePlace(identity, table.place)) return (await isGroupRunning(table, identity)) ? "running" : "gone";
+    return hasBootedSince(identity, table.place) ? "gone" : "unclear";
   }
 
   async endGroup(identity: ProcessIdentity, graceMs: number): Promise<void> {
@@ -99,7 +104,7 @@ export class SystemProcessHost implements ProcessHost {
   }
 
   #identityOf(entry: ProcessEntry): ProcessIdentity {
-    return { pid: entry.pid, startTicks: entry.startTicks, bootId: this.#ending.table.bootId };
+    return { pid: entry.pid, startTicks: entry.startTicks, ...this.#ending.table.place };
   }
 
   /** Tries again for a while when the system is short of descriptors or processes. */

@@ -10,7 +10,8 @@ import type { Readable, Writable } from "node:stream";
 import { SplashdownError } from "../base/errors.js";
 import { LineSplitter } from "../base/line-splitter.js";
 import { KEEPER_PROGRAM } from "./keeper-program.js";
-import { SYSTEM_ENVIRONMENT, type ProcessEntry } from "./process-table.js";
+import type { ProcessEntry } from "./process-table.js";
+import { SYSTEM_ENVIRONMENT } from "./system-environment.js";
 
 type KeeperProcess = ChildProcessByStdio<Writable, Readable, null>;
 

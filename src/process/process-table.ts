@@ -2,12 +2,15 @@
  * What the system tells about processes: who has a number now, since when, and who is in a group.
  *
  * Linux is read from /proc. Elsewhere `ps` is asked: its start time counts whole seconds, so there a number that is
- * given away and taken again within one second is not told apart. P4: a process is `pid + start + boot`, never `pid`.
+ * given away and taken again within one second is not told apart. P4: a process is `place + pid + start`, never `pid`.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { SplashdownError, errnoOf, messageOf } from "../base/errors.js";
+import { isSamePlace, type Place } from "../base/place.js";
 import type { ProcessIdentity } from "./contract.js";
+import { readPlace } from "./place.js";
+import { SYSTEM_ENVIRONMENT } from "./system-environment.js";
 
 export interface ProcessEntry {
   readonly pid: number;
@@ -27,7 +30,8 @@ export interface ProcessEntry {
  * Errors: STORE_BUSY when the system has no descriptor left to look with.
  */
 export interface ProcessTable {
-  readonly bootId: string;
+  /** Where its numbers mean something. */
+  readonly place: Place;
   /** `undefined`: nobody has the number. */
   read(pid: number): ProcessEntry | undefined;
   /** Every process; empty turns between slices keep the loop alive. */
@@ -37,8 +41,11 @@ export interface ProcessTable {
 const SLICE_ENTRIES = 64;
 
 /** Picks the source of this platform. `platform` is for tests. */
-export function openProcessTable(platform: string = process.platform): ProcessTable {
-  return platform === "linux" ? new KernelProcessTable() : new CommandProcessTable();
+export function openProcessTable(
+  platform: string = process.platform,
+  place: Place = readPlace(undefined, platform),
+): ProcessTable {
+  return platform === "linux" ? new KernelProcessTable(place) : new CommandProcessTable(place);
 }
 
 /**
@@ -49,7 +56,7 @@ export function openProcessTable(platform: string = process.platform): ProcessTa
  */
 export async function isGroupRunning(table: ProcessTable, identity: ProcessIdentity): Promise<boolean> {
   // Number 1 is the system's own, and smaller ones are no processes: as groups they would mean all processes or ours.
-  if (identity.pid <= 1 || identity.bootId !== table.bootId) return false;
+  if (identity.pid <= 1 || !isSamePlace(identity, table.place)) return false;
   const leader = table.read(identity.pid);
   if (leader !== undefined) {
     if (leader.startTicks !== identity.startTicks) return false;
@@ -72,7 +79,7 @@ export function hasGroup(groupId: number): boolean {
 }
 
 class KernelProcessTable implements ProcessTable {
-  readonly bootId = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  constructor(readonly place: Place) {}
 
   read(pid: number): ProcessEntry | undefined {
     try {
@@ -143,7 +150,7 @@ export function parseKernelStat(text: string): ProcessEntry | undefined {
 }
 
 class CommandProcessTable implements ProcessTable {
-  readonly bootId = readBootTime();
+  constructor(readonly place: Place) {}
 
   read(pid: number): ProcessEntry | undefined {
     return parsePsLine(runPs(["-o", PS_COLUMNS, "-p", String(pid)]));
@@ -175,12 +182,3 @@ export function parsePsLine(line: string): ProcessEntry | undefined {
 function runPs(parameters: readonly string[]): string {
   return spawnSync("ps", parameters, { encoding: "utf8", env: SYSTEM_ENVIRONMENT }).stdout ?? "";
 }
-
-function readBootTime(): string {
-  const answer =
-    spawnSync("sysctl", ["-n", "kern.boottime"], { encoding: "utf8", env: SYSTEM_ENVIRONMENT }).stdout ?? "";
-  return /sec = (\d+)/.exec(answer)?.[1] ?? "unknown-boot";
-}
-
-/** Environment of the system's own tools: found without the caller's PATH, in one language. */
-export const SYSTEM_ENVIRONMENT = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" } as const;

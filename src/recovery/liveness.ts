@@ -4,7 +4,8 @@
  * Owns: the judgement and the watching. The store knows how to ask (socket, counter); the epoch claim decides who
  * writes. A wrong judgement costs availability, never correctness: a claimer fences whoever is there.
  *
- * R1: a task is taken up only when its owner is provably gone, or a person says `--take-over`; a pid alone proves nothing.
+ * R1: a task is taken up only when its owner is provably gone, or a person says `--take-over`; a pid alone proves nothing, nor
+ *     does a lost connection, a host's name, or a boot beside a counter that still moves.
  * R2: an unclear owner is watched on the observer's own clock; no clock of another machine is compared.
  * Source: DESIGN section 7 (Ownership).
  */
@@ -38,15 +39,19 @@ const POLL_MS = 1_000;
 export async function observeOwner(options: LivenessOptions): Promise<Liveness> {
   const { task, clock, watchMs = LIMITS.ownerWatchMs, signal } = options;
   const first = await task.ownerState();
-  if (first.state !== "unclear") return livenessOf(first);
+  if (isCertain(first)) return livenessOf(first);
   const endMs = clock.monotonicMs() + watchMs;
   for (let restMs = watchMs; restMs > 0; restMs = endMs - clock.monotonicMs()) {
     await clock.sleep(Math.min(POLL_MS, restMs), signal);
     const now = await task.ownerState();
-    if (now.state !== "unclear") return livenessOf(now);
+    if (isCertain(now)) return livenessOf(now);
     if (now.counter !== undefined && now.counter !== first.counter) return { state: "alive", owner: now.owner };
   }
   return livenessOf(first);
+}
+
+function isCertain({ state, hasBooted = false }: OwnerState): boolean {
+  return state !== "unclear" && !hasBooted;
 }
 
 function livenessOf({ state, owner }: OwnerState): Liveness {

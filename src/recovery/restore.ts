@@ -10,7 +10,8 @@
  *     and again in (4).
  * R8: the epoch is claimed before the segments it continues are read for good: either the claimer sees an intent, or its
  *     writer sees the claim and does not act.
- * R9: no outcome is judged while a process of the earlier owner may still act.
+ * R9: no outcome is judged while a process of the earlier owner may still act. What is of another namespace or machine, and
+ *     cannot be looked up from here, may: such steps are handed on as `mayRun`.
  * R10: recovering twice gives the same state; an attempt that ends early has written nothing but the claim.
  * Source: DESIGN sections 3 and 7, STORAGE section 1.7.
  */
@@ -25,6 +26,7 @@ import type { EngineEvent, EventOf } from "../engine/events/events.js";
 import type { TaskState } from "../engine/state/state.js";
 import { readHistory, type History, type ScanCache } from "../journal/history.js";
 import { isSamePosition, type JournalPosition } from "../journal/position.js";
+import type { ProcessPlace } from "../engine/input.js";
 import type { ProcessHost, ProcessIdentity } from "../process/contract.js";
 import type { TaskStore } from "../store/contract.js";
 import type { AnchorPosition } from "../vault/anchor.js";
@@ -45,6 +47,8 @@ export interface RestoreOptions {
   readonly acceptLoss?: boolean;
   /** The task as it was read before: folded again only if its history has changed. Its state is handed on. */
   readonly known?: KnownTask | undefined;
+  /** Who owned the task, where a person takes it over and nobody knows whether that process still runs. */
+  readonly unclearOwner?: () => ProcessPlace | undefined;
   /** `recovery_timeout_seconds`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -83,6 +87,8 @@ export interface Restored {
   readonly uncertain: boolean;
   /** Completions that superseded owners wrote too late, oldest first. */
   readonly orphans: readonly FoundOrphan[];
+  /** Open steps of which something may still run, where this process can neither see nor end it. */
+  readonly mayRun: ReadonlyMap<StepId, ProcessPlace>;
   /** For the `task_resumed` event, in snake_case. */
   readonly report: JsonObject;
   readonly history: History;
@@ -116,7 +122,7 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
   await options.afterClaim?.(epoch);
   const folded = await readAgain(before, reading);
   const { isRolledBack: wasRolledBack } = judge(folded, options);
-  const ended = await deadline.race(endProcesses(folded, options));
+  const { ended, mayRun } = await deadline.race(endProcesses(folded, options));
   deadline.check();
   const quarantined = await setAside(folded, options);
   await task.sweep();
@@ -132,12 +138,14 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
     crashed: folded.state.task?.status === "running",
     uncertain: folded.lost.length > 0 || wasRolledBack,
     orphans,
+    mayRun,
     report: {
       ...createReport(folded),
       ...reportOrphans(orphans),
       ...(wasRolledBack ? { loss_accepted: true, rolled_back: true } : {}),
       epoch,
       ended_processes: ended,
+      ...reportSurvivors(mayRun),
       quarantined,
       duration_ms: Math.round(clock.monotonicMs() - startedMs),
     },
@@ -223,24 +231,49 @@ function createDeadline({ clock, timeoutMs = Infinity, signal, task }: RestoreOp
   };
 }
 
-/** Groups of open steps, and of those a superseded owner spawned too late. */
-async function endProcesses(folded: FoldedTask, { processes, log }: RestoreOptions): Promise<JsonObject[]> {
+interface EndedProcesses {
+  readonly ended: JsonObject[];
+  readonly mayRun: Map<StepId, ProcessPlace>;
+}
+
+/**
+ * Groups of open steps, and of those a superseded owner spawned too late. Where the owner itself may still run, whatever is
+ * open may.
+ */
+async function endProcesses(
+  folded: FoldedTask,
+  { processes, log, unclearOwner }: RestoreOptions,
+): Promise<EndedProcesses> {
   const suspects = new Map<string, { step: StepId; process: ProcessIdentity }>();
   const add = (step: StepId, process: ProcessIdentity | undefined) => {
     if (process !== undefined)
-      suspects.set(`${process.pid}/${process.startTicks}/${process.bootId}`, { step, process });
+      suspects.set(`${process.pid}/${process.startTicks}/${process.bootId}/${process.namespace}`, { step, process });
   };
+  const owner = unclearOwner?.();
   for (const step of folded.state.open) add(step, folded.state.steps.get(step)?.process);
   for (const { event } of decodeOrphans(folded.history))
     if (event.type === "step_spawned") add(event.step, event.process);
   const ended: JsonObject[] = [];
+  const mayRun = new Map<StepId, ProcessPlace>();
+  if (owner !== undefined) for (const step of folded.state.open) mayRun.set(step, owner);
   for (const { step, process } of suspects.values()) {
-    if (!(await processes.isGroupAlive(process))) continue;
+    const state = await processes.groupState(process);
+    if (state === "gone") continue;
+    if (state === "unclear") {
+      log.warn(`process ${process.pid} of host ${process.host}, begun for step ${step}, may still run`);
+      mayRun.set(step, { pid: process.pid, host: process.host });
+      continue;
+    }
     log.warn(`ending process group ${process.pid}, which step ${step} of the earlier owner left running`);
     await processes.endGroup(process, LIMITS.killGraceMs);
     ended.push({ step, pid: process.pid });
   }
-  return ended;
+  return { ended, mayRun };
+}
+
+function reportSurvivors(mayRun: ReadonlyMap<StepId, ProcessPlace>): JsonObject {
+  if (mayRun.size === 0) return {};
+  return { may_still_run: [...mayRun].map(([step, { pid, host }]) => ({ step, pid, host })) };
 }
 
 async function setAside(folded: FoldedTask, { snapshots, log }: RestoreOptions): Promise<JsonObject[]> {

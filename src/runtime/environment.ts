@@ -3,7 +3,6 @@
  *
  * Names of our own key variables are taken out of what children get; where folders of the user lie follows env-paths.
  */
-import { readFileSync, readlinkSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
 import { join } from "node:path";
 
@@ -78,23 +77,5 @@ function readUserName(): string {
     return userInfo().username;
   } catch {
     return "unknown";
-  }
-}
-
-/** Identifies this boot of the machine; empty where the platform does not tell. */
-export function readBootId(): string {
-  try {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  } catch {
-    return "";
-  }
-}
-
-/** Identifies the process namespace: numbers of processes mean nothing outside it. */
-export function readProcessNamespace(): string {
-  try {
-    return readlinkSync("/proc/self/ns/pid");
-  } catch {
-    return "";
   }
 }

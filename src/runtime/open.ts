@@ -8,10 +8,12 @@ import type { Clock } from "../base/clock.js";
 import type { FileSystem } from "../base/file-system.js";
 import { silentLog, type Log } from "../base/log.js";
 import { createNodeFileSystem } from "../base/node-file-system.js";
+import type { Place } from "../base/place.js";
 import { hidePassword } from "../base/store-address.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateEngine } from "../engine/input.js";
 import { openProcessHost, type SystemProcessHost } from "../process/host.js";
+import { readPlace } from "../process/place.js";
 import type { Store } from "../store/contract.js";
 import { openStore } from "../store/open-store.js";
 import type { OpenStoreParts } from "../store/open-store-parts.js";
@@ -20,7 +22,7 @@ import type { AskPerson } from "./people/person.js";
 import { AuditTrail } from "./audit/audit-trail.js";
 import type { Splashdown } from "./contract.js";
 import { Emitter, tellNotices } from "./emitter.js";
-import { readBootId, readEnvironment, type Environment } from "./environment.js";
+import { readEnvironment, type Environment } from "./environment.js";
 import { KeyAccess } from "./keys/key-access.js";
 import type { AskPassphrase } from "./keys/kept-passphrases.js";
 import { createMemoryGauge } from "./memory-gauge.js";
@@ -60,10 +62,11 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   for (const note of loaded.notes) log.warn(note);
   const { settings } = loaded;
   const version = readVersion();
+  const place = readPlace(environment.get("SPLASHDOWN_MACHINE_ID"));
   const openOther = (address: string): Store =>
-    openStore(address, createStoreParts({ environment, fileSystem: plainFiles, clock, random }));
+    openStore(address, createStoreParts({ environment, fileSystem: plainFiles, clock, random, place }));
   const store = await openInFront(openOther(loaded.store), loaded.settings.cache, { clock, log });
-  const processes = new LazyProcesses(clock);
+  const processes = new LazyProcesses(clock, place);
   const storeFolder = folderOf(loaded.store, environment.workingFolder);
   const keys = new KeyAccess({
     environment,
@@ -132,15 +135,16 @@ async function openInFront(
 }
 
 /** What every store of this process is built from. */
-function createStoreParts(given: Pick<Services, "environment" | "fileSystem" | "clock" | "random">): OpenStoreParts {
-  const { environment, ...ports } = given;
+function createStoreParts(
+  given: Pick<Services, "environment" | "fileSystem" | "clock" | "random"> & { readonly place: Place },
+): OpenStoreParts {
+  const { environment, place, ...ports } = given;
   return {
     ...ports,
     platform: environment.platform,
     userId: process.getuid?.(),
     machine: {
-      host: environment.host,
-      bootId: readBootId(),
+      ...place,
       // Seldom asked, and not loaded until then.
       hasEnded: async (owner) => (await import("./owner-end.js")).hasOwnerEnded(owner),
     },
@@ -151,14 +155,16 @@ function createStoreParts(given: Pick<Services, "environment" | "fileSystem" | "
 /** The process host starts with its first child. */
 class LazyProcesses {
   readonly #clock: Clock;
+  readonly #place: Place;
   #host: SystemProcessHost | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, place: Place) {
     this.#clock = clock;
+    this.#place = place;
   }
 
   get(): SystemProcessHost {
-    this.#host ??= openProcessHost({ clock: this.#clock });
+    this.#host ??= openProcessHost({ clock: this.#clock, place: this.#place });
     return this.#host;
   }
 

@@ -5,20 +5,19 @@
  * the process that had it.
  */
 import { errnoOf } from "../base/errors.js";
+import { isSamePlace } from "../base/place.js";
 import { openProcessTable, type ProcessTable } from "../process/process-table.js";
 import type { OwnerFacts } from "../store/contract.js";
-import { readProcessNamespace } from "./environment.js";
 
 /** Shape: false also where it cannot be told. Errors: none. */
 export function hasOwnerEnded(owner: OwnerFacts, table: ProcessTable = openProcessTable()): boolean {
-  const namespace = readProcessNamespace();
-  const isOfHere = owner.bootId === table.bootId && namespace !== "" && owner["processNamespace"] === namespace;
-  if (!isOfHere) return false;
+  if (owner.namespace === "" || !isSamePlace(owner, table.place)) return false;
   try {
     const entry = table.read(owner.pid);
     // Some systems hide the processes of others, but not that a number is taken.
     if (entry === undefined) return !isTaken(owner.pid);
-    return entry.isZombie || String(entry.startTicks) !== owner.processStartedAt;
+    if (entry.isZombie) return true;
+    return owner.processStartedAt !== "" && String(entry.startTicks) !== owner.processStartedAt;
   } catch {
     return false;
   }

@@ -92,7 +92,9 @@ export interface ByteRange {
 export interface OwnerFacts extends JsonObject {
   readonly pid: number;
   readonly host: string;
+  readonly machineId: string;
   readonly bootId: string;
+  readonly namespace: string;
   readonly processStartedAt: string;
   readonly since: string;
   /** What it has claimed. */
@@ -105,6 +107,11 @@ export interface OwnerState {
   readonly owner?: OwnerFacts;
   /** The owner's counter as last seen; watched by recovery when the state is unclear. */
   readonly counter?: number;
+  /**
+   * With `gone`: only because its machine was booted since. A clone has the identity of its original and runs beside it, so
+   * who is going to act watches the counter first.
+   */
+  readonly hasBooted?: boolean;
 }
 
 export interface PresenceHandle {

@@ -53,7 +53,9 @@ export function openPgliteStore(path: string, parts: OpenStoreParts): SqlStore {
   const facts = {
     pid: process.pid,
     host: machine?.host ?? "",
+    machineId: machine?.machineId ?? "",
     bootId: machine?.bootId ?? "",
+    namespace: machine?.namespace ?? "",
     processStartedAt: "",
     since: new Date(clock.nowMs()).toISOString(),
   };

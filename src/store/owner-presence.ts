@@ -7,13 +7,14 @@
  * asked whether its owner lives; when its name lasts does not matter. The socket that the record names is there as long as the record: it is made before and removed
  * after, so a process that dies in between is seen to be gone, and nobody has to wait or to be asked.
  *
- * alive: the socket was answered. gone: it refused on the kernel the owner ran on, the owner's machine has booted since, or
- * this kernel says that its process has ended. unclear: none of these; the counter is then watched by recovery. none: there is
- * no record.
+ * alive: the socket was answered. gone: it refused on the kernel the owner ran on, or this kernel says that its process has
+ * ended. unclear: neither, as on another machine; the counter is then watched by recovery, also where the owner's machine was
+ * booted since, which is proof only while nothing moves it. none: there is no record.
  * Source: DESIGN section 7, "Ownership"; STORAGE section 1.7.
  */
 import { join } from "node:path";
 import type { FileSystem } from "../base/file-system.js";
+import { isSameKernel, isSamePlace } from "../base/place.js";
 import type { RandomSource } from "../base/random.js";
 import type { OwnerFacts, OwnerState, PresenceHandle } from "./contract.js";
 import {
@@ -85,25 +86,24 @@ export class OwnerPresence {
     const record = decodeOwnerRecord(text);
     if (record === undefined) return { state: "unclear" };
     const seen = { owner: record.facts, counter: record.counter };
-    if (this.#hasRebooted(record.facts)) return { state: "gone", ...seen };
     if (record.socket === undefined || this.#parts.presence === undefined) return { state: "unclear", ...seen };
     const knock = await this.#parts.presence.knock({ folder: this.#parts.folder, name: record.socket });
     if (knock.kind === "unreachable") return { state: "unclear", ...seen };
-    if (knock.kind === "refused") return { state: this.#isSameKernel(record.facts) ? "gone" : "unclear", ...seen };
+    if (knock.kind === "refused") return { state: await this.#judgeRefusal(record.facts), ...seen };
     const answer = decodeOwnerRecord(knock.text) ?? record;
     return { state: "alive", owner: answer.facts, counter: answer.counter };
   }
 
-  /** The host is the one we are on, and it was started again since: whatever ran then does not run now. */
-  #hasRebooted(facts: OwnerFacts): boolean {
+  /**
+   * A socket on a shared folder refuses also when its owner lives on another machine, or has the folder by another mount
+   * of the same server: where the process can be looked up, it is.
+   */
+  async #judgeRefusal(facts: OwnerFacts): Promise<"gone" | "unclear"> {
     const { machine } = this.#parts;
-    return machine !== undefined && machine.host === facts.host && machine.bootId !== facts.bootId;
-  }
-
-  /** A socket on a shared folder refuses also when its owner lives on another machine. */
-  #isSameKernel(facts: OwnerFacts): boolean {
-    const { machine } = this.#parts;
-    return machine === undefined || machine.bootId === facts.bootId;
+    if (machine === undefined) return "gone";
+    if (!isSameKernel(facts, machine)) return "unclear";
+    if (machine.hasEnded === undefined || !isSamePlace(facts, machine)) return "gone";
+    return (await machine.hasEnded(facts)) ? "gone" : "unclear";
   }
 
   async #readNewest(): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 /** What a file `owner-<epoch>` says: who runs a task, where to knock, and a counter that grows while the owner lives. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { hasBootedSince } from "../base/place.js";
 import type { OwnerFacts, OwnerState } from "./contract.js";
 import type { Machine } from "./store-parts.js";
 
@@ -62,11 +63,15 @@ export function parseSocketName(name: string): number | undefined {
   return epoch === undefined ? undefined : Number(epoch);
 }
 
-/** What was found, and `gone` instead of `unclear` where the owner's process has provably ended on this machine. */
+/**
+ * What was found, and `gone` instead of `unclear` where the owner's process has provably ended on this machine, or with the
+ * machine's last boot.
+ */
 export async function settleOwner(found: OwnerState, machine: Machine | undefined): Promise<OwnerState> {
   const { state, owner } = found;
-  if (state !== "unclear" || owner === undefined) return found;
-  return (await machine?.hasEnded?.(owner)) === true ? { ...found, state: "gone" } : found;
+  if (state !== "unclear" || owner === undefined || machine === undefined) return found;
+  if ((await machine.hasEnded?.(owner)) === true) return { ...found, state: "gone" };
+  return hasBootedSince(owner, machine) ? { ...found, state: "gone", hasBooted: true } : found;
 }
 
 function parseObject(text: string): JsonObject | undefined {
@@ -80,7 +85,8 @@ function parseObject(text: string): JsonObject | undefined {
 
 function isOwnerFacts(value: JsonValue | undefined): value is OwnerFacts {
   if (value === undefined || !isJsonObject(value)) return false;
-  const texts = [value.host, value.bootId, value.processStartedAt, value.since];
+  const { host, machineId, bootId, namespace, processStartedAt, since } = value;
+  const texts = [host, machineId, bootId, namespace, processStartedAt, since];
   const isEpoch = value.epoch === undefined || typeof value.epoch === "number";
   return typeof value.pid === "number" && isEpoch && texts.every((text) => typeof text === "string");
 }

@@ -24,7 +24,7 @@ export const POSTGRES: SqlDialect = {
   extras: (prefix) => [
     ...["lines", "objects"].map((table) => `ALTER TABLE ${prefix}${table} ALTER COLUMN bytes SET STORAGE EXTERNAL`),
     `CREATE TABLE ${prefix}owners (task BIGINT NOT NULL REFERENCES ${prefix}tasks (id) ON DELETE CASCADE, epoch INTEGER NOT NULL,
-      facts TEXT NOT NULL, counter INTEGER NOT NULL, lock BIGINT NOT NULL, server TEXT NOT NULL, PRIMARY KEY (task, epoch))`,
+      facts TEXT NOT NULL, counter INTEGER NOT NULL, lock BIGINT NOT NULL, PRIMARY KEY (task, epoch))`,
     `CREATE FUNCTION ${prefix}tell() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN PERFORM pg_notify('${formatChannel(prefix)}', NEW.task || '/' || NEW.key); RETURN NULL; END $$`,
     `CREATE TRIGGER ${prefix}told AFTER INSERT ON ${prefix}objects FOR EACH ROW EXECUTE FUNCTION ${prefix}tell()`,

@@ -3,9 +3,9 @@
  * owner's session. The row of the highest epoch tells; an announcement takes those of lower ones away, so a superseded
  * owner that announces itself late neither hides its successor nor takes its row with it.
  *
- * alive: some session holds the lock that the row names. gone: none does, and the server is the one that gave it, so the
- * owner's connection has ended; or its process has, on this machine. unclear: the server was started again since, so every
- * lock is lost; the counter is then watched. A hint and never a lock of the task: the epoch decides. No reserve is kept: the disk is the server's affair.
+ * alive: some session holds the lock that the row names. gone: none does, and the owner's process has ended on this machine.
+ * unclear: none does, and more is not known: a connection ends also where its owner sleeps or the way to it is cut; the counter
+ * is then watched. A hint and never a lock of the task: the epoch decides. No reserve is kept: the disk is the server's affair.
  */
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import type { RandomSource } from "../base/random.js";
@@ -17,7 +17,6 @@ import type { Machine } from "./store-parts.js";
 
 /** Positive, so that it is the same number in `pg_locks`. */
 const LOCK_BITS = 62n;
-const SERVER = "(SELECT pg_postmaster_start_time()::text)";
 const IS_HELD = `EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND ((l.classid::bigint << 32) | l.objid::bigint) = o.lock)`;
@@ -38,15 +37,15 @@ export function createPostgresOwner({ database, prefix, task, random, machine }:
       const { epoch = 0 } = facts;
       const lock = drawLock(random);
       await session.hold(lock).catch(() => undefined);
-      const sql = `INSERT INTO ${table} (task, epoch, facts, counter, lock, server) SELECT ?, ?, ?, 1, ?, ${SERVER}
-        ON CONFLICT (task, epoch) DO UPDATE SET facts = excluded.facts, counter = 1, lock = excluded.lock, server = excluded.server`;
+      const sql = `INSERT INTO ${table} (task, epoch, facts, counter, lock) VALUES (?, ?, ?, 1, ?)
+        ON CONFLICT (task, epoch) DO UPDATE SET facts = excluded.facts, counter = 1, lock = excluded.lock`;
       await query(sql, [task.id, epoch, JSON.stringify(facts), lock]).catch(() => undefined);
       await query(`DELETE FROM ${table} WHERE task = ? AND epoch < ?`, [task.id, epoch]).catch(() => undefined);
       return {
         // The lock may be that of a session opened again, on a server started again.
         beat: async () => {
           await session.hold(lock).catch(() => undefined);
-          const raise = `UPDATE ${table} SET counter = counter + 1, server = ${SERVER} WHERE task = ? AND lock = ?`;
+          const raise = `UPDATE ${table} SET counter = counter + 1 WHERE task = ? AND lock = ?`;
           await query(raise, [task.id, lock]).catch(() => undefined);
         },
         close: async () => {
@@ -56,13 +55,12 @@ export function createPostgresOwner({ database, prefix, task, random, machine }:
       };
     },
     ownerState: async () => {
-      const sql = `SELECT o.facts AS facts, o.counter AS counter, ${IS_HELD} AS held, o.server = ${SERVER} AS same
+      const sql = `SELECT o.facts AS facts, o.counter AS counter, ${IS_HELD} AS held
         FROM ${table} o WHERE o.task = ? ORDER BY o.epoch DESC LIMIT 1`;
       const [row] = await query(sql, [task.id]);
       if (row === undefined) return { state: "none" };
       const owner = decodeFacts(String(row["facts"]));
-      const state: OwnerState["state"] =
-        row["held"] === true ? "alive" : row["same"] === true && owner !== undefined ? "gone" : "unclear";
+      const state: OwnerState["state"] = row["held"] === true ? "alive" : "unclear";
       const found = { state, counter: Number(row["counter"]), ...(owner === undefined ? {} : { owner }) };
       return settleOwner(found, machine);
     },

@@ -1,6 +1,7 @@
 /** What stores are built from: the ports and the facts about this machine. Made in runtime/, faked in tests. */
 import type { Clock } from "../base/clock.js";
 import type { FileSystem } from "../base/file-system.js";
+import type { Place } from "../base/place.js";
 import type { RandomSource } from "../base/random.js";
 import type { OwnerFacts } from "./contract.js";
 import type { PresencePort } from "./presence-port.js";
@@ -15,9 +16,7 @@ export interface Watched {
 /** Calls back when something under the prefix may have changed; the answer stops it. A hint, never relied upon. */
 export type FolderWatcher = (watched: Watched, onChange: () => void) => () => void;
 
-export interface Machine {
-  readonly host: string;
-  readonly bootId: string;
+export interface Machine extends Place {
   /** Whether the process that the facts name has provably ended; false also where that cannot be told. */
   readonly hasEnded?: (owner: OwnerFacts) => Promise<boolean>;
 }

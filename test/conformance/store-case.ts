@@ -20,7 +20,9 @@ export interface StoreCase {
 export const FACTS: OwnerFacts = {
   pid: 4711,
   host: "host-a",
+  machineId: "machine-a",
   bootId: "boot-a",
+  namespace: "pid:[1]",
   processStartedAt: "2024-01-02T14:35:22.123Z",
   since: "2024-01-02T14:35:23.000Z",
 };

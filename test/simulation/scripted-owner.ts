@@ -33,6 +33,7 @@ import {
   type CheckpointRecorded,
   type StepIntended,
 } from "./scripted-task.js";
+import { processOf } from "../support/places.js";
 
 export const TASK_NAME = "t";
 const RAW_BYTES_MAX = 10 * 1024 * 1024;
@@ -89,9 +90,9 @@ export interface OwnerOptions {
 
 /** Every process of the dead owner is gone. */
 const noProcesses: ProcessHost = {
-  self: { pid: 1, startTicks: 1, bootId: "boot" },
+  self: processOf(1, 1, "boot"),
   spawn: () => Promise.reject(new Error("nothing is spawned in a simulation")),
-  isGroupAlive: () => Promise.resolve(false),
+  groupState: () => Promise.resolve("gone" as const),
   endGroup: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };

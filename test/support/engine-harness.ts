@@ -22,6 +22,7 @@ import { createState, type QuestionEntry, type StepEntry, type TaskState } from 
 import type { ChannelChange } from "../../src/engine/events/wishes.js";
 import { FAKE_START_MS } from "./fake-clock.js";
 import { createSeededRandom } from "./seeded-random.js";
+import { processOf } from "./places.js";
 
 /** What a step does. `undefined`: it goes on running. Several reports may be fed before the outcome with `harness.submit`. */
 export type Perform = (step: StepEntry, work: JsonObject, harness: EngineHarness) => StepOutcome | undefined;
@@ -208,7 +209,7 @@ export class EngineHarness {
         kind: "spawned",
         step: step.id,
         attempt: step.attempt,
-        process: { pid: 1, startTicks: 1, bootId: "b" },
+        process: processOf(1, 1, "b"),
       });
     }
     const work = "inline" in step.work ? (step.work.inline as JsonObject) : {};

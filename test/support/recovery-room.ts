@@ -2,7 +2,7 @@
 import { silentLog } from "../../src/base/log.js";
 import { createSnapshotSource } from "../../src/checkpoint/source.js";
 import type { SnapshotSource } from "../../src/checkpoint/contract.js";
-import type { ProcessHost, ProcessIdentity } from "../../src/process/contract.js";
+import type { GroupState, ProcessHost, ProcessIdentity } from "../../src/process/contract.js";
 import { restoreTask, type Restored, type RestoreOptions } from "../../src/recovery/restore.js";
 import type { TaskStore } from "../../src/store/contract.js";
 import type { TaskVault } from "../../src/vault/contract.js";
@@ -14,14 +14,17 @@ import { FakeClock } from "./fake-clock.js";
 import { createTestVault } from "./journal-room.js";
 import { createSeededRandom } from "./seeded-random.js";
 import { createModelStore } from "./store-places.js";
+import { processOf } from "./places.js";
 
 export const CHECKPOINTS = `/outputs/${TASK_NAME}/checkpoints`;
 export const FIRST_SEGMENT = `${CHECKPOINTS}/journal/00000001-0000.jsonl`;
 
 /** Processes of the dead owner: alive until ended. */
 export class FakeProcesses implements ProcessHost {
-  readonly self = { pid: 1, startTicks: 1, bootId: "boot" };
+  readonly self = processOf(1, 1, "boot");
   readonly alive = new Set<number>();
+  /** Of a place that cannot be looked into. */
+  readonly elsewhere = new Set<number>();
   readonly ended: number[] = [];
   /** Waits before a group is gone. */
   ending: () => Promise<void> = () => Promise.resolve();
@@ -30,8 +33,9 @@ export class FakeProcesses implements ProcessHost {
     return Promise.reject(new Error("nothing is spawned here"));
   }
 
-  isGroupAlive({ pid }: ProcessIdentity): Promise<boolean> {
-    return Promise.resolve(this.alive.has(pid));
+  groupState({ pid }: ProcessIdentity): Promise<GroupState> {
+    if (this.elsewhere.has(pid)) return Promise.resolve("unclear");
+    return Promise.resolve(this.alive.has(pid) ? "running" : "gone");
   }
 
   async endGroup({ pid }: ProcessIdentity): Promise<void> {

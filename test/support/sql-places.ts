@@ -20,6 +20,7 @@ import { realClock } from "./real-clock.js";
 import { RedisServer } from "./redis-server.js";
 import { createSeededRandom } from "./seeded-random.js";
 import type { Instance, Opener } from "./store-suite-run.js";
+import { placeOf } from "./places.js";
 
 /** What stores of one process on this machine are built from. */
 export function createStoreParts(workingFolder: string, seed = workingFolder): OpenStoreParts {
@@ -29,7 +30,7 @@ export function createStoreParts(workingFolder: string, seed = workingFolder): O
     random: createSeededRandom(seed),
     platform: process.platform,
     userId: process.getuid?.(),
-    machine: { host: "host-a", bootId: "boot-a" },
+    machine: placeOf("boot-a", { namespace: "pid:[1]" }),
     workingFolder,
     reserveBytes: 4096,
   };

@@ -8,6 +8,7 @@
  */
 import type { CheckpointId, QuestionId, StepId, TaskId } from "../../base/ids.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
+import type { Place } from "../../base/place.js";
 import type { WorkflowDefinition } from "../../definition/workflow.js";
 import type { StepKind } from "../../definition/step.js";
 import type { Effects, OnUnknown } from "../../definition/values.js";
@@ -61,10 +62,12 @@ export type FailureDisposition =
   | { readonly action: "continue" }
   | { readonly action: "fail" };
 
-export interface ProcessRef {
+/** A process: its number and start, and the place where they mean something. */
+export interface ProcessRef extends Place {
   readonly pid: number;
   readonly startTicks: number;
-  readonly bootId: string;
+  /** In the environment of all that descends from it. */
+  readonly mark?: string;
 }
 
 export type Trigger =

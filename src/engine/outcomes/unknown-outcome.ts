@@ -7,6 +7,7 @@
  * E7: every further attempt has the idempotency key of the first.
  *
  *   open → probe said done → completed · probe said not done, or E6 → intended again
+ *        → external, and a process of it may still run where we cannot end it: asked, whatever says `rerun`
  *        → left open by too many crashed epochs without progress → parked, a person is asked
  *        → no effects, or idempotent → intended again
  *        → external: flag > step > workflow > settings: ask · rerun · skip · fail
@@ -19,7 +20,7 @@ import { followPerson } from "../people/asking.js";
 import { decideOnce, type Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
 import { isAbsorbed } from "./failure.js";
-import type { EngineInput } from "../input.js";
+import type { EngineInput, ProcessPlace } from "../input.js";
 import { findEarlierRound } from "../intent.js";
 import { CANCELLED_TO_RERUN } from "../evolve/evolve-steps.js";
 import { findOpenTool, findStepDefinition, isHalted, isPerformed, requirePlace, type OpenTool } from "../lookup.js";
@@ -56,6 +57,8 @@ export function judgeOpenStep(choice: Choice, left: LeftStep, input: ResumedInpu
   if (!isPerformed(step.kind)) return [];
   // What was to follow its intent follows the next one.
   if (step.held === true) return [again(choice, step, "never_started")];
+  const survivor = findSurvivor(choice, step, input);
+  if (survivor !== undefined) return followSurvivor(choice, { step, survivor }, input);
   const probed = input.probed.get(step.id);
   if (probed !== undefined) return followProbe(choice, step, probed);
   const hasNotActed = hasProvablyNotActed(choice, step, input);
@@ -66,6 +69,25 @@ export function judgeOpenStep(choice: Choice, left: LeftStep, input: ResumedInpu
   if (isParked) return [askParked(choice, step, crashes)];
   if (isHarmless) return [again(choice, step, hasNotActed ? "never_started" : `effects_${step.effects}`)];
   return followPolicy(choice, step, { policy, offered: findOffered(input.orphans, step.id), tool });
+}
+
+interface Surviving {
+  readonly step: StepEntry;
+  readonly survivor: ProcessPlace;
+}
+
+/** What may still act for an external step that has begun. */
+function findSurvivor(choice: Choice, step: StepEntry, input: ResumedInput): ProcessPlace | undefined {
+  const isHarmless = step.effects !== "external" && findOpenTool(choice.state, step.id) === undefined;
+  return isHarmless || hasProvablyNotActed(choice, step, input) ? undefined : input.mayRun?.get(step.id);
+}
+
+/** Nothing that may act now is run a second time beside it; a person looks after it, and answers. */
+function followSurvivor(choice: Choice, { step, survivor }: Surviving, input: ResumedInput): readonly EngineEvent[] {
+  const wanted = findFlagPolicy(step, input) ?? step.onUnknown;
+  const policy = wanted === "rerun" ? "ask" : wanted;
+  const tool = findOpenTool(choice.state, step.id);
+  return followPolicy(choice, step, { policy, offered: findOffered(input.orphans, step.id), tool, survivor });
 }
 
 /** What the flags say about a step; the more specific one counts. */
@@ -99,15 +121,16 @@ interface Policy {
   readonly policy: OnUnknown;
   readonly offered?: JsonValue | undefined;
   readonly tool?: OpenTool | undefined;
+  readonly survivor?: ProcessPlace | undefined;
 }
 
 /** Asks, or does what the policy says about a step of which it is unknown whether it has acted. */
 export function followPolicy(
   choice: Choice,
   step: StepEntry,
-  { policy, offered, tool }: Policy,
+  { policy, offered, tool, survivor }: Policy,
 ): readonly EngineEvent[] {
-  if (policy === "ask") return [askOutcome(choice, step, { offered, tool })];
+  if (policy === "ask") return [askOutcome(choice, step, { offered, tool, survivor })];
   const { attempt } = step;
   const decision = decideOnce(choice, {
     agent: "engine",

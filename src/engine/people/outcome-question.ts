@@ -2,6 +2,7 @@
 import type { JsonValue } from "../../base/json.js";
 import type { Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
+import type { ProcessPlace } from "../input.js";
 import type { QuestionOption } from "./question-option.js";
 import { openQuestion } from "./questions.js";
 import type { OpenTool } from "../lookup.js";
@@ -33,12 +34,14 @@ export interface OutcomeDoubt {
   readonly offered?: JsonValue;
   /** The tool it was calling: the question is about that call alone. */
   readonly tool?: OpenTool;
+  /** May still act for it, where we can neither see nor end it. */
+  readonly survivor?: ProcessPlace | undefined;
   /** No intent of it is known, but records are missing. */
   readonly isLost?: boolean;
 }
 
 export function askOutcome(choice: Choice, step: AskedStep, doubt: OutcomeDoubt): EngineEvent {
-  const text = describeDoubt(step, doubt);
+  const text = `${describeDoubt(step, doubt)}${describeSurvivor(doubt.survivor)}`;
   return openQuestion(choice, {
     kind: "unknown_outcome",
     subject: step.id,
@@ -46,7 +49,11 @@ export function askOutcome(choice: Choice, step: AskedStep, doubt: OutcomeDoubt)
     text: doubt.offered === undefined ? text : `${text}${FOUND}`,
     options: doubt.tool === undefined ? OUTCOME_OPTIONS : TOOL_OPTIONS,
     offered: doubt.offered,
-    facts: { ...factsOf(step), ...(doubt.tool === undefined ? {} : { tool: doubt.tool.name, call: doubt.tool.call }) },
+    facts: {
+      ...factsOf(step),
+      ...(doubt.tool === undefined ? {} : { tool: doubt.tool.name, call: doubt.tool.call }),
+      ...(doubt.survivor === undefined ? {} : { may_still_run: { ...doubt.survivor } }),
+    },
   });
 }
 
@@ -55,6 +62,11 @@ function describeDoubt({ path }: AskedStep, { tool, isLost }: OutcomeDoubt): str
   if (tool !== undefined)
     return `${path} was calling the tool ${tool.name} and its result was not recorded: the tool may or may not have acted`;
   return `${path} was started and its end was not recorded: it may or may not have acted`;
+}
+
+function describeSurvivor(survivor: ProcessPlace | undefined): string {
+  if (survivor === undefined) return "";
+  return `, and process ${survivor.pid} of host ${survivor.host} may still run: look there before you answer`;
 }
 
 const FOUND = "; a result of it was found outside the history and is offered as the answer to done";

@@ -1,7 +1,8 @@
 /**
  * Asks the probes of steps whose outcome is unknown, before a new owner decides about them.
  *
- * A probe only looks; a probe that fails does not know.
+ * A probe only looks; a probe that fails does not know. Of a step that may still act it would say what is so by chance: it is
+ * not asked.
  */
 import { messageOf, SplashdownError } from "../../base/errors.js";
 import type { JsonValue } from "../../base/json.js";
@@ -40,7 +41,10 @@ export async function askProbes(deps: ProbeDeps, input: ResumedInput): Promise<R
 function listUnknown(state: TaskState, input: ResumedInput): readonly StepEntry[] {
   return [...state.open, ...state.blocked].flatMap((id) => {
     const step = state.steps.get(id);
-    return step !== undefined && mayHaveActed(step, input) && findStepDefinition(state, step).probe !== undefined
+    return step !== undefined &&
+      mayHaveActed(step, input) &&
+      input.mayRun?.has(id) !== true &&
+      findStepDefinition(state, step).probe !== undefined
       ? [step]
       : [];
   });

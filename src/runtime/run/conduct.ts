@@ -16,7 +16,7 @@ import { createState, type TaskState } from "../../engine/state/state.js";
 import { requireNoClaimant, requireOwnerGone } from "../../recovery/liveness.js";
 import type { KnownTask } from "../../recovery/fold.js";
 import { restoreTask, type Restored } from "../../recovery/restore.js";
-import type { TaskStore } from "../../store/contract.js";
+import type { OwnerFacts, TaskStore } from "../../store/contract.js";
 import { anchoredPosition, replaceAnchor } from "../../vault/anchor.js";
 import type { AuditNote } from "../audit/audit-trail.js";
 import { loadTrackRecords } from "./calibration.js";
@@ -192,8 +192,8 @@ function leftByAnother(task: string): SplashdownError {
   });
 }
 
-export function presenceDeps({ clock, environment, processes }: Services, task: TaskStore): PresenceDeps {
-  return { task, clock, environment, self: processes().self };
+export function presenceDeps({ clock, processes }: Services, task: TaskStore): PresenceDeps {
+  return { task, clock, self: processes().self };
 }
 
 /** What the audit trail says of it: who takes the task up, what a person accepted, what was set aside. */
@@ -252,6 +252,7 @@ async function resumedInput(
     byPerson: options.byPerson,
     ...(options.goBack === undefined ? {} : { goBack: options.goBack }),
     maxRecoveryAttempts: settings.recovery_config.max_recovery_attempts,
+    mayRun: restored.mayRun,
     probed: new Map(),
   };
 }
@@ -267,7 +268,16 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
   const { task, vault, snapshots } = opened;
   const { clock, log } = services;
   const waiting = { task, clock, ...(signal === undefined ? {} : { signal }) };
-  await requireOwnerGone({ ...waiting, takeOver: options.takeOver, watchMs: LIMITS.ownerWatchMs });
+  let unclear: OwnerFacts | undefined;
+  const requireGone = async (): Promise<void> => {
+    const { state, owner } = await requireOwnerGone({
+      ...waiting,
+      takeOver: options.takeOver,
+      watchMs: LIMITS.ownerWatchMs,
+    });
+    if (state === "unclear") unclear = owner;
+  };
+  await requireGone();
   if (!settings.recovery_config.fallback_to_previous) await requireNewestSnapshot(opened);
   const anchor = await readAnchor(services, vault.taskId);
   if (anchor.state === "damaged") log.warn(`${anchor.problem}; a rolled-back folder cannot be told from it`);
@@ -279,6 +289,7 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
     log,
     anchor: anchoredPosition(anchor),
     acceptLoss,
+    unclearOwner: () => unclear,
     known: options.known,
     timeoutMs: settings.recovery_config.recovery_timeout_seconds * 1000,
     // Whoever took it since the first look has shown itself by now, or is seen after the claim.
@@ -290,7 +301,7 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
     afterClaim: async (epoch) => {
       // An owner shows itself before its last look for a higher epoch, and acts after it: who acted before this claim is
       // seen here. It goes no further now, and what it has begun must not begin a second time beside it.
-      await requireOwnerGone({ ...waiting, takeOver: options.takeOver, watchMs: LIMITS.ownerWatchMs });
+      await requireGone();
       await requireSameKey(services, opened);
       await presence.show(epoch);
       await services.keys.settle(task, vault);

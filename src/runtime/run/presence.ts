@@ -8,14 +8,11 @@ import { LIMITS } from "../../base/limits.js";
 import type { ProcessIdentity } from "../../process/contract.js";
 import { describeOwner } from "../../recovery/liveness.js";
 import type { OwnerFacts, TaskStore } from "../../store/contract.js";
-import type { Environment } from "../environment.js";
-import { readProcessNamespace } from "../environment.js";
 import { formatTime } from "../views.js";
 
 export interface PresenceDeps {
   readonly task: TaskStore;
   readonly clock: Clock;
-  readonly environment: Environment;
   readonly self: ProcessIdentity;
 }
 
@@ -74,13 +71,14 @@ async function nameSuccessor({ task, clock }: PresenceDeps, cause: unknown): Pro
   return cause;
 }
 
-function describeSelf({ self, environment, clock }: PresenceDeps, epoch: number): OwnerFacts {
+function describeSelf({ self, clock }: PresenceDeps, epoch: number): OwnerFacts {
   return {
     pid: self.pid,
-    host: environment.host,
+    host: self.host,
+    machineId: self.machineId,
     bootId: self.bootId,
+    namespace: self.namespace,
     processStartedAt: String(self.startTicks),
-    processNamespace: readProcessNamespace(),
     since: formatTime(clock.nowMs()),
     epoch,
   };

@@ -93,7 +93,7 @@ const OWN_FIELDS = new Set(
     "action atMs attempt attempts base blob bootId bytes cached calls checkpointId code confidence cost costUsd crashed " +
     "damage digest disposition dropped_bytes durationMs end epoch from h id index inputTokens issues journal_bytes key " +
     "kind line lost message n orphans outputTokens path phase pid position prev quarantined reason records refused " +
-    "replayed report score scores segment seq severity sha256 sizeBytes startTicks status step steps tail tails text to " +
+    "replayed report score scores segment seq severity sha256 sizeBytes startTicks machineId mark namespace status step steps tail tails text to " +
     "total trigger type unknown usage what where"
   ).split(" "),
 );

@@ -1,12 +1,13 @@
 /** The stores that the stories are told on, each as a place whose environment names one of its own. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { cp } from "node:fs/promises";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { sha256Hex } from "../../../src/base/digest.js";
-import { readBootId } from "../../../src/runtime/environment.js";
-import type { TaskStore } from "../../../src/store/contract.js";
+import { readPlace } from "../../../src/process/place.js";
+import { hasOwnerEnded } from "../../../src/runtime/owner-end.js";
+import type { OwnerFacts, TaskStore } from "../../../src/store/contract.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { CommandPlace } from "../../support/command-place.js";
 import { findPostgres, PostgresServer } from "../../support/postgres-server.js";
@@ -72,7 +73,7 @@ export class StorePlace extends CommandPlace {
   /** Opens the store in this process; nobody else may have it open where one process at a time may. */
   async onTask<T>(name: string, act: (task: TaskStore) => Promise<T>): Promise<T> {
     // As the program does: a killed owner of this machine is known to be gone.
-    const machine = { host: hostname(), bootId: readBootId() };
+    const machine = { ...readPlace(), hasEnded: async (owner: OwnerFacts) => hasOwnerEnded(owner) };
     const store = openStore(this.env["SPLASHDOWN_STORE"] ?? "", { ...createStoreParts(this.folder), machine });
     try {
       const task = await store.task(name);

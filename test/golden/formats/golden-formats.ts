@@ -124,7 +124,7 @@ const PIN = { kind: "pin", by: "ada", at: AT, note: "good" };
 const UNPIN = { kind: "unpin", by: "ada", at: AT };
 
 const OWNER = {
-  facts: { pid: 7, host: "ship", bootId: "boot", processStartedAt: "12", since: AT, epoch: 3 },
+  facts: { pid: 7, host: "ship", machineId: "m", bootId: "boot", namespace: "pid:[1]", processStartedAt: "12", since: AT, epoch: 3 },
   counter: 4,
   socket: "owner-00000003-0123456789abcdef.sock",
 };

@@ -21,6 +21,7 @@ import { createVerbs } from "../../../src/runtime/verbs.js";
 import { RushingClock } from "../../support/rushing-clock.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
 import { createModelStore, MODEL_ROOT } from "../../support/store-places.js";
+import { processOf } from "../../support/places.js";
 
 /** Where the room's user keeps settings and state, and works; on the simulated disk. */
 export const HOME = "/home/explorer";
@@ -79,9 +80,9 @@ class HintingClock extends RushingClock {
 
 /** Every process that could be there has died. */
 const NO_PROCESSES: ProcessHost = {
-  self: { pid: 1, startTicks: 1, bootId: "boot" },
+  self: processOf(1, 1, "boot"),
   spawn: () => Promise.reject(new Error("nothing is spawned in a simulation")),
-  isGroupAlive: () => Promise.resolve(false),
+  groupState: () => Promise.resolve("gone" as const),
   endGroup: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };

@@ -7,6 +7,7 @@ import type { Decision } from "../../../src/engine/events/decision.js";
 import type { StepEntry, TaskState } from "../../../src/engine/state/state.js";
 import { createStep, createTaskState, textOf } from "../../support/checkpoint-room.js";
 import { processorMsOf } from "../../support/real-clock.js";
+import { processOf } from "../../support/places.js";
 
 function stateOf(...steps: StepEntry[]): TaskState {
   const state = createTaskState();
@@ -44,7 +45,7 @@ describe("diffStates", () => {
       output: { inline: { text: n === 4 ? "blue" : "same" } },
       intendedAtMs: 99,
       idempotencyKey: "other",
-      process: { pid: n, startTicks: 1, bootId: "b" },
+      process: processOf(n, 1, "b"),
     }));
     const diff = await diffStates(from, stateOf(...changed.reverse()));
     expect(diff.differences).toEqual([

@@ -3,6 +3,7 @@ import type { StepDefinition } from "../../../src/definition/step.js";
 import type { HooksDefinition } from "../../../src/definition/hooks.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { command, machine, model, nested, set, workflow } from "../../support/workflow-builder.js";
+import { processOf } from "../../support/places.js";
 
 const flow = (hooks: HooksDefinition) =>
   workflow(machine("main", [model("a", { routes: [{ to: "b" }] }), model("b")]), {
@@ -87,7 +88,7 @@ describe("hooks that run", () => {
     expect(never.finish().exitStatus).toBe(0);
     expect(never.performed.filter((name) => name.startsWith("on_start"))).toEqual(["on_start#2"]);
     const { id: step, attempt } = harness.running.find(({ name }) => name === "on_start")!;
-    harness.submit({ kind: "spawned", step, attempt, process: { pid: 1, startTicks: 1, bootId: "b" } });
+    harness.submit({ kind: "spawned", step, attempt, process: processOf(1, 1, "b") });
     const begun = harness.crash();
     begun.resume();
     expect(begun.finish().exitStatus).toBe(0);

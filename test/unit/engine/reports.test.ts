@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { machine, model, workflow } from "../../support/workflow-builder.js";
+import { processOf } from "../../support/places.js";
 
 function running(): EngineHarness {
   const harness = new EngineHarness(workflow(machine("main", [model("a")])), { perform: () => undefined });
@@ -76,9 +77,7 @@ describe("reports of a running step", () => {
     const { id: step } = harness.step("main/a");
     expect(harness.submit({ kind: "turn", step, attempt: 2, value: { inline: "t" } })).toEqual([]);
     harness.submit({ kind: "outcome", step, attempt: 1, outcome: done(1), durationMs: 1 });
-    expect(
-      harness.submit({ kind: "spawned", step, attempt: 1, process: { pid: 1, startTicks: 1, bootId: "b" } }),
-    ).toEqual([]);
+    expect(harness.submit({ kind: "spawned", step, attempt: 1, process: processOf(1, 1, "b") })).toEqual([]);
   });
 
   it("change the channel: set, append, add", () => {

@@ -5,9 +5,10 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { GroupChild } from "../../../src/process/child.js";
 import type { ProcessTable } from "../../../src/process/process-table.js";
 import { FakeClock } from "../../support/fake-clock.js";
+import { placeOf, processOf } from "../../support/places.js";
 
 const PID = 4242;
-const table: ProcessTable = { bootId: "boot", read: () => undefined, list: async () => [] };
+const table: ProcessTable = { place: placeOf("boot"), read: () => undefined, list: async () => [] };
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -29,7 +30,7 @@ function startHeldUp() {
   const child = new GroupChild({
     spec: { program: "p", arguments: [], environment: {}, stdoutBytesMax: 1e9, stderrTailBytes: 100 },
     process: program as unknown as ChildProcess,
-    identity: { pid: PID, startTicks: 7, bootId: "boot" },
+    identity: processOf(PID, 7, "boot"),
     ending: { clock: new HeldUpClock(), table },
     onEmpty: () => undefined,
   });

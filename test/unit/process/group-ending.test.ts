@@ -3,6 +3,7 @@ import { endGroup } from "../../../src/process/group-ending.js";
 import type { ProcessEntry, ProcessTable } from "../../../src/process/process-table.js";
 import { SplashdownError } from "../../../src/base/errors.js";
 import { FakeClock } from "../../support/fake-clock.js";
+import { placeOf, processOf } from "../../support/places.js";
 
 const LEADER: ProcessEntry = {
   pid: 4242,
@@ -12,7 +13,7 @@ const LEADER: ProcessEntry = {
   startText: "7",
   isZombie: false,
 };
-const IDENTITY = { pid: 4242, startTicks: 7, bootId: "boot" };
+const IDENTITY = processOf(4242, 7, "boot");
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -26,7 +27,7 @@ function openSystem(kill: (signal: string | number) => void, read: () => Process
     kill(signal);
     return true;
   });
-  const table: ProcessTable = { bootId: "boot", read, list: () => Promise.resolve([LEADER]) };
+  const table: ProcessTable = { place: placeOf("boot"), read, list: () => Promise.resolve([LEADER]) };
   return { clock, sent, ending: { clock, table } };
 }
 

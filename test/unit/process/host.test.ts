@@ -193,9 +193,9 @@ describe("the gate", () => {
     await until("the program runs", async () =>
       (await readFile(`/proc/${child.identity.pid}/cmdline`, "utf8")).startsWith("sleep"),
     );
-    expect(await host.isGroupAlive(child.identity)).toBe(true);
+    expect(await host.groupState(child.identity)).toBe("running");
     await child.end(1000);
-    expect(await host.isGroupAlive(child.identity)).toBe(false);
+    expect(await host.groupState(child.identity)).toBe("gone");
   });
 });
 
@@ -360,7 +360,7 @@ describe("ending", () => {
     const table = openProcessTable();
     let isLost = false;
     const blind: ProcessTable = {
-      bootId: table.bootId,
+      place: table.place,
       read: (pid) => {
         if (isLost) throw new Error("the table is gone");
         return table.read(pid);
@@ -402,9 +402,9 @@ describe("a surviving group of an earlier owner", () => {
   it("is ended by its identity", async () => {
     const child = await shell("sleep 60 & exec sleep 60");
     const other = openProcessHost({ clock: realClock });
-    expect(await other.isGroupAlive(child.identity)).toBe(true);
+    expect(await other.groupState(child.identity)).toBe("running");
     await other.endGroup(child.identity, 1000);
-    expect(await other.isGroupAlive(child.identity)).toBe(false);
+    expect(await other.groupState(child.identity)).toBe("gone");
     expect(await child.result).toMatchObject({ signal: "SIGTERM" });
     await other.close();
   });
@@ -420,16 +420,16 @@ describe("a surviving group of an earlier owner", () => {
     await until("the grandchild is deaf", () => ready);
     process.kill(child.identity.pid, "SIGKILL");
     await until("the leader is gone", () => !isRunning(child.identity.pid));
-    expect(await host.isGroupAlive(child.identity)).toBe(true);
+    expect(await host.groupState(child.identity)).toBe("running");
     await host.endGroup(child.identity, 0);
-    expect(await host.isGroupAlive(child.identity)).toBe(false);
+    expect(await host.groupState(child.identity)).toBe("gone");
   });
 
   it("P4: is left alone when its number belongs to a later process or another boot", async () => {
     const child = await shell("exec sleep 60");
-    const { pid, startTicks, bootId } = child.identity;
-    await host.endGroup({ pid, startTicks: startTicks - 1, bootId }, 0);
-    await host.endGroup({ pid, startTicks, bootId: "another" }, 0);
+    const { pid, startTicks } = child.identity;
+    await host.endGroup({ ...child.identity, startTicks: startTicks - 1 }, 0);
+    await host.endGroup({ ...child.identity, bootId: "another" }, 0);
     expect(isRunning(pid)).toBe(true);
   });
 });

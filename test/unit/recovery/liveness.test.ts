@@ -9,7 +9,9 @@ import { wrapTask } from "../../support/wrapped-task.js";
 const owner: OwnerFacts = {
   pid: 4711,
   host: "ada",
+  machineId: "machine-a",
   bootId: "b",
+  namespace: "pid:[1]",
   processStartedAt: "x",
   since: "2024-01-02T14:35:22.123Z",
 };

@@ -15,6 +15,7 @@ import { codeOfAsync, refusalOf } from "../../support/error-code.js";
 import { createOtherKeyVault, createTestVault, JOURNAL_TASK_ID, notedEvent } from "../../support/journal-room.js";
 import { CHECKPOINTS, damageLine, FIRST_SEGMENT, RecoveryRoom } from "../../support/recovery-room.js";
 import { wrapTask } from "../../support/wrapped-task.js";
+import { processOf } from "../../support/places.js";
 
 let room: RecoveryRoom;
 
@@ -333,9 +334,7 @@ describe("restoreTask", () => {
     const step = [...first.state.open][0];
     if (step === undefined) throw new Error("no step is open");
     const writer = await takeOn(first, task);
-    writer.append([
-      { type: "step_spawned", atMs: 1, step, attempt: 1, process: { pid: 77, startTicks: 5, bootId: "boot" } },
-    ]);
+    writer.append([{ type: "step_spawned", atMs: 1, step, attempt: 1, process: processOf(77, 5, "boot") }]);
     await writer.close();
     room.processes.alive.add(77);
     const restored = await room.restore();
@@ -355,7 +354,7 @@ describe("restoreTask", () => {
     const step = [...heir.state.open][0];
     if (step === undefined) throw new Error("no step is open");
     old.append([
-      { type: "step_spawned", atMs: 1, step, attempt: 1, process: { pid: 78, startTicks: 5, bootId: "boot" } },
+      { type: "step_spawned", atMs: 1, step, attempt: 1, process: processOf(78, 5, "boot") },
       { type: "step_completed", atMs: 2, step, attempt: 1, output: { inline: "late" }, durationMs: 1 },
       { type: "step_completed", atMs: 2, step, attempt: 7, output: { inline: "of another attempt" }, durationMs: 1 },
     ]);
@@ -385,9 +384,7 @@ describe("restoreTask", () => {
     const step = [...first.state.open][0];
     if (step === undefined) throw new Error("no step is open");
     const writer = await takeOn(first, task);
-    writer.append([
-      { type: "step_spawned", atMs: 1, step, attempt: 1, process: { pid: 79, startTicks: 5, bootId: "boot" } },
-    ]);
+    writer.append([{ type: "step_spawned", atMs: 1, step, attempt: 1, process: processOf(79, 5, "boot") }]);
     await writer.close();
     room.processes.alive.add(79);
     room.processes.ending = () => new Promise(() => undefined);

@@ -77,7 +77,15 @@ describe("scanTasks", () => {
     await make("running", openEnd);
     owners.set("running", {
       state: "alive",
-      owner: { pid: 5, host: "ada", bootId: "b", processStartedAt: "x", since: "y" },
+      owner: {
+        pid: 5,
+        host: "ada",
+        machineId: "m",
+        bootId: "b",
+        namespace: "pid:[1]",
+        processStartedAt: "x",
+        since: "y",
+      },
     });
     await make("crashed", openEnd);
     await make("unclear", openEnd);
@@ -204,7 +212,17 @@ describe("planRecovery", () => {
         paused("c", 1_000),
         paused("d", 1_001),
         paused("e"),
-        entry("f", "running", { owner: { pid: 5, host: "h", bootId: "b", processStartedAt: "x", since: "y" } }),
+        entry("f", "running", {
+          owner: {
+            pid: 5,
+            host: "h",
+            machineId: "m",
+            bootId: "b",
+            namespace: "pid:[1]",
+            processStartedAt: "x",
+            since: "y",
+          },
+        }),
         entry("g", "running"),
         entry("h", "unclear"),
         entry("i", "waiting"),

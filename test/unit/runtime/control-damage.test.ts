@@ -68,7 +68,15 @@ describe("a control file", () => {
 });
 
 describe("an owner's record", () => {
-  const facts = { pid: 7, host: "here", bootId: "b", processStartedAt: "9", since: "2024-01-02T14:35:22.123Z" };
+  const facts = {
+    pid: 7,
+    host: "here",
+    machineId: "m",
+    bootId: "b",
+    namespace: "pid:[1]",
+    processStartedAt: "9",
+    since: "2024-01-02T14:35:22.123Z",
+  };
   const text = encodeOwnerRecord({ facts, counter: 3, socket: ".00112233445566aa.sock" });
 
   it("is a hint: whatever happens to it, it is read as some record or as none, and never throws", async (context) => {

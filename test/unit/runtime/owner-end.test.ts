@@ -2,16 +2,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { openProcessTable } from "../../../src/process/process-table.js";
-import { readProcessNamespace } from "../../../src/runtime/environment.js";
 import { hasOwnerEnded } from "../../../src/runtime/owner-end.js";
 
 const table = openProcessTable();
 const SELF = {
   pid: process.pid,
-  host: "here",
-  bootId: table.bootId,
+  ...table.place,
   processStartedAt: String(table.read(process.pid)?.startTicks),
-  processNamespace: readProcessNamespace(),
   since: "2024-01-02T14:35:22.123Z",
 };
 
@@ -30,16 +27,19 @@ describe.skipIf(process.platform !== "linux")("an owner that cannot be asked (Li
 
   it("R1: has not provably ended where its number means nothing: another boot, another namespace, none", async () => {
     const gone = { ...SELF, pid: await endedPid() };
-    const { processNamespace: _namespace, ...nameless } = gone;
-    for (const facts of [{ ...gone, bootId: "another" }, { ...gone, processNamespace: "pid:[1]" }, nameless])
+    for (const facts of [
+      { ...gone, bootId: "another" },
+      { ...gone, namespace: "pid:[1]" },
+      { ...gone, namespace: "" },
+    ])
       expect(hasOwnerEnded(facts)).toBe(false);
   });
 
   it("R1: lives where the system hides it, and where the system cannot look now", () => {
-    expect(hasOwnerEnded(SELF, { ...table, bootId: table.bootId, read: () => undefined })).toBe(false);
+    expect(hasOwnerEnded(SELF, { ...table, place: table.place, read: () => undefined })).toBe(false);
     const blind = {
       ...table,
-      bootId: table.bootId,
+      place: table.place,
       read: () => {
         throw new Error("no descriptor is left");
       },

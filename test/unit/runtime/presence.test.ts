@@ -2,22 +2,20 @@
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
 import { requireNoClaimant } from "../../../src/recovery/liveness.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
 import { whileOwning, type PresenceDeps } from "../../../src/runtime/run/presence.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
 import type { TaskStore } from "../../../src/store/contract.js";
 import { refusalOf } from "../../support/error-code.js";
 import { FakeClock, flushReactions } from "../../support/fake-clock.js";
 import { wrapTask } from "../../support/wrapped-task.js";
+import { processOf } from "../../support/places.js";
 
 const clock = new FakeClock();
-const environment = createEnvironment({ HOME: "/home/ada", USER: "ada" }, "/work");
 
 const depsOf = (task: TaskStore, pid: number): PresenceDeps => ({
   task,
   clock,
-  environment,
-  self: { pid, startTicks: pid, bootId: "b" },
+  self: processOf(pid, pid, "b"),
 });
 
 async function createTask(): Promise<TaskStore> {

@@ -38,7 +38,17 @@ describe("DirectoryStore on this machine", () => {
         await task?.openSegment(await task.claim(), Buffer.from("h"));
         await task?.putOnce("blobs/ab/x.bin", Buffer.from("x"));
         await task?.ensureReserve();
-        await (await task?.announce({ pid: 1, host: "h", bootId: "b", processStartedAt: "", since: "" }))?.beat();
+        await (
+          await task?.announce({
+            pid: 1,
+            host: "h",
+            machineId: "m",
+            bootId: "b",
+            namespace: "pid:[1]",
+            processStartedAt: "",
+            since: "",
+          })
+        )?.beat();
         await task?.close();
       } finally {
         process.umask(before);

@@ -4,6 +4,7 @@ import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { createConnection, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Place } from "../../../src/base/place.js";
 import type { OwnerFacts, OwnerState, TaskStore } from "../../../src/store/contract.js";
 import type { KnockResult, PresencePort } from "../../../src/store/presence-port.js";
 import type { Machine } from "../../../src/store/store-parts.js";
@@ -13,11 +14,13 @@ import { FakeClock, flushReactions } from "../../support/fake-clock.js";
 import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";
 import { ModelFileSystem } from "../../support/model-file-system.js";
 import { realClock, until } from "../../support/real-clock.js";
+import { placeOf } from "../../support/places.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
 import { createModelStore, createRealStore, withFolder } from "../../support/store-places.js";
 
 const presence = createSocketPresence({ clock: realClock, platform: process.platform });
-const HERE = { host: FACTS.host, bootId: FACTS.bootId };
+const { host, machineId, bootId, namespace } = FACTS;
+const HERE = { host, machineId, bootId, namespace };
 
 /** A port whose doors answer as told. */
 function fixedPresence(knock: KnockResult): PresencePort {
@@ -39,11 +42,14 @@ function modelTask(fileSystem: ModelFileSystem, verb: "task" | "createTask"): Pr
   return createModelStore(fileSystem, { parts: { presence: modelled, random } })[verb]("task");
 }
 
-async function stateSeen(knock: KnockResult, machine?: Machine): Promise<OwnerState> {
+/** A machine that is no container. */
+const WHOLE = placeOf("boot-a");
+
+async function stateSeen(knock: KnockResult, machine?: Machine, owner: Partial<Place> = {}): Promise<OwnerState> {
   const fileSystem = new ModelFileSystem();
   const store = createModelStore(fileSystem, { parts: { presence: fixedPresence(knock), machine } });
   const task = await store.createTask("task");
-  await task?.announce(FACTS);
+  await task?.announce({ ...FACTS, ...owner });
   return (await task?.ownerState()) ?? { state: "none" };
 }
 
@@ -69,18 +75,43 @@ describe("ownerState", () => {
 
   it("is gone when the door refuses on the kernel that the owner ran on", async () => {
     expect((await stateSeen({ kind: "refused" }, HERE)).state).toBe("gone");
-    expect((await stateSeen({ kind: "refused" }, { host: "container-b", bootId: FACTS.bootId })).state).toBe("gone");
+    expect((await stateSeen({ kind: "refused" }, { ...HERE, host: "container-b", namespace: "pid:[2]" })).state).toBe(
+      "gone",
+    );
     expect((await stateSeen({ kind: "refused" })).state).toBe("gone");
   });
 
   it("is unclear when the door refuses on another machine, or cannot be reached", async () => {
-    expect((await stateSeen({ kind: "refused" }, { host: "host-b", bootId: "boot-b" })).state).toBe("unclear");
+    expect((await stateSeen({ kind: "refused" }, { ...HERE, host: "host-b", bootId: "boot-b" })).state).toBe("unclear");
     expect(await stateSeen({ kind: "unreachable" }, HERE)).toEqual({ state: "unclear", owner: FACTS, counter: 1 });
   });
 
-  it("is gone without a knock when the owner's machine was booted since", async () => {
-    const reboot = { host: FACTS.host, bootId: "boot-b" };
-    expect((await stateSeen({ kind: "answered", text: "" }, reboot)).state).toBe("gone");
+  it("[reliability 1a] is alive when the door is answered, whatever boot its record tells of", async () => {
+    const clone = { ...WHOLE, bootId: "boot-b" };
+    expect(await stateSeen({ kind: "answered", text: "" }, clone, WHOLE)).toMatchObject({ state: "alive" });
+  });
+
+  it("[reliability 1a kin] is gone with its machine's last boot, and to be watched, when nobody answers", async () => {
+    const booted = { ...WHOLE, bootId: "boot-b" };
+    for (const kind of ["refused", "unreachable"] as const)
+      expect(await stateSeen({ kind }, booted, WHOLE)).toMatchObject({ state: "gone", hasBooted: true });
+  });
+
+  it("[reliability 1a kin] is unclear on a machine that shares no more than the host's name", async () => {
+    const namesake = { ...WHOLE, machineId: "machine-b", bootId: "boot-b" };
+    expect((await stateSeen({ kind: "refused" }, namesake, WHOLE)).state).toBe("unclear");
+    const nameless = { ...WHOLE, machineId: "", bootId: "boot-b" };
+    expect((await stateSeen({ kind: "refused" }, nameless, { ...WHOLE, machineId: "" })).state).toBe("unclear");
+  });
+
+  it("[reliability 1a kin] is unclear in a container whose image brings the machine's identity along", async () => {
+    const pod = { ...WHOLE, namespace: "pid:[4026532000]" };
+    expect((await stateSeen({ kind: "refused" }, { ...pod, bootId: "boot-b" }, pod)).state).toBe("unclear");
+  });
+
+  it("[reliability 1a kin] is unclear behind a door that refuses while its process runs here", async () => {
+    const alive = { ...WHOLE, hasEnded: async () => false };
+    expect((await stateSeen({ kind: "refused" }, alive, WHOLE)).state).toBe("unclear");
   });
 
   it("never leaves its end unclear, wherever it dies while it announces or withdraws", async () => {

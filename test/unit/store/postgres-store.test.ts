@@ -13,6 +13,9 @@ import { HandCache } from "../../support/hand-cache.js";
 import { PostgresServer, WITHOUT_POSTGRES } from "../../support/postgres-server.js";
 import { realClock, until } from "../../support/real-clock.js";
 import { createStoreParts } from "../../support/sql-places.js";
+import { observeOwner, requireOwnerGone } from "../../../src/recovery/liveness.js";
+import { FakeClock } from "../../support/fake-clock.js";
+import { placeOf } from "../../support/places.js";
 
 describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`, () => {
   let server: PostgresServer;
@@ -147,7 +150,7 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
     expect(hints).toBeLessThanOrEqual(at);
   });
 
-  it("knows an owner as alive while its connection is, as gone when it ended, and holds it again when it was cut", async () => {
+  it("knows an owner as alive while its connection is, as unclear when it ended, and holds it again when it was cut", async () => {
     const { wire, url } = await openWire();
     const { store, prefix } = open(url);
     const task = await create(store);
@@ -162,7 +165,81 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
       return seen?.state === "alive" && (seen.counter ?? 0) > 1;
     });
     wire.close();
-    await until("it is gone", async () => (await watching?.ownerState())?.state === "gone");
+    await until("it is unclear", async () => (await watching?.ownerState())?.state === "unclear");
+  });
+
+  it("[reliability 1b] calls an owner unclear whose connection was ended, and alive when its session is back", async () => {
+    const { store, prefix } = open();
+    const task = await create(store);
+    const handle = await task.announce(FACTS);
+    const watching = await open(server.url, prefix).store.task("task");
+    const held = "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND granted";
+    const { store: stopped } = open(server.url, prefix);
+    await (await stopped.task("task"))?.announce({ ...FACTS, epoch: 1 });
+    // A session that is not opened again, as that of a stopped process is not.
+    await stopped.close();
+    await until("its lock is free", async () => (await watching?.ownerState())?.state !== "alive");
+    expect(await watching?.ownerState()).toMatchObject({ state: "unclear", owner: { epoch: 1 } });
+    await handle.close();
+    const again = await task.announce({ ...FACTS, epoch: 2 });
+    expect(Number(server.query(held))).toBeGreaterThan(0);
+    await until("its session is back", async () => {
+      await again.beat();
+      return (await watching?.ownerState())?.state === "alive";
+    });
+    await again.close();
+    expect((await watching?.ownerState())?.state).not.toBe("alive");
+  });
+
+  it("[reliability 1b kin] calls an owner gone when its process has ended on this machine, whatever the lock says", async () => {
+    const { store, prefix } = open();
+    await create(store);
+    const { store: dead } = open(server.url, prefix);
+    await (await dead.task("task"))?.announce(FACTS);
+    await dead.close();
+    for (const [hasEnded, state] of [
+      [true, "gone"],
+      [false, "unclear"],
+    ] as const) {
+      const machine = { ...placeOf("boot-a"), hasEnded: async () => hasEnded };
+      const seen = await open(server.url, prefix, { machine }).store.task("task");
+      await until("its lock is free", async () => (await seen?.ownerState())?.state !== "alive");
+      expect(await seen?.ownerState()).toMatchObject({ state, owner: FACTS });
+    }
+  });
+
+  it("[reliability 1b kin] lets nobody have a task whose owner may only have lost its connection, and names the owner", async () => {
+    const { store, prefix } = open();
+    await create(store);
+    const { store: asleep } = open(server.url, prefix);
+    await (await asleep.task("task"))?.announce(FACTS);
+    await asleep.close();
+    const task = await open(server.url, prefix).store.task("task");
+    if (task === undefined) throw new Error("the task is not there");
+    await until("its lock is free", async () => (await task.ownerState()).state !== "alive");
+    await expect(requireOwnerGone({ task, clock: realClock, watchMs: 0, takeOver: false })).rejects.toMatchObject({
+      code: "OWNER_UNCLEAR",
+      message: expect.stringContaining("process 4711 on host-a") as string,
+    });
+    const taken = await requireOwnerGone({ task, clock: realClock, takeOver: true });
+    expect(taken).toMatchObject({ state: "unclear", owner: FACTS });
+  });
+
+  it("[reliability 1b kin] sees a counter that moves through another connection than the lock's", async () => {
+    const { store, prefix } = open();
+    await create(store);
+    const { store: cut } = open(server.url, prefix);
+    await (await cut.task("task"))?.announce(FACTS);
+    await cut.close();
+    const task = await open(server.url, prefix).store.task("task");
+    if (task === undefined) throw new Error("the task is not there");
+    await until("its lock is free", async () => (await task.ownerState()).state !== "alive");
+    const clock = new FakeClock();
+    const seen = observeOwner({ task, clock });
+    await until("it is watched", async () => clock.pendingCount > 0);
+    server.query(`UPDATE ${prefix}owners SET counter = counter + 1`);
+    await clock.advance(1_000);
+    expect(await seen).toMatchObject({ state: "alive", owner: FACTS });
   });
 
   it("goes on after the server was killed and started again, and no owner from before is called gone", async () => {
@@ -190,7 +267,7 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
     expect(Buffer.from(await task.read(segment.id)).toString()).toBe("h\nacknowledged\n");
     expect((await task.ownerState()).state).toBe("unclear");
     // Unless the machine it ran on says so.
-    const machine = { host: "host-a", bootId: "boot-a", hasEnded: async ({ pid }: OwnerFacts) => pid === FACTS.pid };
+    const machine = { ...placeOf("boot-a"), hasEnded: async ({ pid }: OwnerFacts) => pid === FACTS.pid };
     const { store: local } = open(own.url, prefix, { machine });
     expect(await (await local.task("task"))?.ownerState()).toMatchObject({ state: "gone", owner: FACTS });
     expect((await task.openSegment(epoch, Buffer.from("h2"))).id).toEqual({ epoch, index: 1 });

@@ -4,8 +4,9 @@ import type { StepOutcome } from "../../../../src/engine/ports.js";
 import { codeOf, codeOfAsync } from "../../../support/error-code.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, machine, model, parallel, undeclared, workflow } from "../../../support/workflow-builder.js";
+import { processOf } from "../../../support/places.js";
 
-const PROCESS = { pid: 7, startTicks: 1, bootId: "b" };
+const PROCESS = processOf(7, 1, "b");
 const one = (step = command("a")) => workflow(machine("main", [step]));
 const done = (
   output: StepOutcome extends infer T ? (T extends { output: infer V } ? V : never) : never,

@@ -10,6 +10,7 @@ import { drawWorkflow, performRandomly } from "../../../support/random-workflow.
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { checkState } from "../../../support/state-check.js";
 import type { HandAttempt } from "../../../support/hand-performer.js";
+import { processOf } from "../../../support/places.js";
 
 const OWNERS_MAX = 40;
 
@@ -33,7 +34,7 @@ interface World {
 async function act({ seed, ledger, order }: World, room: () => RunnerRoom, attempt: HandAttempt): Promise<StepOutcome> {
   const { step } = attempt.work;
   const outcome = performRandomly(seed)(step);
-  if (step.kind === "command") await attempt.sink.spawned({ pid: 1, startTicks: 1, bootId: "b" });
+  if (step.kind === "command") await attempt.sink.spawned(processOf(1, 1, "b"));
   if (step.effects === "external") ledger.add(`${step.id} after ${step.restarts}.${step.failures}`);
   await room().clock.sleep(1 + order.next(50));
   return outcome;

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { LeaveRequest } from "../../../../src/engine/runner/task-runner.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, machine, model, parallel, undeclared, wait, workflow } from "../../../support/workflow-builder.js";
+import { processOf } from "../../../support/places.js";
 
-const PROCESS = { pid: 7, startTicks: 1, bootId: "b" };
+const PROCESS = processOf(7, 1, "b");
 const CTRL_C: LeaveRequest = {
   end: "stopped",
   reason: "ended by SIGINT",

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, machine, undeclared, workflow } from "../../../support/workflow-builder.js";
+import { processOf } from "../../../support/places.js";
 
-const PROCESS = { pid: 7, startTicks: 1, bootId: "b" };
+const PROCESS = processOf(7, 1, "b");
 const probed = workflow(machine("main", [command("pay", { probe: ["ask"] })]));
 
 async function crashedAfterSpawn(definition = probed): Promise<RunnerRoom> {

@@ -7,6 +7,7 @@ import type { OnUnknown } from "../../../../src/definition/values.js";
 import type { HandAttempt } from "../../../support/hand-performer.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, machine, model, parallel, workflow } from "../../../support/workflow-builder.js";
+import { processOf } from "../../../support/places.js";
 
 const KILLS = ["before intent", "intent", "effect", "done"] as const;
 const POLICIES = ["ask", "rerun", "skip", "fail"] as const;
@@ -55,7 +56,7 @@ async function play({ kill, policy, probe }: Case): Promise<Seen & { readonly ke
   const perform = async (attempt: HandAttempt) => {
     if (attempt.name === "after") return { status: "completed", output: 1 } as const;
     if (isDying(attempt, "intent")) return new Promise<never>(() => undefined);
-    await attempt.sink.spawned({ pid: 1, startTicks: 1, bootId: "b" });
+    await attempt.sink.spawned(processOf(1, 1, "b"));
     ledger.push(attempt.work.step.idempotencyKey);
     if (isDying(attempt, "effect")) return new Promise<never>(() => undefined);
     return { status: "completed", output: { paid: true } } as const;
@@ -96,10 +97,10 @@ describe("on_unknown", () => {
     );
     const room = new RunnerRoom(flow, { settings });
     await room.start();
-    await room.performer.of("pay").sink.spawned({ pid: 1, startTicks: 1, bootId: "b" });
+    await room.performer.of("pay").sink.spawned(processOf(1, 1, "b"));
     const next = room.crash({
       perform: async ({ sink }) => {
-        await sink.spawned({ pid: 2, startTicks: 2, bootId: "b" });
+        await sink.spawned(processOf(2, 2, "b"));
         return { status: "completed", output: 1 };
       },
     });
@@ -153,7 +154,7 @@ describe("a run that is killed again and again", () => {
       "perform drop",
     ]);
     expect(killed.of("checkpoint_recorded")).toMatchObject([{ trigger: "before_risky_operation" }]);
-    await killed.performer.of("drop").sink.spawned({ pid: 1, startTicks: 1, bootId: "b" });
+    await killed.performer.of("drop").sink.spawned(processOf(1, 1, "b"));
     const again = killed.crash();
     await again.resume({ onUnknown: "rerun" });
     expect(again.of("checkpoint_recorded").map(({ trigger }) => trigger)).toEqual([
@@ -175,7 +176,7 @@ describe("--on-unknown of a resume", () => {
         attempt.name === "after" ? Promise.resolve({ status: "completed", output: 1 } as const) : undefined,
     });
     await next.resume(flags);
-    await next.performer.of("pay").sink.spawned({ pid: 1, startTicks: 1, bootId: "b" });
+    await next.performer.of("pay").sink.spawned(processOf(1, 1, "b"));
     const error = { code: "STEP_FAILED", message: "broke", retryable: false };
     next.performer.of("check").end({ status: "failed", error });
     await next.flush();
