@@ -7,6 +7,7 @@
  * B1: a failure of the world is a `SplashdownError`; a mistake of ours is `INTERNAL` with a stack.
  * B2: callers match on `code`, never on the class: an error may come back from a journal or from another process.
  */
+import { constants } from "node:os";
 import { inspect } from "node:util";
 import type { JsonObject, JsonValue } from "./json.js";
 import { ERROR_TABLE, type ErrorCode } from "./error-table.js";
@@ -16,6 +17,23 @@ export interface ErrorOptionsWithDetails {
   details?: JsonObject;
   cause?: unknown;
 }
+
+/** How Node calls an error that it has no name for; its number follows. */
+const UNNAMED = "Unknown system error ";
+/** By number. Those that Node's own table lacks are Linux's. Source: asm-generic/errno.h. */
+const ERRNO_NAMES: ReadonlyMap<number, string> = new Map([
+  ...(process.platform === "linux"
+    ? ([
+        [112, "EHOSTDOWN"],
+        [117, "EUCLEAN"],
+        [121, "EREMOTEIO"],
+        [123, "ENOMEDIUM"],
+        [124, "EMEDIUMTYPE"],
+        [126, "ENOKEY"],
+      ] as const)
+    : []),
+  ...Object.entries(constants.errno).map(([name, number]) => [number, name] as const),
+]);
 
 /** A failure of the world with a stable code. */
 export class SplashdownError extends Error {
@@ -69,10 +87,19 @@ export function isErrorCode(error: unknown, ...codes: ErrorCode[]): boolean {
   return code !== undefined && codes.includes(code);
 }
 
-/** The errno name (`ENOENT`, …) of a thrown value of the platform, if it has one. */
+/**
+ * The errno name (`ENOENT`, …) of a thrown value of the platform, if it has one.
+ *
+ * Node has no name for some numbers (a disk quota, a stale NFS handle): it says `UNKNOWN` or `Unknown system error -122`
+ * then. Those are named by their number; a number nobody knows is `ERRNO` and the number.
+ */
 export function errnoOf(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
+  const { code } = error;
+  if (typeof code !== "string") return undefined;
+  if (code !== "UNKNOWN" && !code.startsWith(UNNAMED)) return code;
+  const number = "errno" in error && typeof error.errno === "number" ? error.errno : Number(code.slice(UNNAMED.length));
+  return Number.isInteger(number) && number < 0 ? (ERRNO_NAMES.get(-number) ?? `ERRNO${-number}`) : code;
 }
 
 /** The text of any thrown value, also of what is no Error; of an error that only gathers others, as where a host has several addresses, theirs. */

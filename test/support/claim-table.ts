@@ -72,7 +72,7 @@ export const CLAIM_TABLE: readonly ClaimRow[] = [
       ...at("unit/store/store-crash.test.ts", "answers every injected fault with a coded error"),
     ],
   },
-  { claim: "EDQUOT", tests: at("unit/store/store-edges.test.ts", "gives each errno its code") },
+  { claim: "EDQUOT", tests: at("unit/store/store-edges.test.ts", "[reliability 4] gives each errno its code") },
   { claim: "EINTR", tests: at("unit/store/patient-file-system.test.ts", "opens again after %s") },
   {
     claim: "short writes",

@@ -6,6 +6,8 @@
  * between the two the changes that no `syncFolder` has covered; a rename is one change of two entries.
  * Everything is synchronous and deterministic, and a copy shares all bytes: images are cheap.
  */
+import { platformErrorFields } from "./platform-error.js";
+
 export interface Extent {
   readonly bytes: Uint8Array;
   readonly state: "synced" | "pending" | "lost";
@@ -75,13 +77,16 @@ export interface DiskSettings {
 
 const DEFAULT_SETTINGS: DiskSettings = { uid: 1000, capacityBytes: Infinity, hasLinks: true };
 
-/** An error as the platform gives it: the errno name in `code`. */
+/** An error as the platform gives it: the errno name in `code`, where Node has one. */
 export class DiskError extends Error {
   readonly code: string;
+  readonly errno: number;
 
-  constructor(code: string, path: string) {
+  constructor(name: string, path: string) {
+    const { code, errno } = platformErrorFields(name);
     super(`${code}: ${path}`);
     this.code = code;
+    this.errno = errno;
   }
 }
 

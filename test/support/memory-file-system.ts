@@ -6,6 +6,7 @@
  */
 import { dirname, resolve } from "node:path";
 import type { FileHandle, FileStat, FileSystem, OpenIntent } from "../../src/base/file-system.js";
+import { createPlatformError } from "./platform-error.js";
 
 interface Node {
   kind: FileStat["kind"];
@@ -23,7 +24,7 @@ export interface Volume {
 const DISK: Volume = { type: 0xef53, volatile: false, network: false };
 
 function failure(code: string, path: string): Error {
-  return Object.assign(new Error(`${code}: ${path}`), { code });
+  return createPlatformError(code, path);
 }
 
 export class MemoryFileSystem implements FileSystem {

@@ -64,3 +64,21 @@ describe("a system call that fails", () => {
     },
   );
 });
+
+describe("a disk quota, as the kernel says it and Node has no name for", () => {
+  it("[reliability 4 kin] ends the run as a full disk does, and the work goes on when there is room", async (context) => {
+    requireStrace(context);
+    const place = openPlace();
+    place.write("workflow.json", JSON.stringify(WORKFLOW));
+    const inject = "inject=fdatasync:error=EDQUOT:when=3+";
+    const traced = ["-f", "-qq", "-o", "trace", "-e", "trace=fdatasync", "-e", inject, process.execPath, PROGRAM];
+    const run = ["run", "workflow.json", "--task", "t", "--json"];
+    const full = await place.run([...traced, ...run], { program: "strace" });
+    expect([full.code, `${full.stdout}${full.stderr}`]).toEqual([4, expect.stringContaining("STORE_FULL")]);
+    const still = await place.run([...traced, "resume", "t", "--take-over", "--json"], { program: "strace" });
+    expect(`${still.stdout}${still.stderr}`).not.toContain("INTERNAL");
+    const again = await place.run(["resume", "t", "--take-over", "--json"]);
+    expect(again.json<RunView>()).toMatchObject({ status: "done", output: { last: "c" } });
+    expect([...new Set(place.ledger())]).toEqual(STEPS);
+  });
+});

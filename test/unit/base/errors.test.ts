@@ -10,6 +10,7 @@ import {
   unreachable,
 } from "../../../src/base/errors.js";
 import { codeOf } from "../../support/error-code.js";
+import { createPlatformError } from "../../support/platform-error.js";
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 
@@ -111,6 +112,20 @@ describe("SplashdownError", () => {
     [undefined],
   ])("B2: gives no code for %j", (value) => {
     expect(errorCodeOf(value)).toBeUndefined();
+  });
+
+  it("[reliability 4 kin] names by number what Node has no name for, as a call that waits and one that does not say it", () => {
+    const names = ["EDQUOT", "ESTALE", "EUCLEAN", "ENOLCK", "EBADMSG"];
+    for (const sync of [false, true])
+      expect(names.map((name) => errnoOf(createPlatformError(name, "/p", sync)))).toEqual(names);
+    const named = ["ENOSPC", "EIO", "EACCES"];
+    expect(named.map((name) => errnoOf(createPlatformError(name)))).toEqual(named);
+  });
+
+  it("[reliability 4 kin] calls a number that nobody knows by the number, and a missing one by what stands there", () => {
+    expect(errnoOf({ code: "Unknown system error -4711", errno: -4711 })).toBe("ERRNO4711");
+    expect(errnoOf({ code: "Unknown system error -122" })).toBe(errnoOf(createPlatformError("EDQUOT")));
+    expect(errnoOf({ code: "UNKNOWN" })).toBe("UNKNOWN");
   });
 
   it("tells the errno of the platform and the text of anything", () => {

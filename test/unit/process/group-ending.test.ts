@@ -4,6 +4,7 @@ import type { ProcessEntry, ProcessTable } from "../../../src/process/process-ta
 import { SplashdownError } from "../../../src/base/errors.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { placeOf, processOf } from "../../support/places.js";
+import { createPlatformError } from "../../support/platform-error.js";
 
 const LEADER: ProcessEntry = {
   pid: 4242,
@@ -31,7 +32,7 @@ function openSystem(kill: (signal: string | number) => void, read: () => Process
   return { clock, sent, ending: { clock, table } };
 }
 
-const failWith = (code: string) => Object.assign(new Error(code), { code });
+const failWith = (code: string) => createPlatformError(code);
 
 describe("endGroup", () => {
   it("P3: sends TERM, then KILL when the grace time is over, and repeats it until the group is empty", async () => {

@@ -24,8 +24,9 @@ import { FakeClock } from "../../support/fake-clock.js";
 import { ModelFileSystem } from "../../support/model-file-system.js";
 import { createStoreParts } from "../../support/sql-places.js";
 import { createModelStore, DEAD_OWNERS, withFolder } from "../../support/store-places.js";
+import { createPlatformError } from "../../support/platform-error.js";
 
-const failing = (errno: string) => () => Promise.reject(Object.assign(new Error(errno), { code: errno }));
+const failing = (errno: string) => () => Promise.reject(createPlatformError(errno));
 const bytes = Uint8Array.from([7]);
 
 /** A store over a disk that behaves as told from now on, with a task and an object in it. */

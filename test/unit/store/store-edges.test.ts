@@ -96,14 +96,16 @@ describe("limits of the store", () => {
 });
 
 describe("computeStoreError", () => {
-  it("gives each errno its code and leaves our own mistakes alone", () => {
+  it("[reliability 4] gives each errno its code, also where Node has no name for it, and leaves our own mistakes alone", () => {
     const act = { action: "writing", path: "/p" };
     const codeOf = (errno: string) => (computeStoreError(new DiskError(errno, "/p"), act) as { code: string }).code;
-    expect(["EDQUOT", "EPERM", "ENFILE", "ELOOP", "EIO", "ESTALE"].map(codeOf)).toEqual([
+    expect(["EDQUOT", "EPERM", "ENFILE", "ELOOP", "EIO", "ESTALE", "EUCLEAN", "ENOLCK"].map(codeOf)).toEqual([
       "STORE_FULL",
       "STORE_UNWRITABLE",
       "STORE_BUSY",
       "STORE_UNSAFE",
+      "STORE_FAILED",
+      "STORE_FAILED",
       "STORE_FAILED",
       "STORE_FAILED",
     ]);
