@@ -63,18 +63,19 @@ interface Details {
 }
 
 async function readDetails(services: Services, entry: ScannedTask): Promise<Details> {
-  // One that the scan could not even open is not opened again.
-  const task = entry.problem?.code === "STORE_UNSAFE" ? undefined : await services.store.task(entry.name);
-  if (task === undefined) return { size: 0 };
-  const size = await measureTask(task);
+  let size = 0;
+  let task: TaskStore | undefined;
   try {
+    task = await services.store.task(entry.name);
+    if (task === undefined) return { size };
+    size = await measureTask(task);
     if (entry.taskId === undefined) return { size };
     return { size, ...(await readHistoryDetails(services, task)) };
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
     return { size, problem: error };
   } finally {
-    await task.close();
+    await task?.close();
   }
 }
 

@@ -30,7 +30,10 @@ export interface Store {
   readonly manifest: StoreManifest;
   /** A text that opens this store again, as in settings: `file:outputs`, `memory:`. */
   readonly address: string;
-  /** Names of all tasks, sorted. Folders that are no tasks are left out, and what is in the trash. */
+  /**
+   * Names of all tasks, sorted. Folders that are no tasks are left out, and what is in the trash; a place of which that
+   * cannot be told is in it, and `task` says why.
+   */
   tasks(): Promise<string[]>;
   /** A handle on one task; creates nothing. `undefined` when there is no such task. */
   task(name: string): Promise<TaskStore | undefined>;

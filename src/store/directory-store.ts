@@ -7,7 +7,7 @@
  * The root is the user's own choice: it may be a link and have any mode. Everything below it is ours and is checked.
  */
 import { join } from "node:path";
-import { SplashdownError } from "../base/errors.js";
+import { errnoOf, SplashdownError } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import { LIMITS } from "../base/limits.js";
 import type { CreateOptions, Store, StoreManifest, TaskStore, TrashedTask } from "./contract.js";
@@ -67,8 +67,7 @@ export class DirectoryStore implements Store {
       const names: string[] = [];
       for (const name of await this.#readRoot()) {
         if (!isTaskName(name)) continue;
-        const { task, checkpoints, journal } = computeTaskFolders(this.#root, name);
-        if (await this.#areFolders(task, checkpoints, journal)) names.push(name);
+        if (await this.#mayBeTask(name)) names.push(name);
       }
       return names.sort();
     });
@@ -223,9 +222,16 @@ export class DirectoryStore implements Store {
     await this.#folders.requireFolder(paths.journal);
   }
 
-  async #areFolders(...paths: string[]): Promise<boolean> {
-    for (const path of paths) if (!(await this.#folders.isFolder(path))) return false;
-    return true;
+  /** What cannot be looked into is listed, so that it is reported by its name and hides no other (R12). */
+  async #mayBeTask(name: string): Promise<boolean> {
+    const { task, checkpoints, journal } = computeTaskFolders(this.#root, name);
+    try {
+      for (const path of [task, checkpoints, journal]) if (!(await this.#folders.isFolder(path))) return false;
+      return true;
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return true;
+    }
   }
 
   async #readRoot(): Promise<string[]> {

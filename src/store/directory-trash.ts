@@ -3,6 +3,7 @@
  * went there. One change of name takes it there and one brings it back; meanwhile it is no task, and its name is taken.
  */
 import { join } from "node:path";
+import { errnoOf } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { TrashedTask } from "./contract.js";
 import { computeTaskFolders } from "./directory-task.js";
@@ -35,13 +36,17 @@ export class DirectoryTrash {
     this.#parts = parts;
   }
 
-  /** Of the names of a root. */
+  /** Of the names of a root. What cannot be looked into is listed among the tasks, and not here. */
   async list(names: readonly string[]): Promise<TrashedTask[]> {
     const found: TrashedTask[] = [];
     for (const name of names.filter(isTaskName)) {
-      const trashed = await this.find(name);
-      if (trashed === undefined) continue;
-      found.push({ name, trashedAtMs: trashed.atMs, sizeBytes: await this.#measure(trashed.path) });
+      try {
+        const trashed = await this.find(name);
+        if (trashed === undefined) continue;
+        found.push({ name, trashedAtMs: trashed.atMs, sizeBytes: await this.#measure(trashed.path) });
+      } catch (error) {
+        if (errnoOf(error) === undefined) throw error;
+      }
     }
     return found.sort((first, second) => (first.name < second.name ? -1 : 1));
   }

@@ -12,6 +12,7 @@ import { readTrail, verifyTrail, type FoundAuditFile, type TrailVerdict } from "
 import type { CheckView } from "../verb-views.js";
 import type { AuditEntryView, AuditShowView, AuditVerifyView } from "../faces/face-views.js";
 import { findTask } from "../finding.js";
+import { whileOpen } from "../reading.js";
 import { readTaskId } from "../keys/key-access.js";
 import type { Services } from "../services.js";
 
@@ -19,7 +20,8 @@ import type { Services } from "../services.js";
 export async function showAudit(services: Services, reference: string | undefined): Promise<AuditShowView> {
   const entries: AuditEntryView[] = [];
   const problems: string[] = [];
-  await forEachTask(services, reference, async (task) => {
+  const onTrouble = (name: string, { message }: SplashdownError) => void problems.push(`${name}: ${message}`);
+  const act = async (task: TaskStore) => {
     const vault = await openQuietly(services, task);
     const trail = await readTrail(task);
     for (const file of trail.files.filter(trail.counts)) {
@@ -31,7 +33,8 @@ export async function showAudit(services: Services, reference: string | undefine
       }
     }
     entries.push(...(await readBacklog(services, task)));
-  });
+  };
+  await forEachTask(services, reference, { act, onTrouble });
   entries.sort((left, right) => (left.at === right.at ? left.n - right.n : left.at < right.at ? -1 : 1));
   return { entries, problems };
 }
@@ -75,15 +78,21 @@ export async function verifyAudit(services: Services, reference: string | undefi
   const checks: CheckView[] = [];
   let files = 0;
   let entries = 0;
-  await forEachTask(services, reference, async (task) => {
+  let isTampered = false;
+  const act = async (task: TaskStore) => {
     const vault = await openQuietly(services, task);
     const found = await verifyTrail(services, await readTrail(task), vault);
     files += found.files;
     entries += found.entries;
+    isTampered ||= found.faults.length > 0;
     checks.push(...describeTrail(task, vault, found));
-  });
+  };
+  const onTrouble = (name: string, { message, hint }: SplashdownError) =>
+    void checks.push({ name, ok: false, text: `cannot be read: ${message}`, hint });
+  await forEachTask(services, reference, { act, onTrouble });
   const intact = checks.every(({ ok }) => ok);
-  return { intact, exit_status: intact ? EXIT_STATUS.done : EXIT_STATUS.tampered, files, entries, checks };
+  const failed = isTampered ? EXIT_STATUS.tampered : EXIT_STATUS.failed;
+  return { intact, exit_status: intact ? EXIT_STATUS.done : failed, files, entries, checks };
 }
 
 function describeTrail(task: TaskStore, vault: TaskVault | undefined, trail: TrailVerdict): CheckView[] {
@@ -108,17 +117,22 @@ async function openQuietly(services: Services, task: TaskStore): Promise<TaskVau
   }
 }
 
-async function forEachTask(
-  services: Services,
-  reference: string | undefined,
-  act: (task: TaskStore) => Promise<void>,
-): Promise<void> {
-  const named = reference === undefined ? undefined : await findTask(services, reference, "read");
-  const names = named === undefined ? await services.store.tasks() : [named.name];
-  for (const name of names) {
-    const task = named ?? (await services.store.task(name));
+interface EachTask {
+  readonly act: (task: TaskStore) => Promise<void>;
+  /** Told of a task that cannot be read where all are looked at: it stops no other (R12). */
+  readonly onTrouble: (name: string, error: SplashdownError) => void;
+}
+
+async function forEachTask(services: Services, reference: string | undefined, each: EachTask): Promise<void> {
+  if (reference !== undefined) return whileOpen(await findTask(services, reference, "read"), each.act);
+  for (const name of await services.store.tasks()) {
+    let task: TaskStore | undefined;
     try {
-      if (task !== undefined) await act(task);
+      task = await services.store.task(name);
+      if (task !== undefined) await each.act(task);
+    } catch (error) {
+      if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
+      each.onTrouble(name, error);
     } finally {
       await task?.close();
     }

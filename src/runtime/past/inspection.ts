@@ -152,7 +152,10 @@ async function locateFile(services: Services, file: string, within: string | und
   }
   const names = within === undefined ? await services.store.tasks() : [await findName(services, within)];
   for (const name of names) {
-    const task = await services.store.task(name);
+    const task = await services.store.task(name).catch((error: unknown) => {
+      services.log.warn(`task ${name} was passed over: ${messageOf(error)}`);
+      return undefined;
+    });
     const bytes = await task?.get(basename(file)).catch(() => undefined);
     if (bytes !== undefined)
       return {

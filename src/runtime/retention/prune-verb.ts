@@ -79,9 +79,7 @@ class PruneRun {
     const standings = await this.#readStandings();
     const trash = await this.#services.store.trash();
     const whole = new WholeTasks(standings, trash, this.#nowMs);
-    const views = await mapInWindow(standings, TASKS_AT_ONCE, (standing) =>
-      this.#onTask(standing.name, (task) => this.#planTask(task, { standing, whole })),
-    );
+    const views = await mapInWindow(standings, TASKS_AT_ONCE, (standing) => this.#planOne({ standing, whole }));
     if (this.#options.task === undefined) views.push(...trash.map((each) => this.#planTrashed(each, whole)));
     return views;
   }
@@ -93,31 +91,36 @@ class PruneRun {
     return { task: trashed.name, status: TRASHED, action, why, size, freed: goes ? size : 0, files: [] };
   }
 
-  async #planTask(task: TaskStore, place: PlanPlace): Promise<PrunedTaskView> {
+  async #planOne(place: PlanPlace): Promise<PrunedTaskView> {
     const { name, status } = place.standing;
-    const size = await measureTask(task);
-    const nothing = { task: name, status, action: "keep" as const, size, freed: 0, files: [] };
+    const nothing = { task: name, status, action: "keep" as const, size: 0, freed: 0, files: [] };
     try {
-      const { folded, ...opened } = await readState(this.#services, task);
-      if (folded.state.task === undefined) return { ...nothing, why: "nothing was recorded in it" };
-      const settings = this.#settingsOf(folded.state);
-      this.#planned.set(name, settings);
-      const judged = this.#judgeWhole(place, settings);
-      if (judged.goes) return { ...nothing, ...describeRemoval(settings, judged.why, size) };
-      const isNamed = this.#options.task !== undefined;
-      if (!isNamed && status === "running") return { ...nothing, why: "its owner lives, and removes by itself" };
-      if (!isNamed && settings.checkpoint_config.keep_successful && place.whole.isLastDone(name))
-        return { ...nothing, why: `the last done task of ${place.standing.workflow} (keep_successful)` };
-      const previousEpoch = folded.history.claimedEpoch;
-      const request = this.#requestOf(
-        { opened, state: folded.state, history: folded.history, previousEpoch },
-        settings,
-      );
-      return { ...nothing, ...describe(await planPruning(request), judged.why) };
+      return await this.#onTask(name, async (task) => {
+        nothing.size = await measureTask(task);
+        return this.#planTask(task, place, nothing);
+      });
     } catch (error) {
       if (this.#options.task !== undefined || !(error instanceof SplashdownError)) throw error;
       return { ...nothing, why: `it cannot be read: ${error.message}` };
     }
+  }
+
+  async #planTask(task: TaskStore, place: PlanPlace, nothing: Kept): Promise<PrunedTaskView> {
+    const { name, status } = place.standing;
+    const { size } = nothing;
+    const { folded, ...opened } = await readState(this.#services, task);
+    if (folded.state.task === undefined) return { ...nothing, why: "nothing was recorded in it" };
+    const settings = this.#settingsOf(folded.state);
+    this.#planned.set(name, settings);
+    const judged = this.#judgeWhole(place, settings);
+    if (judged.goes) return { ...nothing, ...describeRemoval(settings, judged.why, size) };
+    const isNamed = this.#options.task !== undefined;
+    if (!isNamed && status === "running") return { ...nothing, why: "its owner lives, and removes by itself" };
+    if (!isNamed && settings.checkpoint_config.keep_successful && place.whole.isLastDone(name))
+      return { ...nothing, why: `the last done task of ${place.standing.workflow} (keep_successful)` };
+    const previousEpoch = folded.history.claimedEpoch;
+    const request = this.#requestOf({ opened, state: folded.state, history: folded.history, previousEpoch }, settings);
+    return { ...nothing, ...describe(await planPruning(request), judged.why) };
   }
 
   #requestOf(place: Omit<PlanRequest, "rules" | "shortensHistory">, settings: EffectiveSettings): PlanRequest {
@@ -208,23 +211,22 @@ class PruneRun {
     const named = reference === undefined ? undefined : await findTask(this.#services, reference, "act");
     const names = named === undefined ? await store.tasks() : [named.name];
     await named?.close();
-    return mapInWindow(names, TASKS_AT_ONCE, (name) => this.#onTask(name, (task) => this.#readStanding(task)));
+    return mapInWindow(names, TASKS_AT_ONCE, (name) => this.#readStandingOf(name));
+  }
+
+  async #readStandingOf(name: string): Promise<Standing> {
+    try {
+      return await this.#onTask(name, (task) => this.#readStanding(task));
+    } catch (error) {
+      if (!(error instanceof SplashdownError)) throw error;
+      return { name, workflow: "", status: "unreadable", lastAtMs: 0 };
+    }
   }
 
   async #readStanding(task: TaskStore): Promise<Standing> {
-    try {
-      const { folded } = await readState(this.#services, task);
-      const status = deriveStatus(folded.state, (await task.ownerState()).state);
-      return {
-        name: task.name,
-        workflow: folded.state.task?.definition.name ?? "",
-        status,
-        lastAtMs: folded.state.atMs,
-      };
-    } catch (error) {
-      if (!(error instanceof SplashdownError)) throw error;
-      return { name: task.name, workflow: "", status: "unreadable", lastAtMs: 0 };
-    }
+    const { folded } = await readState(this.#services, task);
+    const status = deriveStatus(folded.state, (await task.ownerState()).state);
+    return { name: task.name, workflow: folded.state.task?.definition.name ?? "", status, lastAtMs: folded.state.atMs };
   }
 
   async #onTask<T>(name: string, act: (task: TaskStore) => Promise<T>): Promise<T> {
@@ -234,6 +236,8 @@ class PruneRun {
     return whileOpen(task, act);
   }
 }
+
+type Kept = Omit<PrunedTaskView, "why">;
 
 interface PlanPlace {
   readonly standing: Standing;

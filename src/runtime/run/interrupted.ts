@@ -53,12 +53,22 @@ export async function isToTakeUp(opened: OpenedTask, state: TaskState, nowMs: nu
   return (await listUnanswered(opened, open)).length < open.length;
 }
 
+/** A task beside others: what stands against its folder must not stop them (R12). */
+async function openOther({ store }: Services, name: string): Promise<TaskStore | "unreadable" | undefined> {
+  try {
+    return await store.task(name);
+  } catch (error) {
+    if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
+    return "unreadable";
+  }
+}
+
 /** Names of the waiting tasks that may go on. A task that cannot be read is none. */
 export async function findAnswered(services: Services, scanned: readonly ScannedTask[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const { name, status } of scanned) {
-    const task = status === "waiting" ? await services.store.task(name) : undefined;
-    if (task === undefined) continue;
+    const task = status === "waiting" ? await openOther(services, name) : undefined;
+    if (task === undefined || task === "unreadable") continue;
     try {
       const { folded, ...opened } = await readState(services, task);
       if (await isToTakeUp(opened, folded.state, services.clock.nowMs())) found.add(name);
@@ -94,7 +104,11 @@ export async function findInterrupted(services: Services, wanted: Wanted): Promi
   const withinMs = parseDurationMs(wanted.settings.recovery_config.take_up_within) ?? TAKE_UP_WITHIN_MS;
   for (const entry of await scanTasks({ store, openVault: (task) => keys.open(task) })) {
     if (!mayBeInterrupted(entry, clock.nowMs() - withinMs)) continue;
-    const task = await store.task(entry.name);
+    const task = await openOther(services, entry.name);
+    if (task === "unreadable") {
+      services.log.warn(`task ${entry.name} cannot be read and is passed over: ${entry.problem?.message ?? ""}`);
+      continue;
+    }
     if (task === undefined) continue;
     const candidate = await judge(services, { entry, task, wanted });
     if (candidate === undefined) await task.close();
@@ -131,7 +145,7 @@ async function judge(services: Services, { entry, task, wanted }: Judged): Promi
 
 /** Stops the run where the task that cannot be read may be the one to go on with. */
 async function requireNotWanted(services: Services, { task, wanted }: Judged, error: SplashdownError): Promise<void> {
-  if (!(await looksOpen(task))) return;
+  if ((await wasUnderWay(task)) === false) return;
   const isWanted = await isStartOf(services, task, wanted);
   if (isWanted === false) return;
   if (isWanted === undefined && !isKeyProblem(error.code)) {
@@ -161,16 +175,28 @@ async function isStartOf(services: Services, task: TaskStore, wanted: Wanted): P
   }
 }
 
-/** What is wrong with a task that was under way, so that nobody can take it up. */
+/** Whether a task that cannot be read was under way; `undefined` where not even that can be told. */
+async function wasUnderWay(task: TaskStore): Promise<boolean | undefined> {
+  try {
+    return await looksOpen(task);
+  } catch (error) {
+    if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
+    return undefined;
+  }
+}
+
+/** What is wrong with a task that was under way, or may have been, so that nobody can take it up. */
 export async function findBlocking(
   services: Services,
   entry: ScannedTask,
 ): Promise<NonNullable<ScannedTask["problem"]> | undefined> {
   if (entry.problem === undefined) return undefined;
-  const task = await services.store.task(entry.name);
+  const task = await openOther(services, entry.name);
+  if (task === undefined) return undefined;
+  if (task === "unreadable") return entry.problem;
   try {
-    return task !== undefined && (await looksOpen(task)) ? entry.problem : undefined;
+    return (await wasUnderWay(task)) === false ? undefined : entry.problem;
   } finally {
-    await task?.close();
+    await task.close();
   }
 }
