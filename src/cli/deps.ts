@@ -31,6 +31,8 @@ export interface CliDeps {
   readonly open: (options: OpenOptions) => Promise<Splashdown>;
   /** Fires on the first SIGINT, SIGTERM or SIGHUP; its reason says which. */
   readonly signal: AbortSignal;
+  /** How long this process has run, in milliseconds. */
+  readonly uptimeMs?: () => number;
   /** Sets the status the process ends with. */
   readonly exit: (status: number) => void;
 }

@@ -33,6 +33,7 @@ async function main(args: readonly string[]): Promise<number> {
       const { openSplashdown } = await import("../runtime/open.js");
       return openSplashdown(options);
     },
+    uptimeMs: () => process.uptime() * 1000,
     exit: (chosen) => {
       status = chosen;
     },

@@ -1,4 +1,4 @@
-/** `splashdown run`: starts a task, or takes up the crashed one of the same definition and inputs. */
+/** `splashdown run`: starts a task, or goes on with the unfinished one of the same definition and inputs. */
 import { Option, type Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { OnUnknown } from "../runtime/contract.js";
@@ -67,7 +67,9 @@ interface RunFlags {
 export function registerRun(program: Command, deps: CliDeps): void {
   program
     .command("run")
-    .description("run a workflow file or a goal; a crashed task of the same file and inputs goes on by itself")
+    .description(
+      "run a workflow file or a goal; an unfinished task of the same file and inputs goes on, or tells what it waits for",
+    )
     .argument("[file]", "workflow: YAML, JSON, or a module that exports defineWorkflow(…)")
     .option(
       "--goal <text>",
@@ -92,7 +94,7 @@ export function registerRun(program: Command, deps: CliDeps): void {
     .option("--input <name=value>", "an input of the workflow (repeatable)", collectPairs)
     .option("--inputs <file>", "inputs as a JSON or YAML file; - reads them from stdin")
     .option("--break-at <step>", "stop before this step, by path or name, with a checkpoint (repeatable)", collectTexts)
-    .option("--new", "start afresh even if a crashed task of the same inputs could go on")
+    .option("--new", "start another task even where an unfinished one of the same file and inputs stands")
     .option("--wait", "sleep through long waits too; without it those over a minute end with status 75")
     .option("--no-wait", "end with status 75 at every wait until a time")
     .option("--dry-run", "check the file, inputs and settings, print the plan, and make nothing")
@@ -143,6 +145,7 @@ async function runRun(
           inputTexts: flags.input,
           task: flags.task,
           fresh: flags.new,
+          askedMsAgo: deps.uptimeMs?.(),
           breakAt: flags.breakAt,
           wait: flags.wait,
           provider: flags.provider,

@@ -12,7 +12,10 @@ export interface RunOptions {
   readonly inputs?: JsonObject;
   /** Command-line text, typed by the declared inputs. */
   readonly inputTexts?: Readonly<Record<string, string>>;
+  /** Begin another task even where an unfinished one of the same workflow and inputs stands. */
   readonly fresh?: boolean;
+  /** How long ago a person asked for it, in milliseconds: one of the same that was begun since then is this one. */
+  readonly askedMsAgo?: number;
   /** Stop before these steps, by path or name: a checkpoint is taken and the task is paused. */
   readonly breakAt?: readonly string[];
   /** How long a wait is slept through: true, all of it; false, none; else a minute. Longer ones end with status 75. */

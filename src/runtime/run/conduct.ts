@@ -44,6 +44,9 @@ export interface ConductOptions {
   readonly breakAt?: readonly string[] | undefined;
   /** Flag `--on-unknown`. */
   readonly onUnknown?: OnUnknown;
+  /** Called once the start of a new task is durable. */
+  readonly onBegun?: () => void;
+  readonly notices?: readonly string[];
 }
 
 export interface NewTask extends ConductOptions {
@@ -68,7 +71,7 @@ export async function conductNew(services: Services, options: NewTask): Promise<
     const begun = { epoch, prev: undefined, base: undefined, journalBytes: 0, state };
     await runWith(services, options, { opened, ...begun, input: await startInput(services, opened, options) });
   });
-  return viewRun(services, { opened, state, how: "started" });
+  return viewRun(services, { opened, state, how: "started", notices: options.notices ?? [] });
 }
 
 /** Of several processes that find nothing recorded in a place one claims it. Shape and errors: as `awaitClaimant`. */
@@ -130,7 +133,6 @@ export interface GoOn extends ConductOptions {
   readonly acceptedDefinition: boolean;
   /** For a task whose first process died before anything was recorded: it is started with these. */
   readonly inputs?: JsonObject;
-  readonly notices?: readonly string[];
   /** Go back first. */
   readonly goBack?: GoBack;
   /** The task as it was read to decide on this; its state is used up by going on. */
@@ -178,10 +180,10 @@ interface Beginning extends Pick<
 }
 
 async function runWith(services: Services, options: ConductOptions, beginning: Beginning): Promise<void> {
-  const { workflow, settings, unknown, presets, wait, signal } = options;
+  const { workflow, settings, unknown, presets, wait, signal, onBegun } = options;
   const { opened, input, ...standing } = beginning;
   const { task, vault } = opened;
-  const said = { workflow, settings, unknown, presets, wait, signal, isBreakpoint: breakpointsOf(options) };
+  const said = { workflow, settings, unknown, presets, wait, signal, onBegun, isBreakpoint: breakpointsOf(options) };
   const templates = await services.templates();
   await runSession({ services, task, vault, templates, ...standing, ...said }, input);
 }

@@ -1,5 +1,5 @@
 /**
- * Finds the interrupted tasks that a `run` would go on with, and those it cannot judge.
+ * Finds the unfinished tasks that stand beside a `run` of the same definition and inputs, and those it cannot judge.
  *
  * A task that cannot be read is not passed over in silence where its work may be this very run's: with its key missing
  * nobody can tell, and with its start readable it can be told. What is damaged and of another workflow stops no run.
@@ -35,7 +35,7 @@ export interface Candidate extends OpenedTask {
   readonly state: TaskState;
 }
 
-/** Crashed, ended by a signal, or paused until a time that has come: what `run` goes on with by itself. */
+/** Crashed, ended by a signal, or paused until a time that has come: what goes on by itself. */
 export function isInterrupted(state: TaskState, nowMs: number): boolean {
   const { task } = state;
   if (task === undefined || task.status === "running") return true;
@@ -93,35 +93,104 @@ export function describeDifference(
   return canonicalJson(started.inputs) === canonicalJson(inputs) ? undefined : "other inputs";
 }
 
+/** What stands beside a run that would begin a task. */
+export interface Beside {
+  /** Unfinished, and to be seen to before another is begun; the caller closes them. */
+  readonly unfinished: readonly Candidate[];
+  /** Unfinished, and left for longer than `take_up_within`, newest first. */
+  readonly passedOver: readonly PassedOver[];
+}
+
+export interface PassedOver {
+  readonly name: string;
+  readonly status: string;
+  readonly lastAtMs: number;
+}
+
+/** More of those that are passed over are not read. */
+const PASSED_OVER_MAX = 20;
+
 /**
- * Interrupted tasks of this definition and these inputs, active lately; the caller closes them.
+ * Tasks of this definition and these inputs that have not ended, and those that have ended but were begun since `calledAtMs`.
  *
- * Errors: KEY_* when one that was under way cannot be read without its key; what is wrong with one that is wanted.
+ * Whoever waits for a person, a time or its own end stands however long it has waited. Errors: KEY_* when one that was
+ * under way cannot be read without its key; what is wrong with one that is wanted.
  */
-export async function findInterrupted(services: Services, wanted: Wanted): Promise<Candidate[]> {
+export async function findBeside(services: Services, wanted: Wanted, calledAtMs: number): Promise<Beside> {
   const { store, keys, clock } = services;
-  const found: Candidate[] = [];
+  const unfinished: Candidate[] = [];
+  const old: ScannedTask[] = [];
   const withinMs = parseDurationMs(wanted.settings.recovery_config.take_up_within) ?? TAKE_UP_WITHIN_MS;
+  const sinceMs = clock.nowMs() - withinMs;
   for (const entry of await scanTasks({ store, openVault: (task) => keys.open(task) })) {
-    if (!mayBeInterrupted(entry, clock.nowMs() - withinMs)) continue;
-    const task = await openOther(services, entry.name);
-    if (task === "unreadable") {
-      services.log.warn(`task ${entry.name} cannot be read and is passed over: ${entry.problem?.message ?? ""}`);
-      continue;
-    }
-    if (task === undefined) continue;
-    const candidate = await judge(services, { entry, task, wanted });
-    if (candidate === undefined) await task.close();
-    else found.push(candidate);
+    const relevance = judgeEntry(entry, { sinceMs, calledAtMs });
+    if (relevance === "old") old.push(entry);
+    if (relevance !== "stands") continue;
+    const candidate = await openCandidate(services, entry, wanted);
+    if (candidate === undefined) continue;
+    if (!isEnded(candidate.state) || hasBegunBetween(candidate.state, calledAtMs, clock.nowMs()))
+      unfinished.push(candidate);
+    else await candidate.task.close();
+  }
+  const passedOver = unfinished.length > 0 ? [] : await listPassedOver(services, old, wanted);
+  return { unfinished, passedOver };
+}
+
+function isEnded({ task }: TaskState): boolean {
+  return task !== undefined && task.status !== "running" && !task.resumable;
+}
+
+/** A clock that was put back leaves tasks behind that begin in its future: they began before. */
+export function hasBegunBetween({ task }: TaskState, fromMs: number, toMs: number): boolean {
+  return task !== undefined && task.startedAtMs > fromMs && task.startedAtMs <= toMs;
+}
+
+/** `stands` must be looked at; `old` is passed over, and told; nothing else matters. */
+function judgeEntry(
+  { status, lastAtMs, closed, problem }: ScannedTask,
+  { sinceMs, calledAtMs }: { readonly sinceMs: number; readonly calledAtMs: number },
+): "stands" | "old" | undefined {
+  if (problem !== undefined) return "stands";
+  if (lastAtMs === undefined) return undefined;
+  if (status === "done" || status === "partial" || closed?.resumable === false)
+    return lastAtMs > calledAtMs ? "stands" : undefined;
+  const isAging = status === "crashed" || status === "stopped" || status === "failed";
+  return isAging && lastAtMs < sinceMs ? "old" : "stands";
+}
+
+async function openCandidate(services: Services, entry: ScannedTask, wanted: Wanted): Promise<Candidate | undefined> {
+  const task = await openOther(services, entry.name);
+  if (task === "unreadable")
+    services.log.warn(`task ${entry.name} cannot be read and is passed over: ${entry.problem?.message ?? ""}`);
+  if (task === undefined || task === "unreadable") return undefined;
+  const candidate = await judge(services, { entry, task, wanted });
+  if (candidate === undefined) await task.close();
+  return candidate;
+}
+
+async function listPassedOver(
+  services: Services,
+  old: readonly ScannedTask[],
+  wanted: Wanted,
+): Promise<readonly PassedOver[]> {
+  const found: PassedOver[] = [];
+  const byTime = [...old].sort((a, b) => (b.lastAtMs ?? 0) - (a.lastAtMs ?? 0));
+  for (const entry of byTime.slice(0, PASSED_OVER_MAX)) {
+    const candidate = await openCandidate(services, entry, wanted).catch(passOver(services, entry));
+    if (candidate === undefined) continue;
+    await candidate.task.close();
+    found.push({ name: entry.name, status: entry.status, lastAtMs: entry.lastAtMs ?? 0 });
   }
   return found;
 }
 
-function mayBeInterrupted({ status, lastAtMs, problem }: ScannedTask, sinceMs: number): boolean {
-  if (problem !== undefined) return true;
-  if (lastAtMs === undefined) return false;
-  if (status === "paused" || status === "waiting") return true;
-  return (status === "crashed" || status === "stopped") && lastAtMs >= sinceMs;
+/** What is passed over anyway stops no run by being damaged. */
+function passOver({ log }: Services, { name }: ScannedTask): (error: unknown) => undefined {
+  return (error) => {
+    if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
+    log.debug(`task ${name} cannot be read and is passed over: ${messageOf(error)}`);
+    return undefined;
+  };
 }
 
 interface Judged {
@@ -134,13 +203,18 @@ async function judge(services: Services, { entry, task, wanted }: Judged): Promi
   try {
     const { folded, ...opened } = await readState(services, task);
     const { state } = folded;
-    if (state.task === undefined || !(await isToTakeUp(opened, state, services.clock.nowMs()))) return undefined;
+    if (state.task === undefined || isUnusedFork(state)) return undefined;
     return describeDifference(state.task, wanted) === undefined ? { ...opened, state } : undefined;
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
     await requireNotWanted(services, { entry, task, wanted }, error);
     return undefined;
   }
+}
+
+/** Made by a person to be looked at, and begun by nobody: no run of the workflow. */
+function isUnusedFork({ task, epoch }: TaskState): boolean {
+  return task?.forkedFrom !== undefined && task.status === "paused" && epoch <= 1;
 }
 
 /** Stops the run where the task that cannot be read may be the one to go on with. */

@@ -71,7 +71,8 @@ async function nameSuccessor({ task, clock }: PresenceDeps, cause: unknown): Pro
   return cause;
 }
 
-function describeSelf({ self, clock }: PresenceDeps, epoch: number): OwnerFacts {
+/** What this process says of itself. */
+export function describeSelf({ self, clock }: Pick<PresenceDeps, "self" | "clock">, epoch: number): OwnerFacts {
   return {
     pid: self.pid,
     host: self.host,

@@ -1,28 +1,41 @@
 /**
- * `run`: a new task, or the one crashed task of the same definition and inputs, taken up and said loudly.
+ * `run`: a new task, or the unfinished one of the same definition and inputs, so that the same command never acts twice.
  *
- * An existing name is never reused in silence: living → OWNER_ALIVE; crashed → taken up; waiting, paused or failed →
- * named with the command; finished → its result. Source: DESIGN section 10, FAULTS 34.
+ *   crashed, stopped, due, answered, failed → goes on, said loudly; a failed step is tried again, finished ones are kept
+ *   waiting for a person, paused → asks in a terminal, else ends with its status and names the commands; nothing runs
+ *   running → OWNER_ALIVE · several → TASK_AMBIGUOUS · none, or only ended ones → a new task, as always with `--new`
+ * One that was left for longer than `take_up_within` is passed over and named. An existing name follows the same rules;
+ * finished → its result, nothing runs; other definition or inputs → WORKFLOW_MISMATCH. Source: DESIGN section 10, FAULTS 34.
  */
 import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import type { LoadedWorkflow } from "../../definition/files/loaded-workflow.js";
 import type { TaskState } from "../../engine/state/state.js";
-import { requireOwnerGone } from "../../recovery/liveness.js";
+import { quoteArgument } from "../../base/shell-text.js";
+import { describeOwner } from "../../recovery/liveness.js";
 import type { TaskStore } from "../../store/contract.js";
 import { conductNew, conductOn, type ConductOptions } from "./conduct.js";
 import type { RunView } from "../task-views.js";
 import type { RunOptions } from "../verb-views.js";
 import { requireNotTrashed } from "../finding.js";
 import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "../people/given-answers.js";
-import { describeDifference, findInterrupted, isToTakeUp, type Candidate } from "./interrupted.js";
+import {
+  describeDifference,
+  findBeside,
+  hasBegunBetween,
+  isToTakeUp,
+  type Candidate,
+  type PassedOver,
+} from "./interrupted.js";
 import { isUnborn } from "../keys/key-access.js";
 import { breakpointsOf } from "./breakpoints.js";
 import { deriveStatus, readState, whileOpen } from "../reading.js";
 import { presetsOf, requireKnownGates } from "../people/presets.js";
 import { viewRun } from "./run-view.js";
+import { joinStartQueue } from "./start-queue.js";
 import { computeTaskName } from "./task-name.js";
+import { formatTime } from "../views.js";
 import type { Services } from "../services.js";
 import { prepareWorkflow } from "../workflow-loading.js";
 
@@ -31,9 +44,12 @@ interface Prepared extends ConductOptions {
   readonly settings: EffectiveSettings;
   readonly inputs: JsonObject;
   readonly options: RunOptions;
+  /** Wall time at which the run was asked for. */
+  readonly calledAtMs: number;
 }
 
 export async function runWorkflow(services: Services, options: RunOptions): Promise<RunView> {
+  const calledAtMs = services.clock.nowMs() - (options.askedMsAgo ?? 0);
   const { workflow, settings, inputs } = await prepareWorkflow(services, options);
   // Refused before anything is made.
   breakpointsOf({ workflow, breakAt: options.breakAt });
@@ -42,6 +58,7 @@ export async function runWorkflow(services: Services, options: RunOptions): Prom
     settings,
     inputs,
     options,
+    calledAtMs,
     unknown: parseUnknownFlags(options.unknown),
     presets: presetsOf(options),
     wait: options.wait,
@@ -51,11 +68,26 @@ export async function runWorkflow(services: Services, options: RunOptions): Prom
   };
   requireKnownGates(workflow.definition, prepared.presets);
   if (options.task !== undefined) return runNamed(services, options.task, prepared);
-  const crashed = options.fresh === true ? [] : await findInterrupted(services, prepared);
-  const [only, second] = crashed;
-  if (second !== undefined) throw ambiguous(crashed, prepared);
-  if (only !== undefined) return takeUp(services, only, prepared);
-  return startNew(services, prepared);
+  return options.fresh === true ? startNew(services, prepared) : runUnnamed(services, prepared);
+}
+
+/** Whoever begins the same at the same moment waits until this one has begun, and finds it then. */
+async function runUnnamed(services: Services, prepared: Prepared): Promise<RunView> {
+  const leave = await joinStartQueue(services, prepared, prepared.signal);
+  try {
+    const { unfinished, passedOver } = await findBeside(services, prepared, prepared.calledAtMs);
+    const [only, second] = unfinished;
+    if (second !== undefined) throw await ambiguous(unfinished, prepared);
+    if (only === undefined) {
+      const notices = passedOver.map((one) => describePassedOver(one, prepared));
+      for (const notice of notices) services.log.warn(notice);
+      return await startNew(services, { ...prepared, notices, onBegun: () => void leave() });
+    }
+    await leave();
+    return await whileOpen(only.task, () => goOnOrTell(services, only, prepared));
+  } finally {
+    await leave();
+  }
 }
 
 async function runNamed(services: Services, name: string, prepared: Prepared): Promise<RunView> {
@@ -71,26 +103,12 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
   }
   return whileOpen(existing, async () => {
     if (await isUnborn(existing)) return conductNew(services, { ...prepared, task: existing });
-    const owner = await existing.ownerState();
     if (prepared.options.fresh === true) throw nameTaken(name);
     const { folded, ...opened } = await readState(services, existing);
-    if (folded.state.task === undefined) return takeUp(services, { ...opened, state: folded.state }, prepared);
+    const candidate = { ...opened, state: folded.state };
+    if (folded.state.task === undefined) return goOn(services, candidate, prepared);
     requireSame(folded.state, prepared);
-    const status = deriveStatus(folded.state, owner.state);
-    if (status === "running") await requireOwnerGone({ task: existing, clock: services.clock, takeOver: true });
-    if (
-      status === "running" ||
-      status === "unclear" ||
-      (await isToTakeUp(opened, folded.state, services.clock.nowMs()))
-    ) {
-      return takeUp(services, { ...opened, state: folded.state }, prepared);
-    }
-    return viewRun(services, {
-      opened,
-      state: folded.state,
-      how: "finished_before",
-      notices: describeStanding(name, folded.state),
-    });
+    return goOnOrTell(services, candidate, prepared);
   });
 }
 
@@ -100,13 +118,6 @@ function nameTaken(name: string): SplashdownError {
     `there is a task ${name} already; start afresh under another name, or leave --task out`,
     { details: { task: name, verb: "run" } },
   );
-}
-
-function describeStanding(name: string, state: TaskState): string[] {
-  const status = state.task?.status ?? "running";
-  if (status === "done" || status === "partial")
-    return [`task ${name} has ended; nothing ran. Start afresh with another --task`];
-  return [`task ${name} is ${status}; nothing ran`];
 }
 
 function requireSame(state: TaskState, prepared: Prepared): void {
@@ -122,41 +133,111 @@ function requireSame(state: TaskState, prepared: Prepared): void {
   );
 }
 
-function ambiguous(candidates: readonly Candidate[], prepared: Prepared): SplashdownError {
-  const names = candidates.map(({ task }) => task.name);
+async function ambiguous(candidates: readonly Candidate[], prepared: Prepared): Promise<SplashdownError> {
+  const told: string[] = [];
+  for (const { task, state } of candidates) {
+    told.push(`${task.name} (${deriveStatus(state, (await task.ownerState()).state)})`);
+    await task.close();
+  }
   return new SplashdownError(
     "TASK_AMBIGUOUS",
-    `${names.length} interrupted tasks of this workflow and these inputs fit: ${names.join(", ")}; go on with one: splashdown resume NAME, or start afresh with --new`,
-    { details: { tasks: names, file: prepared.workflow.file ?? "FILE" } },
+    `${told.length} unfinished tasks of this workflow and these inputs fit: ${told.join(", ")}; go on with one: splashdown resume NAME, or start afresh with --new`,
+    { details: { tasks: candidates.map(({ task }) => task.name), file: prepared.workflow.file ?? "FILE" } },
   );
 }
 
-async function takeUp(services: Services, candidate: Candidate, prepared: Prepared): Promise<RunView> {
+function describePassedOver({ name, status, lastAtMs }: PassedOver, { settings }: Prepared): string {
+  const within = settings.recovery_config.take_up_within;
+  return `task ${name} of this workflow and these inputs is ${status} since ${formatTime(lastAtMs)}, for longer than take_up_within (${within}): it is passed over and another one starts; to go on with it: splashdown resume ${quoteArgument(name)}`;
+}
+
+/** Goes on with an unfinished task, or tells how it stands. Errors: OWNER_ALIVE. */
+async function goOnOrTell(services: Services, candidate: Candidate, prepared: Prepared): Promise<RunView> {
   const { state, ...opened } = candidate;
   const { task } = opened;
-  services.log.info(`task ${task.name} was interrupted; it goes on where it stopped (start afresh with --new)`);
-  const { options } = prepared;
-  return whileOpen(task, async () => {
-    requireKnownSteps(state, prepared.unknown);
-    await answerOpenQuestions(
-      services,
-      { opened, state },
-      {
-        unknown: options.unknown,
-        presets: prepared.presets,
-      },
-    );
-    return conductOn(services, {
-      ...prepared,
-      opened,
-      settings: state.task === undefined ? prepared.settings : sealedSettings(state, prepared.settings),
-      by: "run",
-      isToGoOn: (now) => isToTakeUp(opened, now, services.clock.nowMs()),
-      byPerson: false,
-      takeOver: false,
-      acceptLoss: false,
-      acceptedDefinition: false,
-    });
+  const { state: owner, owner: facts } = await task.ownerState();
+  if (deriveStatus(state, owner) === "running") {
+    const text = `task ${task.name} is owned by ${describeOwner(facts)}${howToBegin(prepared, "; nothing was started")}`;
+    throw new SplashdownError("OWNER_ALIVE", text, { details: { task: task.name, owner: facts ?? null } });
+  }
+  if (!isOpenEnded(state) || hasBegunBeside(services, state, prepared))
+    return tellStanding(services, candidate, prepared);
+  requireKnownSteps(state, prepared.unknown);
+  await answerOpenQuestions(
+    services,
+    { opened, state },
+    { unknown: prepared.options.unknown, presets: prepared.presets },
+  );
+  if (!(await isToGoOn(services, candidate, prepared))) return tellStanding(services, candidate, prepared);
+  return goOn(services, candidate, prepared);
+}
+
+function isOpenEnded({ task }: TaskState): boolean {
+  return task === undefined || task.status === "running" || task.resumable;
+}
+
+/** Another run of the same, at the same moment: what became of it is the answer to this one too. */
+function hasBegunBeside(services: Services, state: TaskState, { options, calledAtMs }: Prepared): boolean {
+  if (options.task !== undefined || state.task?.status === "running") return false;
+  return hasBegunBetween(state, calledAtMs, services.clock.nowMs());
+}
+
+async function isToGoOn(services: Services, { state, ...opened }: Candidate, prepared: Prepared): Promise<boolean> {
+  if (await isToTakeUp(opened, state, services.clock.nowMs())) return true;
+  const { status, resumable, resumeAtMs } = state.task ?? {};
+  if (status === "failed") return resumable === true;
+  const isSaid = Object.keys(prepared.unknown).length > 0 || (prepared.onUnknown ?? "ask") !== "ask";
+  return (
+    (status === "waiting" && isSaid) || (status === "paused" && resumeAtMs !== undefined && prepared.wait === true)
+  );
+}
+
+function tellStanding(services: Services, candidate: Candidate, prepared: Prepared): Promise<RunView> {
+  const { state, ...opened } = candidate;
+  const unused = Object.keys(prepared.presets.answers).map(
+    (name) => `--answer ${name}=… was not used: nothing that is asked now has that name`,
+  );
+  const notices = [`${describeStanding(services, state, prepared)}${howToBegin(prepared, "; nothing ran")}`, ...unused];
+  return viewRun(services, { opened, state, how: "finished_before", notices });
+}
+
+function describeStanding(services: Services, state: TaskState, prepared: Prepared): string {
+  const { name = "", status = "crashed", resumeAtMs } = state.task ?? {};
+  const task = prepared.options.task === undefined ? `task ${name} of this workflow and these inputs` : `task ${name}`;
+  if (hasBegunBeside(services, state, prepared))
+    return `${task} was begun at the same moment by another run, and is ${status}`;
+  if (!isOpenEnded(state)) return `${task} has ended`;
+  if (status === "waiting") return `${task} waits for an answer`;
+  return resumeAtMs === undefined ? `${task} is ${status}` : `${task} is ${status} until ${formatTime(resumeAtMs)}`;
+}
+
+function howToBegin({ options }: Prepared, before: string): string {
+  return `${before}. ${options.task === undefined ? "Start another with --new" : "Start afresh with another --task"}`;
+}
+
+function describeGoingOn({ task }: TaskState, name: string): string {
+  if (task?.status === "failed")
+    return `task ${name} failed before (${task.reason ?? ""}); what failed is tried again, what is done is kept`;
+  if (task?.status === "waiting") return `task ${name} was answered; it goes on where it stopped`;
+  if (task?.status === "paused") return `task ${name} was paused; it goes on where it stopped`;
+  return `task ${name} was interrupted; it goes on where it stopped`;
+}
+
+function goOn(services: Services, candidate: Candidate, prepared: Prepared): Promise<RunView> {
+  const { state, ...opened } = candidate;
+  const { name } = opened.task;
+  const afresh = prepared.options.task === undefined ? "--new" : "another --task";
+  services.log.info(`${describeGoingOn(state, name)} (start afresh with ${afresh})`);
+  return conductOn(services, {
+    ...prepared,
+    opened,
+    settings: state.task === undefined ? prepared.settings : sealedSettings(state, prepared.settings),
+    by: "run",
+    isToGoOn: (now) => isToGoOn(services, { ...opened, state: now }, prepared),
+    byPerson: false,
+    takeOver: false,
+    acceptLoss: false,
+    acceptedDefinition: false,
   });
 }
 

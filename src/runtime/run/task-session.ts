@@ -61,6 +61,8 @@ export interface SessionOptions {
   readonly wait: boolean | undefined;
   readonly signal: AbortSignal | undefined;
   readonly isBreakpoint?: ((path: string) => boolean) | undefined;
+  /** Called once the start of a new task is durable. */
+  readonly onBegun?: (() => void) | undefined;
   /** Why a checkpoint is taken as soon as the task goes on. */
   readonly checkpointFirst?: string | undefined;
 }
@@ -241,6 +243,7 @@ class TaskSession {
       memory: services.memory,
       observe: (event, state, n) => {
         this.#observe(event, state, n);
+        if (event.type === "task_started") this.#options.onBegun?.();
         if (event.type === "task_resumed") this.#manager.retain(state);
         if (event.type === "question_opened") this.#desk.opened(event, state);
         if (event.type === "question_answered" || event.type === "question_moved") this.#desk.answered(event);

@@ -72,7 +72,7 @@ describe("run", () => {
     await crashAt(place, "s1", ["run", file, "--task", "b"]);
     const { code, stderr } = await place.run(["run", file]);
     expect(code).toBe(2);
-    expect(stderr).toContain("2 interrupted tasks of this workflow and these inputs fit: a, b");
+    expect(stderr).toContain("2 unfinished tasks of this workflow and these inputs fit: a (crashed), b (crashed)");
     const fresh = (await place.run(["run", file, "--new", "--json"])).json<RunView>();
     expect(fresh).toMatchObject({ how: "started", status: "done" });
     expect(["a", "b"]).not.toContain(fresh.task);
@@ -101,7 +101,7 @@ describe("run --task with a name that exists", () => {
       expect({ code, stdout }).toEqual({ code: 11, stdout: "" });
       expect(stderr).toMatch(
         new RegExp(
-          `^splashdown: task t is owned by process ${owner.pid} on \\S+ since \\S+ \\[OWNER_ALIVE\\]\n  → splashdown show t\n$`,
+          `^splashdown: task t is owned by process ${owner.pid} on \\S+ since [^ ;]+(; nothing was started[^\\n]*)? \\[OWNER_ALIVE\\]\n  → splashdown events t --follow\n$`,
         ),
       );
     }
@@ -122,16 +122,16 @@ describe("run --task with a name that exists", () => {
     expect(fresh.stderr).toContain("there is a task t already; start afresh under another name");
   });
 
-  it("names a failed one with its command and its status, and runs nothing", async () => {
+  it("tries the failed step of a failed one again, and keeps what is done", async () => {
     const place = openPlace();
     const file = writeHeldSteps(place, STEPS);
     spoil(place, "s2");
     await place.run(["run", file, "--task", "t"]);
     repair(place, "s2");
-    const { code, stdout } = await place.run(["run", file, "--task", "t"]);
-    expect(code).toBe(4);
-    expect(stdout).toContain("task t is failed; nothing ran\n  go on with: splashdown resume t\n");
-    expect(place.ledger()).toEqual(["s1", "s2"]);
+    const { code, stderr } = await place.run(["run", file, "--task", "t"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("task t failed before (main/s2 failed: STEP_FAILED: sh ended with 3");
+    expect(place.ledger()).toEqual(["s1", "s2", "s2", "s3"]);
   });
 
   it("names a waiting one with the command that answers, and goes on with it once it is answered", async () => {
