@@ -11,6 +11,7 @@
  */
 import type { Clock } from "../base/clock.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
+import type { RandomSource } from "../base/random.js";
 import type { Log } from "../base/log.js";
 import type { ProviderChoice } from "../definition/settings/provider-map.js";
 import type { WorkflowFunctions } from "../definition/files/loaded-workflow.js";
@@ -124,6 +125,7 @@ export interface Model {
 
 export interface PerformerDeps {
   readonly clock: Clock;
+  readonly random: RandomSource;
   readonly log: Log;
   readonly processes: ProcessHost;
   /** The owner's environment; children get a named few of it. */

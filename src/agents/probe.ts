@@ -8,6 +8,7 @@
 import { isErrorCode, messageOf } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
+import { SecretMarks } from "../definition/templates/secret-marks.js";
 import { renderValue } from "../definition/templates/templates.js";
 import type { Performer, StepWork } from "../engine/ports.js";
 import { requireCommand, runChild } from "./child-run.js";
@@ -27,7 +28,7 @@ export async function askProbe(deps: PerformerDeps, work: StepWork, signal: Abor
   const timeout = new AbortController();
   const cancelTimeout = deps.clock.schedule(LIMITS.probeTimeoutMs, () => timeout.abort());
   try {
-    const filled = fillSecrets(deps, { ...work, rendered: { ...work.rendered, probe: renderProbe(work) } });
+    const filled = fillSecrets(deps, renderProbe(deps, work));
     const command = requireCommand(filled.rendered["probe"]);
     const result = await runChild(deps, {
       work: filled,
@@ -53,19 +54,22 @@ function doesNotKnow(deps: PerformerDeps, work: StepWork, why: string): undefine
 }
 
 /** Errors: TEMPLATE_FAILED. */
-function renderProbe(work: StepWork): JsonValue {
+function renderProbe({ random }: PerformerDeps, work: StepWork): StepWork {
+  const marks = new SecretMarks(work.definition.secrets, random);
   const { step, inputs, input, outputs, phase, workflowFolder } = work;
   const known: JsonObject = {
     workflow: { input: inputs, dir: workflowFolder },
     input,
     phase: { name: phase.name, number: phase.number, iteration: phase.iteration },
     step: { name: step.name, path: step.path, visit: step.visit, idempotency_key: step.idempotencyKey },
-    secrets: Object.fromEntries(work.definition.secrets.map((name) => [name, `{{ secrets.${name} }}`])),
+    secrets: marks.values,
   };
   const scope = (name: string): JsonValue | undefined => {
     if (Object.hasOwn(known, name)) return known[name];
     return Object.hasOwn(outputs, name) ? { output: outputs[name] } : undefined;
   };
   const placed = Object.assign(scope, { locate: work.locate });
-  return renderValue(work.definition.probe ?? [], placed, { place: `${step.path}.probe` });
+  const probe = renderValue(work.definition.probe ?? [], placed, { place: `${step.path}.probe` });
+  const { value, places } = marks.settle({ probe });
+  return { ...work, rendered: { ...work.rendered, ...value }, secretPlaces: [...work.secretPlaces, ...places] };
 }

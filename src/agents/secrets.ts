@@ -1,17 +1,17 @@
 /**
  * Fills in secrets at the moment of use.
  *
- * The engine renders `{{ secrets.NAME }}` to itself, so that no event, snapshot or hash holds a secret. Here, where the
- * work is handed to a program, a function or a model, the variable of that name takes its place; only names that the
- * step lists under `secrets` do. What a set step stores keeps the placeholder.
+ * The engine renders `{{ secrets.NAME }}` to itself, so that no event, snapshot or hash holds a secret, and lists the
+ * places where a template did so. Here, where the work is handed to a program, a function or a model, the variable of
+ * that name takes those places. The same characters in an output, an input, an answer or a page are data and stay.
+ * What a set step stores keeps the placeholder.
  * Source: STORAGE 1.13: secrets are filled in again at use, never restored from disk.
  */
 import { SplashdownError } from "../base/errors.js";
-import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { isJsonObject } from "../base/json.js";
+import { fillPlaces } from "../definition/templates/secret-marks.js";
 import type { StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
-
-const PLACEHOLDER = /\{\{ secrets\.([A-Za-z_][A-Za-z0-9_]*) \}\}/g;
 
 /** All names of ours begin so; those that hold keys among them. */
 const OWN_PREFIXES = ["SPLASHDOWN_", "WORKFLOW_CHECKPOINT_"];
@@ -40,20 +40,10 @@ export function requireSecrets(deps: PerformerDeps, work: StepWork): ReadonlyMap
   return secrets;
 }
 
-/** The work with the secrets in place of their placeholders. Errors: INPUT_INVALID. */
+/** The work with the secrets in the places that its own templates named, and in no other. Errors: INPUT_INVALID. */
 export function fillSecrets(deps: PerformerDeps, work: StepWork): StepWork {
   if (work.definition.secrets.length === 0) return work;
   const secrets = requireSecrets(deps, work);
-  return {
-    ...work,
-    rendered: fill(work.rendered, secrets) as JsonObject,
-    input: fill(work.input, secrets) as JsonObject,
-  };
-}
-
-function fill(value: JsonValue, secrets: ReadonlyMap<string, string>): JsonValue {
-  if (typeof value === "string") return value.replace(PLACEHOLDER, (whole, name: string) => secrets.get(name) ?? whole);
-  if (Array.isArray(value)) return value.map((item: JsonValue) => fill(item, secrets));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item ?? null, secrets)]));
+  const rendered = fillPlaces({ ...work.rendered, input: work.input }, work.secretPlaces, secrets);
+  return { ...work, rendered, input: isJsonObject(rendered["input"]) ? rendered["input"] : work.input };
 }

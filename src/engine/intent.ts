@@ -7,9 +7,10 @@
 import { sha256Hex } from "../base/digest.js";
 import { errorCodeOf, messageOf } from "../base/errors.js";
 import type { QuestionId } from "../base/ids.js";
-import { isJsonObject, type JsonObject } from "../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { canonicalJson } from "../base/json-encoding.js";
 import type { StepDefinition } from "../definition/step.js";
+import { SecretMarks } from "../definition/templates/secret-marks.js";
 import type { OnUnknown } from "../definition/values.js";
 import { CONSOLIDATE_NAME } from "../definition/build/defaults.js";
 import type { Choice } from "./choice.js";
@@ -150,20 +151,22 @@ interface Rendered {
 }
 
 function renderWork(choice: Choice, { path, node, names }: IntentRequest): Rendered {
-  const extra = { ...extraNames(choice, path, node), ...names };
+  const marks = new SecretMarks(node.secrets, choice.context.random);
+  const extra = { ...extraNames(choice, path, node), ...names, secrets: marks.values };
   const uses = usedPaths(choice, path, node);
   const { scope, explain, requireReferences } = describeStepScope(choice, { path, node }, extra);
   try {
     requireReferences();
     const input = choice.context.templates.renderValue(node.input, scope);
-    const uncertainties = extra["uncertainties"];
+    const uncertainties = (extra as JsonObject)["uncertainties"];
     const guidance = isToldGuidance(node) ? listGuidance(choice.state, path) : [];
+    const { value, places } = marks.settle({ input, ...renderKind(choice, node, scope) });
     const work: JsonObject = {
-      input,
+      ...value,
       uses,
       ...(guidance.length === 0 ? {} : { guidance }),
       ...(uncertainties === undefined ? {} : { uncertainties }),
-      ...renderKind(choice, node, scope),
+      ...(places.length === 0 ? {} : { secret_places: places as unknown as JsonValue }),
     };
     return { work: { inline: work }, inputHash: hashInput(choice, work, uses) };
   } catch (error) {

@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { Log } from "../base/log.js";
 import type { QuestionId } from "../base/ids.js";
 import type { TextPart } from "../definition/fault.js";
+import type { SecretPlace } from "../definition/templates/secret-marks.js";
 import type { WrittenPlace } from "../definition/templates/template-places.js";
 import type { StepDefinition } from "../definition/step.js";
 import type { Effects } from "../definition/values.js";
@@ -65,6 +66,8 @@ export interface StepWork {
   readonly input: JsonObject;
   /** Kind-specific rendered fields: `command` (array), `environment`, `folder`, `stdin`, `prompt`, `system_prompt`, `model`, `value`, `rubric`, `score` … */
   readonly rendered: JsonObject;
+  /** Where in `rendered`, `rendered.input` included, a secret is filled in when it is used: there and nowhere else. */
+  readonly secretPlaces: readonly SecretPlace[];
   readonly outputs: JsonObject;
   readonly feedback: readonly string[];
   /** What a person said before the step began: part of its input, the same on every attempt. */

@@ -9,6 +9,7 @@ import type { Performer, StepOutcome, StepWork } from "../../src/engine/ports.js
 import { openProcessHost, type SystemProcessHost } from "../../src/process/host.js";
 import { compileSchema } from "../../src/schema/compile.js";
 import { realClock } from "./real-clock.js";
+import { createSeededRandom } from "./seeded-random.js";
 import { createRecordingSink, type RecordingSink } from "./recording-sink.js";
 
 export interface PerformerRoom {
@@ -35,6 +36,7 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
   const toolServers = createToolServers({ clock, processes: () => host, version: "0", debug: () => undefined });
   const performer = createPerformer({
     clock,
+    random: createSeededRandom("performer room"),
     log,
     processes: host,
     outputFolder: "/outputs/audit-1",

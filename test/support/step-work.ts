@@ -86,6 +86,7 @@ export function createStepWork(kind: StepKind, parts: WorkParts = {}): StepWork 
     inputs: {},
     input: {},
     rendered: {},
+    secretPlaces: [],
     outputs: {},
     feedback: [],
     guidance: [],

@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { StepDefinition } from "../../definition/step.js";
+import { parsePlaces } from "../../definition/templates/secret-marks.js";
 import type { StepWork, TaskFacts } from "../ports.js";
 import { findApproval } from "../people/approval.js";
 import { isToldGuidance, listGuidance } from "../people/guidance.js";
@@ -43,6 +44,7 @@ export async function assembleWork(
     },
     input: objectOf(rendered["input"]),
     rendered,
+    secretPlaces: parsePlaces(rendered["secret_places"]),
     outputs: await loadOutputs({ state, values }, listOf(rendered["uses"]), isRead(definition)),
     feedback: phase?.feedback ?? [],
     guidance: listOf(rendered["guidance"]).filter((text) => typeof text === "string"),

@@ -2,6 +2,7 @@
 import { unreachable } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { isToolServer } from "../../definition/tool-definition.js";
+import { markSecrets } from "../../definition/templates/secret-marks.js";
 import { createValueFailure, type TemplateScope } from "../../definition/templates/templates.js";
 import type {
   GateStep,
@@ -21,6 +22,8 @@ interface Renderer {
   readonly text: (template: string | undefined) => string | undefined;
   readonly texts: (templates: readonly string[]) => readonly string[];
   readonly environment: (templates: Readonly<Record<string, string>>) => JsonObject;
+  /** Texts that are no templates, as Conductor has them, but for the secrets that they name. */
+  readonly marked: (texts: Readonly<Record<string, string>>) => JsonObject;
   /** Units: milliseconds. Errors: TEMPLATE_FAILED when it is none. */
   readonly duration: (template: JsonValue) => number;
   /** The items that a step before gave for a wizard. Errors: TEMPLATE_FAILED. */
@@ -30,6 +33,7 @@ interface Renderer {
 function createRenderer(choice: Choice, scope: TemplateScope): Renderer {
   const { templates } = choice.context;
   const text = (template: string) => templates.renderText(template, scope);
+  const secrets = typeof scope === "function" ? scope("secrets") : scope["secrets"];
   return {
     duration: (template) => renderDuration(templates.renderValue(template, scope), template, scope),
     items: (source) => {
@@ -40,6 +44,7 @@ function createRenderer(choice: Choice, scope: TemplateScope): Renderer {
     value: (value) => (value === undefined ? undefined : templates.renderValue(value, scope)),
     text: (template) => (template === undefined ? undefined : text(template)),
     texts: (list) => list.map(text),
+    marked: (list) => Object.fromEntries(Object.entries(list).map(([name, own]) => [name, markSecrets(own, secrets)])),
     environment: (list) => Object.fromEntries(Object.entries(list).map(([name, template]) => [name, text(template)])),
   };
 }
@@ -64,7 +69,7 @@ export function renderKind(choice: Choice, node: StepDefinition, scope: Template
     case "script":
       return withoutUndefined({
         command: render.texts(node.command),
-        environment: node.environment,
+        environment: render.marked(node.environment),
         folder: render.text(node.folder),
         stdin: render.text(node.stdin),
       });

@@ -14,10 +14,11 @@ interface OfTask extends Pick<PerformerDeps, "outputFolder"> {
 }
 
 export function createPerformerDeps(services: Services, workflow: LoadedWorkflow, ofTask: OfTask): PerformerDeps {
-  const { clock, log, environment, keys, settings } = services;
+  const { clock, random, log, environment, keys, settings } = services;
   const { pricing } = services.settingsOf(workflow.definition);
   return {
     clock,
+    random,
     log,
     processes: services.processes(),
     environment: childEnvironmentOf(environment, keys.secretVariables),

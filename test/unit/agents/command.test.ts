@@ -159,6 +159,11 @@ describe("a command specialist's environment", () => {
           command: ["sh", "-c", echo, "-", "x{{ secrets.TOKEN }}", "{{ secrets.OTHER }}"],
           environment: { HEADER: "Bearer {{ secrets.TOKEN }}" },
         },
+        secretPlaces: [
+          { path: ["input", "auth", 0], at: 4, name: "TOKEN" },
+          { path: ["command", 4], at: 1, name: "TOKEN" },
+          { path: ["environment", "HEADER"], at: 7, name: "TOKEN" },
+        ],
       }),
     );
     const { output } = outcome as unknown as { output: [string, string, string, JsonObject] };
