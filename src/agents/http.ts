@@ -4,6 +4,7 @@
  * Shape: `{status, headers, body}`; header names in lower case; the body is a value where the answer is JSON, else text,
  * and null where there is none. A declared output is that of the body. An answer of 400 and more is a failure unless
  * `fail_on_status` is false; 429, and 503 with Retry-After, are a wait until the time that was told.
+ * A redirect is followed within its origin and no further; with `fail_on_status` false it is an answer like another.
  * What was sent cannot be called back: a request that ends without an answer may have acted.
  */
 import { messageOf, SplashdownError } from "../base/errors.js";
@@ -13,6 +14,7 @@ import type { HttpStep } from "../definition/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
 import { cutText } from "./failure.js";
+import { fetchFollowing, placeOf } from "./own-origin-fetch.js";
 import { requireDeclaredOutput } from "./output-check.js";
 import { parsePlainValue } from "./plain-value.js";
 
@@ -30,11 +32,12 @@ export async function performHttp(
   const limit = limitTime(deps, work, signal);
   const request = prepareRequest(work, limit.signal);
   try {
-    const response = await fetch(request);
+    const { response, refusal } = await fetchFollowing(request.address, request.init);
     const bytes = await readBody(response, sink);
     const output = describeResponse(response, bytes);
-    if ((work.definition as HttpStep).failOnStatus && response.status >= 400)
-      throw refusalOf(deps, request, { response, bytes });
+    const isJudged = (work.definition as HttpStep).failOnStatus;
+    if (isJudged && refusal !== undefined) throw refusal;
+    if (isJudged && response.status >= 400) throw refusalOf(deps, request, { response, bytes });
     await requireDeclaredOutput(deps, work, output["body"] ?? null);
     return { status: "completed", output };
   } catch (error) {
@@ -64,8 +67,15 @@ function limitTime({ clock }: PerformerDeps, { definition }: StepWork, signal: A
   return { signal: controller.signal, isOver: () => isOver, stop };
 }
 
+/** What is sent; a redirect may send it once more. */
+interface Prepared {
+  readonly method: string;
+  readonly address: URL;
+  readonly init: RequestInit;
+}
+
 /** Errors: STEP_FAILED for what is no address or no header. */
-function prepareRequest(work: StepWork, signal: AbortSignal): Request {
+function prepareRequest(work: StepWork, signal: AbortSignal): Prepared {
   const { method, url, query, headers, body } = work.rendered;
   try {
     const address = new URL(textOf(url));
@@ -76,12 +86,9 @@ function prepareRequest(work: StepWork, signal: AbortSignal): Request {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     if (hasBody && !fields.has("content-type"))
       fields.set("content-type", typeof body === "string" ? "text/plain; charset=utf-8" : "application/json");
-    return new Request(address, {
-      method: textOf(method),
-      headers: fields,
-      signal,
-      ...(hasBody ? { body: text } : {}),
-    });
+    const init = { method: textOf(method), headers: fields, signal, ...(hasBody ? { body: text } : {}) };
+    // Judges what fetch would refuse: a body of a GET, a user in the address.
+    return { method: new Request(address, init).method, address, init };
   } catch (error) {
     throw new SplashdownError("STEP_FAILED", `the request of ${work.step.path} cannot be made: ${messageOf(error)}`, {
       details: { retryable: false },
@@ -143,14 +150,14 @@ interface Answered {
 /** Answers that another try may mend. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
 
-function refusalOf({ clock }: PerformerDeps, request: Request, { response, bytes }: Answered): SplashdownError {
+function refusalOf({ clock }: PerformerDeps, request: Prepared, { response, bytes }: Answered): SplashdownError {
   const { status } = response;
   const waitMs = parseRetryAfterMs(response.headers.get("retry-after"), clock.nowMs());
   const isLimit = status === 429 || status === 529 || (status === 503 && waitMs !== undefined);
   const excerpt = cutText(bytes.toString("utf8"));
   return new SplashdownError(
     isLimit ? "HTTP_RATE_LIMITED" : "STEP_FAILED",
-    `${request.method} ${placeOf(request)} was answered with ${status}`,
+    `${request.method} ${placeOf(request.address)} was answered with ${status}`,
     {
       details: {
         status,
@@ -170,14 +177,8 @@ function parseRetryAfterMs(text: string | null, nowMs: number): number | undefin
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
 
-function noAnswer(request: Request, why: string): SplashdownError {
-  return new SplashdownError("STEP_FAILED", `${request.method} ${placeOf(request)} got no answer: ${why}`);
-}
-
-/** The address without what may be secret: user, query and fragment. */
-function placeOf({ url }: Request): string {
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
+function noAnswer(request: Prepared, why: string): SplashdownError {
+  return new SplashdownError("STEP_FAILED", `${request.method} ${placeOf(request.address)} got no answer: ${why}`);
 }
 
 /** Fetch says "fetch failed"; the reason is underneath. */

@@ -303,6 +303,11 @@ export const ERROR_TABLE = {
   PROGRAM_NOT_FOUND: entry(S.failed, "the program of a command step does not exist", "splashdown doctor"),
   FUNCTION_NOT_FOUND: entry(S.usage, "the function of a step cannot be loaded", "splashdown validate {file}"),
   MODEL_FAILED: passing(S.failed, "a model call failed", "splashdown show {task}"),
+  HTTP_REDIRECT_REFUSED: entry(
+    S.failed,
+    "a server redirects a request to another origin, or to a GET that is not the request; nothing was sent there",
+    "if that place may have what the request carries, write its address into the file, then: splashdown resume {task}",
+  ),
   HTTP_RATE_LIMITED: passing(S.pausedUntil, "a server asks to wait", "splashdown resume {task}"),
   MODEL_RATE_LIMITED: passing(S.pausedUntil, "the model provider asks to wait", "splashdown resume {task}"),
   MODEL_UNAVAILABLE: entry(

@@ -78,6 +78,7 @@ export const LIMITS = {
   /** What an http step reads of an answer, and how long it waits where the step has no timeout. */
   httpResponseBytesMax: 16 * 1024 * 1024,
   httpTimeoutMs: 300_000,
+  httpRedirectsMax: 5,
   taskNameBytesMax: 64,
   /** Schemas that arrive at run time: outputs, scorers, tools. */
   schemaNodesMax: 20_000,

@@ -2,6 +2,7 @@
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
+import { ownOriginFetch } from "../own-origin-fetch.js";
 import type { ProviderConfig } from "./provider-config.js";
 
 export interface ProviderFinding {
@@ -38,7 +39,10 @@ async function ask(config: ProviderConfig, key: string | undefined, clock: Clock
   const end = new AbortController();
   const cancel = clock.schedule(CHECK_TIMEOUT_MS, () => end.abort());
   try {
-    const response = await fetch(url, { headers: { ...headers, ...keyHeaders(isAnthropic, key) }, signal: end.signal });
+    const response = await ownOriginFetch(url, {
+      headers: { ...headers, ...keyHeaders(isAnthropic, key) },
+      signal: end.signal,
+    });
     const text = await response.text();
     const from = key === undefined ? "no key" : `key from ${keyOrigin ?? "?"}`;
     if (response.ok) return { ok: true, text: `${placeOf(baseUrl)} answers, ${from}${countModels(text)}` };

@@ -2,6 +2,7 @@
 import type { wrapLanguageModel } from "ai";
 import { SplashdownError } from "../../base/errors.js";
 import { importOptional } from "../../base/optional-package.js";
+import { ownOriginFetch } from "../own-origin-fetch.js";
 import type { ProviderConfig } from "./provider-config.js";
 
 export type Sdk = typeof import("ai");
@@ -53,6 +54,7 @@ async function loadCompatible(
     baseURL: baseUrl,
     headers: { ...headers },
     includeUsage: true,
+    fetch: ownOriginFetch,
     supportsStructuredOutputs: isStructured,
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(name === "openai" ? { transformRequestBody: renameTokensMax } : {}),
@@ -72,7 +74,10 @@ async function loadAnthropic(
 ): Promise<SdkLanguageModel> {
   const { createAnthropic } = await import("@ai-sdk/anthropic");
   const root = (baseUrl ?? "").replace(/\/v1$/, "");
-  return createAnthropic({ baseURL: `${root}/v1`, headers: { ...headers }, apiKey: apiKey ?? "none" })(modelId);
+  const baseURL = `${root}/v1`;
+  return createAnthropic({ baseURL, headers: { ...headers }, apiKey: apiKey ?? "none", fetch: ownOriginFetch })(
+    modelId,
+  );
 }
 
 interface Installed {
@@ -95,7 +100,8 @@ async function loadInstalled(
   const factory = Object.entries(exported).find(
     ([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function",
   );
-  const options = { headers, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }), ...(apiKey && { apiKey }) };
+  const address = { headers, fetch: ownOriginFetch, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) };
+  const options = { ...address, ...(apiKey && { apiKey }) };
   const model = (factory?.[1] as ProviderFactory | undefined)?.(options)(modelId);
   if (model?.specificationVersion === "v3") return model;
   throw unavailable(name, `the installed ${module} does not fit this version: ${install}`, { install });
