@@ -8,6 +8,7 @@ import type { StepOutcome, StepWork } from "../engine/ports.js";
 import type { Child, ChildResult } from "../process/contract.js";
 import { computeEnvironment } from "./child-environment.js";
 import type { PerformerDeps } from "./contract.js";
+import { afterAct } from "./failure.js";
 
 export interface ChildRun {
   readonly work: StepWork;
@@ -91,9 +92,8 @@ function specOf(deps: PerformerDeps, run: ChildRun) {
 
 function tooLarge(): SplashdownError {
   const limit = LIMITS.stepOutputBytesMax;
-  return new SplashdownError("VALUE_TOO_LARGE", `the program wrote more than ${limit} bytes to stdout and was ended`, {
-    details: { limit },
-  });
+  const text = `the program wrote more than ${limit} bytes to stdout and was ended`;
+  return afterAct(new SplashdownError("VALUE_TOO_LARGE", text, { details: { limit } }), "maybe");
 }
 
 /** The rendered command as texts. Errors: STEP_FAILED when it is empty. */

@@ -2,6 +2,7 @@
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import { exitError, requireCommand, runChild } from "./child-run.js";
 import type { PerformerDeps } from "./contract.js";
+import { judgeFinished } from "./failure.js";
 import { requireDeclaredOutput } from "./output-check.js";
 import { parseReport } from "./report.js";
 import { ControlChannel, formatRequest, parseStdout } from "./specialist-protocol.js";
@@ -26,7 +27,9 @@ export async function performCommand(
   await control.settled();
   if ("status" in result) return result;
   if (result.exitCode !== 0) throw exitError(command, result);
-  const outcome = parseReport(parseStdout(result.stdout));
-  await requireDeclaredOutput(deps, work, outcome.output);
-  return outcome;
+  return judgeFinished(async () => {
+    const outcome = parseReport(parseStdout(result.stdout));
+    await requireDeclaredOutput(deps, work, outcome.output);
+    return outcome;
+  });
 }

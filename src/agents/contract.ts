@@ -24,6 +24,8 @@ import type { ToolServers } from "./tool-servers/server-pool.js";
 export interface SchemaFault {
   readonly path: string;
   readonly message: string;
+  /** `schema`: the schema itself cannot be used, so nothing was judged. */
+  readonly keyword?: string;
 }
 
 /** Judges a value by a JSON Schema; empty when it fits. A schema that is no schema is a fault at `""`. */

@@ -31,6 +31,23 @@ export function isEndOfRun(error: unknown): boolean {
 /** A call that broke has been made, and nobody knows what it cost. */
 const ONE_CALL: Usage = { calls: 1, tokensIn: 0, tokensOut: 0 };
 
+/** `yes`: the work is done, and only its result cannot be used. `maybe`: it was begun, and its end is not known. */
+export type Acted = "yes" | "maybe";
+
+/** The same error, of an attempt that must not be repeated unasked where it acts on the world. */
+export function afterAct(error: SplashdownError, acted: Acted): SplashdownError {
+  return new SplashdownError(error.code, error.message, { details: { ...error.details, acted }, cause: error });
+}
+
+/** Judges what a finished attempt gave: whatever is wrong with it, the attempt has acted. */
+export async function judgeFinished<T>(judge: () => Promise<T>): Promise<T> {
+  try {
+    return await judge();
+  } catch (error) {
+    throw error instanceof SplashdownError && !isEndOfRun(error) ? afterAct(error, "yes") : error;
+  }
+}
+
 /** The outcome for anything thrown inside a step. */
 export function outcomeOfError(error: unknown): StepOutcome {
   if (isErrorCode(error, "CANCELLED")) return { status: "cancelled" };

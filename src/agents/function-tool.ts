@@ -1,11 +1,13 @@
 /** Functions of a workflow as tools of its models. */
 import { decodeValue, encodeValue } from "../base/json-encoding.js";
-import { SplashdownError } from "../base/errors.js";
+import { messageOf, SplashdownError } from "../base/errors.js";
+import type { JsonObject } from "../base/json.js";
 import type { FunctionTool } from "../definition/tool-definition.js";
 import type { StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
 import { loadFunction } from "./function.js";
 import type { Tool, ToolUse } from "./tool-call.js";
+import { identityOfFunction } from "./tool-servers/tool-names.js";
 
 /** What a function gets that a model calls. */
 export interface ToolContext {
@@ -27,6 +29,8 @@ export function createFunctionTools(
   return definitions.map((definition) => {
     const { name, description, parameters, effects, approve = "never" } = definition;
     return {
+      identity: identityOfFunction(name),
+      fullName: name,
       description: { name, parameters, ...(description === undefined ? {} : { description }) },
       effects,
       approve,
@@ -36,11 +40,20 @@ export function createFunctionTools(
           const { idempotencyKey } = use;
           const input = decodeValue(use.input) as ToolContext["input"];
           const context: ToolContext = { input, task: work.task, path: work.step.path, idempotencyKey, signal };
-          return { value: encodeValue((await run(context as never)) ?? null) };
+          return keepReturned(await run(context as never));
         });
       },
     };
   });
+}
+
+/** The function has run: a value that cannot be kept is told as that. */
+function keepReturned(returned: unknown): JsonObject {
+  try {
+    return { value: encodeValue(returned ?? null) };
+  } catch (error) {
+    return { error: `the call was made; its result cannot be kept: ${messageOf(error)}`, acted: true };
+  }
 }
 
 interface TimedUse {
@@ -49,7 +62,7 @@ interface TimedUse {
   readonly use: ToolUse;
 }
 
-/** Errors: STEP_TIMEOUT, which the model is told as a failure of the tool. */
+/** Errors: STEP_TIMEOUT; the function cannot be ended, so it may still act. */
 async function withinTime<T>(
   { deps, definition, use }: TimedUse,
   run: (signal: AbortSignal) => Promise<T>,
@@ -61,7 +74,8 @@ async function withinTime<T>(
   const late = new Promise<never>((_resolve, reject) => {
     const cancel = deps.clock.schedule(timeoutMs, () => {
       controller.abort();
-      reject(new SplashdownError("STEP_TIMEOUT", `the tool ${name} took longer than ${timeoutMs / 1_000} seconds`));
+      const text = `the tool ${name} took longer than ${timeoutMs / 1_000} seconds`;
+      reject(new SplashdownError("STEP_TIMEOUT", text, { details: { tool: name, sent: true } }));
     });
     signal.addEventListener("abort", () => (cancel(), controller.abort()), { once: true });
     controller.signal.addEventListener("abort", cancel, { once: true });

@@ -11,6 +11,7 @@ import { encodeValue } from "../base/json-encoding.js";
 import type { FunctionStep } from "../definition/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
+import { judgeFinished } from "./failure.js";
 import { openFunctionContext, type FunctionContext } from "./function-context.js";
 import { requireDeclaredOutput } from "./output-check.js";
 import { parseReport } from "./report.js";
@@ -35,9 +36,12 @@ export async function performFunction(
   if (open.endOfRun !== undefined) throw open.endOfRun;
   if (ended === ABORTED) return { status: "cancelled" };
   if ("error" in ended) throw ended.error;
-  const outcome = parseReport(encodeValue(ended.value ?? null));
-  await requireDeclaredOutput(deps, work, outcome.output);
-  return outcome;
+  const { value } = ended;
+  return judgeFinished(async () => {
+    const outcome = parseReport(encodeValue(value ?? null));
+    await requireDeclaredOutput(deps, work, outcome.output);
+    return outcome;
+  });
 }
 
 /** A function that passes on why it was ended has said nothing new. */

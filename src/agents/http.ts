@@ -13,7 +13,7 @@ import { LIMITS } from "../base/limits.js";
 import type { HttpStep } from "../definition/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
-import { cutText } from "./failure.js";
+import { afterAct, cutText, judgeFinished } from "./failure.js";
 import { fetchFollowing, placeOf } from "./own-origin-fetch.js";
 import { requireDeclaredOutput } from "./output-check.js";
 import { parsePlainValue } from "./plain-value.js";
@@ -34,16 +34,20 @@ export async function performHttp(
   try {
     const { response, refusal } = await fetchFollowing(request.address, request.init);
     const bytes = await readBody(response, sink);
-    const output = describeResponse(response, bytes);
     const isJudged = (work.definition as HttpStep).failOnStatus;
     if (isJudged && refusal !== undefined) throw refusal;
     if (isJudged && response.status >= 400) throw refusalOf(deps, request, { response, bytes });
-    await requireDeclaredOutput(deps, work, output["body"] ?? null);
-    return { status: "completed", output };
+    return await judgeFinished(async () => {
+      const output = describeResponse(response, bytes);
+      await requireDeclaredOutput(deps, work, output["body"] ?? null);
+      return { status: "completed", output };
+    });
   } catch (error) {
     if (signal.aborted) return { status: "cancelled" };
     if (error instanceof SplashdownError) throw error;
-    throw noAnswer(request, limit.isOver() ? `no answer within ${LIMITS.httpTimeoutMs} ms` : describeCause(error));
+    const why = limit.isOver() ? `no answer within ${LIMITS.httpTimeoutMs} ms` : describeCause(error);
+    const failure = noAnswer(request, why);
+    throw hasLeft(error) ? afterAct(failure, "maybe") : failure;
   } finally {
     limit.stop();
   }
@@ -114,9 +118,12 @@ async function readBody(response: Response, sink: StepSink): Promise<Buffer> {
     sink.alive();
     sizeBytes += part.length;
     if (sizeBytes > bytesMax)
-      throw new SplashdownError("VALUE_TOO_LARGE", `the answer has more than ${bytesMax} bytes and was cut off`, {
-        details: { limit: bytesMax },
-      });
+      throw afterAct(
+        new SplashdownError("VALUE_TOO_LARGE", `the answer has more than ${bytesMax} bytes and was cut off`, {
+          details: { limit: bytesMax },
+        }),
+        "yes",
+      );
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -179,6 +186,23 @@ function parseRetryAfterMs(text: string | null, nowMs: number): number | undefin
 
 function noAnswer(request: Prepared, why: string): SplashdownError {
   return new SplashdownError("STEP_FAILED", `${request.method} ${placeOf(request.address)} got no answer: ${why}`);
+}
+
+/** Nobody was there to take the request. Source: libuv, uv_err_name; undici. */
+const NEVER_LEFT: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** False where it is known that no byte of the request went out. */
+function hasLeft(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const reasons = cause instanceof AggregateError ? (cause.errors as readonly unknown[]) : [cause];
+  return !reasons.every((one) => one instanceof Error && "code" in one && NEVER_LEFT.has(one.code));
 }
 
 /** Fetch says "fetch failed"; the reason is underneath. */

@@ -19,6 +19,7 @@ import { requireDeclaredOutput } from "./output-check.js";
 import { useTool } from "./tool-call.js";
 import { describeContent } from "./tool-servers/server-result.js";
 import { openServerTools } from "./tool-servers/server-tools.js";
+import { fitName, identityOf } from "./tool-servers/tool-names.js";
 
 interface AttemptEnds {
   readonly sink: StepSink;
@@ -32,22 +33,25 @@ export async function performMcp(
   { sink, signal }: AttemptEnds,
 ): Promise<StepOutcome> {
   const { server, tool } = work.definition as McpStep;
-  const open = once(() => openServerTools(deps, work, { servers: [server], sink }));
+  const named = { server: server.server, tool };
+  const open = once(async () => {
+    const tools = await openServerTools(deps, work, { servers: [server], sink });
+    return tools.filter(({ identity }) => identity === identityOf(named));
+  });
   const name = `1.${countRefused(work) + 1}`;
-  const known = work.tools.get(name)?.result;
-  const called = known === undefined ? ((await open())[0]?.description.name ?? tool) : tool;
-  const call = { id: name, name: called, input: work.input };
+  const call = { id: name, name: fitName(named), input: work.input };
   const tools = { open, shownCharsMax: LIMITS.toolTextCharsMax };
   const result = await useTool(deps, work, { name, call, tools, sink, signal });
   if (!isJsonObject(result)) throw outputInvalid(`the call of ${tool} left no result`);
-  const { error } = result;
+  const { error, fault, acted } = result;
+  if (acted === true) throw outputInvalid(`${tool} of the server ${server.server}: ${String(error)}`);
   if (typeof error === "string")
     throw new SplashdownError("TOOL_FAILED", `${tool} of the server ${server.server} failed: ${error}`, {
       details: { tool, server: server.server },
     });
   const output = outputOf(result, work.definition.outputSchema !== undefined);
   await requireDeclaredOutput(deps, work, output);
-  return { status: "completed", output };
+  return { status: "completed", output, ...(typeof fault === "string" ? { factors: [fault] } : {}) };
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -55,7 +59,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   return () => (made ??= make());
 }
 
-/** Calls of earlier attempts that were answered with an error. */
+/** Calls of earlier attempts that were answered with an error; one that acted is not made again. */
 function countRefused({ tools }: StepWork): number {
   let count = 0;
   while (isRefusal(tools.get(`1.${count + 1}`)?.result)) count += 1;
@@ -63,7 +67,7 @@ function countRefused({ tools }: StepWork): number {
 }
 
 function isRefusal(result: JsonValue | undefined): boolean {
-  return isJsonObject(result) && typeof result["error"] === "string";
+  return isJsonObject(result) && typeof result["error"] === "string" && result["acted"] !== true;
 }
 
 function outputOf(result: JsonObject, isDeclared: boolean): JsonValue {

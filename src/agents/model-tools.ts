@@ -22,7 +22,12 @@ export function createModelTools(deps: PerformerDeps, work: StepWork, { plan, si
   const servers = tools.filter(isToolServer);
   let opened: Promise<readonly Tool[]> | undefined;
   return {
-    open: () => (opened ??= openServerTools(deps, work, { servers, sink }).then((others) => [...functions, ...others])),
+    open: () =>
+      (opened ??= openServerTools(deps, work, {
+        servers,
+        sink,
+        functions: functions.map(({ fullName }) => fullName),
+      }).then((others) => [...functions, ...others])),
     // A scripted model asks for what its file says: no server is started to tell it what there is.
     areTold: plan.choices.some(
       ({ provider, model }) => deps.chooseProvider(provider, model).provider !== SCRIPTED_PROVIDER,

@@ -1,5 +1,5 @@
-/** Holds a step's output against the schema its definition declares. */
-import type { JsonValue } from "../base/json.js";
+/** Holds values against schemas: a step's output against what its definition declares, a tool's against its server's. */
+import type { JsonObject, JsonValue } from "../base/json.js";
 import type { StepWork } from "../engine/ports.js";
 import type { PerformerDeps, SchemaFault } from "./contract.js";
 import { outputInvalid } from "./failure.js";
@@ -16,6 +16,23 @@ export async function requireDeclaredOutput(deps: PerformerDeps, work: StepWork,
     `the output is not what the step declares: ${faults.map(formatFault).join("; ")}`,
     JSON.stringify(plain),
   );
+}
+
+/** Schemas of others that were told of as faulty. */
+const toldOf = new WeakSet<JsonObject>();
+
+/** By the schema of a server: what cannot be checked here is let through and told once, as the server checks it itself. */
+export async function checkAgainst(
+  { checkSchema, log }: PerformerDeps,
+  schema: JsonObject,
+  value: JsonValue,
+): Promise<readonly SchemaFault[]> {
+  const faults = await checkSchema(schema, value);
+  const ofSchema = faults.find(({ keyword }) => keyword === "schema");
+  if (ofSchema === undefined) return faults;
+  if (!toldOf.has(schema)) log.warn(`a schema of a tool cannot be used and is not checked: ${ofSchema.message}`);
+  toldOf.add(schema);
+  return [];
 }
 
 /** `/path message`, with a word for the whole. */

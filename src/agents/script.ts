@@ -13,7 +13,7 @@ import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { ChildResult } from "../process/contract.js";
 import { requireCommand, runChild } from "./child-run.js";
 import type { PerformerDeps } from "./contract.js";
-import { outputInvalid } from "./failure.js";
+import { judgeFinished, outputInvalid } from "./failure.js";
 import { requireDeclaredOutput } from "./output-check.js";
 import { parsePlainValue } from "./plain-value.js";
 
@@ -35,6 +35,10 @@ export async function performScript(
     signal,
   });
   if ("status" in result) return result;
+  return judgeFinished(() => readResult(deps, work, result));
+}
+
+async function readResult(deps: PerformerDeps, work: StepWork, result: ChildResult): Promise<StepOutcome> {
   const stdout = result.stdout.toString("utf8");
   const fields = parseObject(stdout);
   if (work.definition.outputSchema !== undefined) {

@@ -2,8 +2,9 @@
  * One call of a tool: held against its schema, approved where it must be, intended, made, completed; what the model is
  * shown of it is cut.
  *
- * Shape of a recorded result: `{value}`; `{content, structured}` as a server gave it; `{error: text}`, which the model is
- * told as a failure of the tool and not of the step. A call that may have acted and whose result is lost is neither: the
+ * Shape of a recorded result: `{value}`; `{content, structured}` as a server gave it, with `fault` where its form is broken;
+ * `{error: text}`, which the model is told as a failure of the tool and not of the step, with `acted` where the call was
+ * made and its result is lost for good. A call that may have acted and whose result is lost is neither: the
  * attempt fails, and a person is asked before the call is made again.
  */
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
@@ -13,7 +14,7 @@ import type { Effects } from "../definition/values.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps, ToolCall, ToolDescription, ToolReply } from "./contract.js";
 import { isEndOfRun } from "./failure.js";
-import { formatFault } from "./output-check.js";
+import { checkAgainst, formatFault } from "./output-check.js";
 import { describeContent } from "./tool-servers/server-result.js";
 
 export interface ToolUse {
@@ -25,10 +26,14 @@ export interface ToolUse {
 
 /** Something a model may have done. */
 export interface Tool {
+  /** Of the tool itself, whatever a model is told as its name: approvals and records go by it. */
+  readonly identity: string;
+  /** As its server and its file name it. */
+  readonly fullName: string;
   readonly description: ToolDescription;
   readonly effects: Effects;
   readonly approve: ApprovalRule;
-  /** Gives what is recorded. Errors: whatever it throws is told to the model, unless `details.sent` says it may have acted. */
+  /** Gives what is recorded. Errors: all are told to the model, unless `details.sent` says that it may have acted. */
   call(use: ToolUse): Promise<JsonObject>;
 }
 
@@ -49,16 +54,50 @@ export async function callTool(deps: PerformerDeps, work: StepWork, named: Named
 /** The recorded result; one that is durable is used again (A3). */
 export async function useTool(deps: PerformerDeps, work: StepWork, named: NamedCall): Promise<JsonValue> {
   const { name, call, tools, sink, signal } = named;
-  const known = work.tools.get(name)?.result;
-  if (known !== undefined) return known;
-  const tool = (await tools.open()).find(({ description }) => description.name === call.name);
+  const recorded = work.tools.get(name);
+  if (recorded?.result !== undefined) return recorded.result;
+  const tool = findTool(await tools.open(), call.name);
+  requireSame(work, named, { intended: recorded?.tool, found: tool?.identity });
   const fault = (await findFault(deps, call, tool)) ?? (await findDenial(work, named, tool));
   const effects = fault === undefined ? (tool?.effects ?? "none") : "none";
-  await sink.toolIntended(name, { name: call.name, input: call.input, effects });
+  const identity = tool === undefined ? {} : { tool: tool.identity };
+  await sink.toolIntended(name, { name: call.name, input: call.input, effects, ...identity });
   const result = fault === undefined && tool !== undefined ? await make(tool, work, named) : { error: fault ?? "" };
   if (signal.aborted && "error" in result) throw cancelled(work, call);
-  await sink.toolCompleted(name, result);
-  return result;
+  return complete(sink, name, result);
+}
+
+/** By the name a model is told, else by the full name where that is one tool's. */
+function findTool(tools: readonly Tool[], name: string): Tool | undefined {
+  const told = tools.find(({ description }) => description.name === name);
+  if (told !== undefined) return told;
+  const full = tools.filter(({ fullName }) => fullName === name);
+  return full.length === 1 ? full[0] : undefined;
+}
+
+interface Compared {
+  readonly intended: string | undefined;
+  readonly found: string | undefined;
+}
+
+/** A call that is made again is of the tool that it was intended for. Errors: TOOL_UNAVAILABLE. */
+function requireSame({ step }: StepWork, { name, call }: NamedCall, { intended, found }: Compared): void {
+  if (intended === undefined || found === undefined || intended === found) return;
+  const text = `the call ${name} of step ${step.path} was for the tool ${intended}; ${call.name} is ${found} by now`;
+  throw new SplashdownError("TOOL_UNAVAILABLE", text, { details: { tool: call.name, step: step.path } });
+}
+
+/** A result that cannot be kept is none, and the call was made all the same. */
+async function complete(sink: StepSink, name: string, result: JsonObject): Promise<JsonObject> {
+  try {
+    await sink.toolCompleted(name, result);
+    return result;
+  } catch (error) {
+    if (!isErrorCode(error, "VALUE_TOO_LARGE", "VALUE_TOO_DEEP")) throw error;
+    const instead = { error: `the call was made; its result cannot be kept: ${messageOf(error)}`, acted: true };
+    await sink.toolCompleted(name, instead);
+    return instead;
+  }
 }
 
 /** Asks a person where the tool wants it. Errors: CANCELLED while there is no answer. */
@@ -68,7 +107,7 @@ async function findDenial(
   tool: Tool | undefined,
 ): Promise<string | undefined> {
   if (tool === undefined || tool.approve === "never") return undefined;
-  const wish = { call: name, tool: call.name, isForAll: tool.approve === "once" };
+  const wish = { call: name, tool: tool.identity, label: tool.fullName, isForAll: tool.approve === "once" };
   if (work.approvalOf(wish) === undefined) await sink.wantApproval(wish, call.input);
   const approval = work.approvalOf(wish);
   if (approval?.isGiven === true) return undefined;
@@ -77,7 +116,7 @@ async function findDenial(
 
 async function findFault(deps: PerformerDeps, call: ToolCall, tool: Tool | undefined): Promise<string | undefined> {
   if (tool === undefined) return `there is no tool ${call.name} here`;
-  const faults = await deps.checkSchema(tool.description.parameters, call.input);
+  const faults = await checkAgainst(deps, tool.description.parameters, call.input);
   if (faults.length > 0) return `the input does not fit: ${faults.map(formatFault).join("; ")}`;
   return isJsonObject(call.input) ? undefined : "the input must be an object";
 }
@@ -114,12 +153,13 @@ function cancelled({ step }: StepWork, { name }: ToolCall): SplashdownError {
 }
 
 function replyOf(call: ToolCall, result: JsonValue, charsMax: number): ToolReply {
-  const { value = null, error } = isJsonObject(result) ? result : { value: result };
+  const { value = null, error, fault } = isJsonObject(result) ? result : { value: result };
   const isError = typeof error === "string";
   const whole = isError
     ? error
     : (describeContent(result) ?? (typeof value === "string" ? value : JSON.stringify(value)));
-  return { call, text: cut(whole, charsMax), isError };
+  const told = typeof fault === "string" ? `\n[the call was made; ${fault}]` : "";
+  return { call, text: `${cut(whole, charsMax)}${told}`, isError };
 }
 
 function cut(text: string, charsMax: number): string {

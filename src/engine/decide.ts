@@ -4,7 +4,7 @@
  * Owns: the dispatch and what is common to every answer: large values are asked for first, checkpoints are added where a
  * trigger fires. The rules are in files of their own:
  *   advance.ts (what may start), advance-scopes.ts, advance-phase.ts, phase-confidence.ts, evaluation.ts (scopes)
- *   outcome.ts, failure.ts, routes.ts, deliverables.ts (what a step came to) · reports.ts (while it runs)
+ *   ended-attempt.ts, outcome.ts, failure.ts, routes.ts, deliverables.ts (what a step came to) · reports.ts (while it runs)
  *   resumption.ts, unknown-outcome.ts (a new owner) · questions.ts, limits.ts · ending.ts (closing) · triggers.ts
  *
  * E3: every prefix of an answer is a legal state: what the rest would have said follows again from the state.
@@ -16,7 +16,7 @@ import { decideClose, decideQuiescent } from "./ending.js";
 import type { EngineEvent } from "./events/events.js";
 import type { DecideContext, Decided, EngineInput } from "./input.js";
 import { findReachedLimit, isLimitOpen, openLimitQuestion } from "./advance/limits.js";
-import { decideOutcome } from "./outcomes/outcome.js";
+import { decideEnded } from "./outcomes/ended-attempt.js";
 import { decideAnswer, decideReminders, openQuestion } from "./people/questions.js";
 import { decideMessage, decideReport } from "./outcomes/reports.js";
 import { decideResumed } from "./resumption.js";
@@ -38,7 +38,7 @@ const RULES: { readonly [K in EngineInput["kind"]]: Rule<InputOf<K>> } = {
   start: (choice, input) => [startTask(choice, input)],
   resumed: decideResumed,
   advance: decideAdvance,
-  outcome: decideOutcome,
+  outcome: decideEnded,
   spawned: decideReport,
   progress: decideReport,
   milestone: decideReport,

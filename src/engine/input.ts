@@ -179,6 +179,7 @@ export type EngineInput =
       readonly attempt: number;
       readonly call: string;
       readonly name: string;
+      readonly tool?: string;
       readonly value: ValueRef;
       readonly effects: Effects;
     }

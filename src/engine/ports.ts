@@ -84,7 +84,7 @@ export interface StepWork {
   readonly earlierMilestone?: { readonly name: string; readonly state: JsonValue };
   readonly turns: readonly JsonValue[];
   /** Calls of tools by name of the call; one without a result may be made again. */
-  readonly tools: ReadonlyMap<string, { readonly result?: JsonValue }>;
+  readonly tools: ReadonlyMap<string, { readonly result?: JsonValue; readonly tool?: string }>;
   readonly substeps: ReadonlyMap<string, JsonValue>;
   /** What a person said of a call of a tool. */
   readonly approvalOf: (wish: ApprovalWish) => Approval | undefined;
@@ -93,6 +93,8 @@ export interface StepWork {
 /** A call of a tool that is about to be made. */
 export interface ToolIntent {
   readonly name: string;
+  /** Which tool that is, whatever else bears the name later; none where there is no such tool. */
+  readonly tool?: string;
   readonly input: JsonValue;
   readonly effects: Effects;
 }

@@ -33,7 +33,13 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
   const host = openProcessHost({ clock: realClock });
   const warnings: string[] = [];
   const log: Log = { info: () => undefined, warn: (text) => void warnings.push(text), debug: () => undefined };
-  const toolServers = createToolServers({ clock, processes: () => host, version: "0", debug: () => undefined });
+  const toolServers = createToolServers({
+    clock,
+    processes: () => host,
+    version: "0",
+    debug: () => undefined,
+    warn: (text) => void warnings.push(text),
+  });
   const performer = createPerformer({
     clock,
     random: createSeededRandom("performer room"),

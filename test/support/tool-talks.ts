@@ -1,9 +1,11 @@
 /** Talks of model steps with tool servers, in a folder of their own: real programs, a model that asks for what a test wants. */
+import { writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import type { ModelRequest } from "../../src/agents/contract.js";
+import type { JsonObject } from "../../src/base/json.js";
 import type { Clock } from "../../src/base/clock.js";
 import type { ToolServer } from "../../src/definition/tool-definition.js";
 import type { StepOutcome } from "../../src/engine/ports.js";
@@ -14,6 +16,15 @@ import { createToldModel, type WishedCall } from "./told-model.js";
 
 const PROJECT = path.join(import.meta.dirname, "../..");
 export const STRANGE_SERVER = path.join(import.meta.dirname, "programs/strange-server.mjs");
+
+const LISTED_SERVER = path.join(import.meta.dirname, "programs/listed-server.mjs");
+
+/** A tool as its server tells it, and what becomes of a call of it. */
+export interface ListedTool extends JsonObject {
+  readonly name: string;
+  readonly answer?: JsonObject;
+  readonly error?: JsonObject;
+}
 
 /** The program of a public server. */
 export function packageOf(name: string): string {
@@ -72,6 +83,14 @@ export class ToolTalks {
 
   strange(manner: string, more: Partial<ToolServer> = {}): ToolServer {
     return this.program("odd", [process.execPath, STRANGE_SERVER, manner], more);
+  }
+
+  /** A server with these tools, answers and errors. */
+  listed(tools: readonly ListedTool[], more: Partial<ToolServer> = {}): ToolServer {
+    const server = more.server ?? "reg";
+    const file = path.join(this.folder, `${server}.json`);
+    writeFileSync(file, JSON.stringify(tools));
+    return this.program(server, [process.execPath, LISTED_SERVER, file], more);
   }
 
   everything(more: Partial<ToolServer> = {}): ToolServer {

@@ -22,7 +22,7 @@ import { findJson } from "../answer-text.js";
 import { addGuidance, writeBriefing, writeFollowUp } from "../briefing.js";
 import { exitError, runChild } from "../child-run.js";
 import type { PerformerDeps } from "../contract.js";
-import { outcomeOfError, outputInvalid } from "../failure.js";
+import { afterAct, outcomeOfError, outputInvalid } from "../failure.js";
 import { computeRetryAtMs } from "../models/retry-time.js";
 import { requireDeclaredOutput } from "../output-check.js";
 import { parsePlainValue } from "../plain-value.js";
@@ -80,10 +80,11 @@ async function callAgent(
   if ("status" in result) return result;
   const said = hearing.result();
   if (session !== undefined && !hearing.hasSpoken && isSessionLost(result, said)) return "session lost";
-  if (profile.isUsageOfSession !== true) return judge(deps, work, { command, result, said });
+  const end = { command, result, said, hasSession: hearing.hasSession };
+  if (profile.isUsageOfSession !== true) return judge(deps, work, end);
   // The next call is told these tokens again.
   if (said.usage.tokensIn > 0) await hearing.count(said.usage);
-  return judge(deps, work, { command, result, said: { ...said, usage: usageSince(session, said.usage) } });
+  return judge(deps, work, { ...end, said: { ...said, usage: usageSince(session, said.usage) } });
 }
 
 function callOf(work: StepWork, profile: CliProfile, session: AgentSession | undefined): CliCall {
@@ -157,6 +158,11 @@ class Hearing {
     this.#then(() => sink.milestone("session", keepSession(cli, { id, tokensIn, tokensOut })));
   };
 
+  /** The next attempt goes on in it, and knows what this one did. */
+  get hasSession(): boolean {
+    return this.#kept !== undefined;
+  }
+
   /** The agent has begun to work. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
@@ -198,9 +204,11 @@ interface CliEnd {
   readonly command: readonly string[];
   readonly result: ChildResult;
   readonly said: CliResult;
+  readonly hasSession: boolean;
 }
 
-async function judge(deps: PerformerDeps, work: StepWork, { command, result, said }: CliEnd): Promise<StepOutcome> {
+async function judge(deps: PerformerDeps, work: StepWork, end: CliEnd): Promise<StepOutcome> {
+  const { command, result, said, hasSession } = end;
   const { text, failure, usage } = said;
   try {
     if (failure !== undefined) throw failureOf(deps, work, { ...said, failure });
@@ -210,7 +218,8 @@ async function judge(deps: PerformerDeps, work: StepWork, { command, result, sai
     await requireDeclaredOutput(deps, work, outcome.output);
     return { ...outcome, usage };
   } catch (error) {
-    const failed = outcomeOfError(error);
+    const isFinished = failure === undefined && result.exitCode === 0 && !hasSession;
+    const failed = outcomeOfError(isFinished && error instanceof SplashdownError ? afterAct(error, "yes") : error);
     return failed.status === "failed" ? { ...failed, usage } : failed;
   }
 }

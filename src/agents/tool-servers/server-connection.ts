@@ -29,6 +29,8 @@ export interface ServerTool {
   readonly name: string;
   readonly description?: string;
   readonly parameters: JsonObject;
+  /** Of its structured content. */
+  readonly outputSchema?: JsonObject;
   readonly isReadOnly: boolean;
   readonly isIdempotent: boolean;
 }
@@ -36,6 +38,8 @@ export interface ServerTool {
 export interface ServerCall {
   readonly tool: string;
   readonly input: JsonObject;
+  /** Schema of its input. */
+  readonly parameters: JsonObject;
   readonly idempotencyKey: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -55,6 +59,7 @@ export interface ConnectionDeps {
   readonly processes: () => ProcessHost;
   readonly version: string;
   readonly debug: (text: string) => void;
+  readonly warn: (text: string) => void;
   readonly onClose: () => void;
 }
 
@@ -63,7 +68,7 @@ export async function connectServer(deps: ConnectionDeps, place: ServerPlace): P
   const sdk = await import("@modelcontextprotocol/client");
   const client = new sdk.Client({ name: "splashdown", version: deps.version }, { capabilities: {} });
   const transport = openTransport(sdk, deps, place);
-  const connection = new ServerConnection(deps.clock, { place, client, transport });
+  const connection = new ServerConnection(deps, { place, client, transport });
   Object.assign(client, {
     onerror: (error: Error) => deps.debug(`tool server ${place.server}: ${error.message}`),
     onclose: deps.onClose,
@@ -102,7 +107,7 @@ export class ServerConnection {
   #tools: Promise<readonly ServerTool[]> | undefined;
 
   constructor(
-    private readonly clock: Clock,
+    private readonly deps: Pick<ConnectionDeps, "clock" | "warn">,
     private readonly ends: ConnectionEnds,
   ) {}
 
@@ -115,10 +120,13 @@ export class ServerConnection {
   async #listTools(): Promise<readonly ServerTool[]> {
     try {
       const { tools } = await this.ends.client.listTools(undefined, { timeout: LIMITS.toolServerStartMs });
-      return tools.slice(0, LIMITS.toolsPerServerMax).map(({ name, description, inputSchema, annotations }) => ({
+      this.#tellLeftOut(tools.slice(LIMITS.toolsPerServerMax).map(({ name }) => name));
+      const kept = tools.slice(0, LIMITS.toolsPerServerMax);
+      return kept.map(({ name, description, inputSchema, outputSchema, annotations }) => ({
         name,
         ...(description === undefined ? {} : { description }),
         parameters: inputSchema as JsonObject,
+        ...(outputSchema === undefined ? {} : { outputSchema: outputSchema as JsonObject }),
         isReadOnly: annotations?.readOnlyHint === true,
         isIdempotent: annotations?.idempotentHint === true,
       }));
@@ -127,11 +135,19 @@ export class ServerConnection {
     }
   }
 
+  #tellLeftOut(names: readonly string[]): void {
+    if (names.length === 0) return;
+    const max = LIMITS.toolsPerServerMax;
+    this.deps.warn(
+      `the tool server ${this.ends.place.server} has ${max + names.length} tools; the first ${max} can be used, and not ${names.join(", ")}`,
+    );
+  }
+
   /** However it is given up, the server is told so; what it answers afterwards is nobody's. */
   async call(call: ServerCall): Promise<ServerAnswer> {
-    const { tool, input, idempotencyKey, timeoutMs: timeout, signal, onProgress } = call;
+    const { tool, input, parameters, idempotencyKey, timeoutMs: timeout, signal, onProgress } = call;
     const overdue = new AbortController();
-    const cancelLimit = this.clock.schedule(LIMITS.toolCallTotalMs, () => overdue.abort());
+    const cancelLimit = this.deps.clock.schedule(LIMITS.toolCallTotalMs, () => overdue.abort());
     try {
       const result = await this.ends.client.callTool(
         { name: tool, arguments: input, _meta: { [KEY_FIELD]: idempotencyKey } },
@@ -140,6 +156,8 @@ export class ServerConnection {
           timeout,
           resetTimeoutOnProgress: true,
           onprogress: ({ message }) => onProgress(message),
+          // Without a schema of the output: the client would throw the answer away and say that the call was refused.
+          toolDefinition: { name: tool, inputSchema: parameters as { readonly type: "object" } },
         },
       );
       return readAnswer(result);
@@ -185,11 +203,15 @@ export class ServerConnection {
     const isSilent = code === "REQUEST_TIMEOUT";
     const advice = "raise timeout of the server, or have the tool tell its progress";
     if (isSilent) return this.#timeout(tool, `was silent for ${timeoutMs / 1_000} seconds; ${advice}`, error);
-    // Numbers are the server's own: it has refused the call.
-    if (typeof code === "number") return this.failure(`refused ${tool}`, error, { tool, sent: false });
+    if (code === "NOT_CONNECTED") return this.failure(`was gone before ${tool} was called`, error, { tool });
+    if (REFUSALS.has(code)) return this.failure(`refused ${tool}`, error, { tool, sent: false });
+    if (typeof code === "number") return this.failure(`failed while it worked on ${tool}`, error, details);
     return this.failure(`broke off while it worked on ${tool}`, error, details);
   }
 }
+
+/** A request that is not read, not known or not valid has not been carried out. Source: JSON-RPC 2.0, section 5.1. */
+const REFUSALS: ReadonlySet<unknown> = new Set([-32_700, -32_600, -32_601, -32_602]);
 
 /** Source: `_meta` keys with a prefix are free for clients. */
 const KEY_FIELD = "splashdown/idempotency-key";

@@ -8,36 +8,68 @@ import { SplashdownError } from "../../base/errors.js";
 import { LIMITS } from "../../base/limits.js";
 import type { ServerReach, ToolPolicy, ToolServer } from "../../definition/tool-definition.js";
 import type { Effects } from "../../definition/values.js";
+import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { StepSink, StepWork } from "../../engine/ports.js";
 import { inheritedEnvironment } from "../child-environment.js";
 import type { PerformerDeps } from "../contract.js";
+import { checkAgainst, formatFault } from "../output-check.js";
 import { isOwnVariable } from "../secrets.js";
 import type { Tool } from "../tool-call.js";
 import { fillVariables } from "../variables.js";
 import { readResult } from "./server-result.js";
-import type { ServerConnection, ServerPlace, ServerTool } from "./server-connection.js";
+import type { ServerAnswer, ServerConnection, ServerPlace, ServerTool } from "./server-connection.js";
+import {
+  describeTool,
+  fitName,
+  fullNameOf,
+  identityOf,
+  requireDistinct,
+  selectNamed,
+  type NamedTool,
+} from "./tool-names.js";
 
-/** Errors: TOOL_SERVER_FAILED; TOOL_UNAVAILABLE when the step names a tool that no server has. */
+export interface ServerToolsRequest {
+  readonly servers: readonly ToolServer[];
+  readonly sink: StepSink;
+  /** Names of functions that the same model is told. */
+  readonly functions?: readonly string[];
+}
+
+/** Errors: TOOL_SERVER_FAILED; TOOL_UNAVAILABLE when the step names a tool that no server has, or two share a name. */
 export async function openServerTools(
   deps: PerformerDeps,
   work: StepWork,
-  { servers, sink }: { readonly servers: readonly ToolServer[]; readonly sink: StepSink },
+  { servers, sink, functions = [] }: ServerToolsRequest,
 ): Promise<readonly Tool[]> {
   const found: FoundTool[] = [];
-  for (const server of servers.filter(mayGive)) {
-    const place = placeOf(deps, work, server);
+  for (const from of servers.filter(mayGive)) {
+    const place = placeOf(deps, work, from);
     const connect = (): Promise<ServerConnection> => deps.toolServers.connect(place);
-    for (const tool of await (await connect()).tools()) found.push({ server, connect, tool });
+    for (const told of await (await connect()).tools())
+      found.push({ server: from.server, tool: told.name, from, connect, told });
   }
   requireNamed(work, servers, found);
-  return found.filter(isAllowed).map((one) => createTool(one, sink));
+  const allowed = withoutCopies(found.filter((one) => isAllowed(one, found)));
+  requireDistinct(allowed, functions);
+  return allowed.map((one) => createTool(deps, { ...one, policy: policyOf(one, found) }, sink));
 }
 
-interface FoundTool {
-  readonly server: ToolServer;
+interface FoundTool extends NamedTool {
+  readonly from: ToolServer;
   /** A server that broke is connected anew. */
   readonly connect: () => Promise<ServerConnection>;
-  readonly tool: ServerTool;
+  readonly told: ServerTool;
+}
+
+/** A server may tell one tool twice, word for word; two that differ are twins. */
+function withoutCopies(found: readonly FoundTool[]): readonly FoundTool[] {
+  const seen = new Set<string>();
+  return found.filter(({ server, told }) => {
+    const key = JSON.stringify([server, told]);
+    const isNew = !seen.has(key);
+    seen.add(key);
+    return isNew;
+  });
 }
 
 function placeOf(deps: PerformerDeps, work: StepWork, { server, reach }: ToolServer): ServerPlace {
@@ -67,9 +99,8 @@ function fillReach(reach: ServerReach, fill: (text: string) => string): ServerRe
 function requireNamed({ step }: StepWork, servers: readonly ToolServer[], found: readonly FoundTool[]): void {
   const wanted = new Set(servers.flatMap(({ required = [] }) => required));
   for (const name of wanted) {
-    if (name === "*" || name.endsWith("__*") || found.some(({ server, tool }) => isCalled(name, server, tool)))
-      continue;
-    const known = found.map(({ server, tool }) => nameOf(server, tool)).join(", ");
+    if (name === "*" || name.endsWith("__*") || selectNamed(found, name).length > 0) continue;
+    const known = found.map(fullNameOf).join(", ");
     const text = `step ${step.path} names the tool ${name}, which no server has; there are ${known || "none"}`;
     throw new SplashdownError("TOOL_UNAVAILABLE", text, { details: { tool: name, step: step.path } });
   }
@@ -80,35 +111,76 @@ function mayGive({ server, allowed }: ToolServer): boolean {
   return allowed.every((names) => names.some((name) => !name.includes("__") || name.startsWith(`${server}__`)));
 }
 
-function isAllowed({ server, tool }: FoundTool): boolean {
-  return server.allowed.every((names) => names.some((name) => isCalled(name, server, tool)));
+function isAllowed(one: FoundTool, found: readonly FoundTool[]): boolean {
+  return one.from.allowed.every((names) => names.some((name) => isMeant(name, one, found)));
 }
 
-function isCalled(name: string, { server }: ToolServer, { name: tool }: ServerTool): boolean {
-  return [tool, `${server}__${tool}`, `${server}__*`, "*"].includes(name);
+function isMeant(name: string, one: FoundTool, found: readonly FoundTool[]): boolean {
+  return name === "*" || name === `${one.server}__*` || selectNamed(found, name).includes(one);
 }
 
-const NAME_CHARS_MAX = 64;
-
-/** Models take letters, digits, dash and underscore. */
-function nameOf({ server }: ToolServer, { name }: ServerTool): string {
-  return `${server}__${name}`.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, NAME_CHARS_MAX);
+/** What the file says of the tool itself: of its full name, else of its own where that means no other. */
+function policyOf(one: FoundTool, found: readonly FoundTool[]): ToolPolicy {
+  const { policies } = one.from;
+  const name = [fullNameOf(one), one.tool].find(
+    (candidate) => Object.hasOwn(policies, candidate) && selectNamed(found, candidate).includes(one),
+  );
+  return (name === undefined ? undefined : policies[name]) ?? {};
 }
 
-function createTool({ server, connect, tool }: FoundTool, sink: StepSink): Tool {
-  const policy: ToolPolicy = server.policies[`${server.server}__${tool.name}`] ?? server.policies[tool.name] ?? {};
-  const { name, description, parameters } = tool;
+interface OwnTool extends FoundTool {
+  readonly policy: ToolPolicy;
+}
+
+function createTool(deps: PerformerDeps, one: OwnTool, sink: StepSink): Tool {
+  const { from, connect, policy, told } = one;
+  const { name, description, parameters } = told;
   return {
-    description: { name: nameOf(server, tool), parameters, ...(description === undefined ? {} : { description }) },
-    effects: policy.effects ?? effectsOf(tool),
-    approve: policy.approve ?? server.approve ?? "never",
+    identity: identityOf(one),
+    fullName: fullNameOf(one),
+    description: { name: fitName(one), parameters, ...(description === undefined ? {} : { description }) },
+    effects: policy.effects ?? effectsOf(told),
+    approve: policy.approve ?? from.approve ?? "never",
     call: async ({ input, idempotencyKey, signal }) => {
-      const timeoutMs = policy.timeoutMs ?? server.timeoutMs ?? LIMITS.toolCallTimeoutMs;
+      const timeoutMs = policy.timeoutMs ?? from.timeoutMs ?? LIMITS.toolCallTimeoutMs;
       const onProgress = (message = `${name} is at work`): void => sink.progress({ message });
       const connection = await connect();
-      return readResult(await connection.call({ tool: name, input, idempotencyKey, timeoutMs, signal, onProgress }));
+      const answer = await connection.call({
+        tool: name,
+        input,
+        parameters,
+        idempotencyKey,
+        timeoutMs,
+        signal,
+        onProgress,
+      });
+      return { ...readResult(answer), ...(await findBrokenForm(deps, one, answer)) };
     },
   };
+}
+
+/** The call was made, whatever is wrong with the form of its answer: the answer is kept, and the fault beside it. */
+async function findBrokenForm(
+  deps: PerformerDeps,
+  { told: { outputSchema }, ...one }: OwnTool,
+  { structured }: ServerAnswer,
+): Promise<{ readonly fault?: string }> {
+  if (outputSchema === undefined) return {};
+  const words = await findFormFault(deps, outputSchema, structured);
+  if (words === undefined) return {};
+  const fault = `the answer is not of the form that the server declares for it: ${words}`;
+  deps.log.warn(`the tool ${describeTool(one)} was called, and ${fault}`);
+  return { fault };
+}
+
+async function findFormFault(
+  deps: PerformerDeps,
+  schema: JsonObject,
+  structured: JsonValue | undefined,
+): Promise<string | undefined> {
+  if (structured === undefined) return "there is no structured content";
+  const faults = await checkAgainst(deps, schema, structured);
+  return faults.length === 0 ? undefined : faults.map(formatFault).join("; ");
 }
 
 function effectsOf({ isReadOnly, isIdempotent }: ServerTool): Effects {

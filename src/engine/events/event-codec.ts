@@ -173,7 +173,10 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
     family: "turn",
     fields: { ...STEP, turn: true, value: true, usage: false, fallback: false, guided: false },
   },
-  tool_intended: { family: "tool", fields: { ...STEP, call: true, name: true, value: true, effects: true } },
+  tool_intended: {
+    family: "tool",
+    fields: { ...STEP, call: true, name: true, tool: false, value: true, effects: true },
+  },
   tool_completed: { family: "tool", fields: { ...STEP, call: true, value: true } },
   substep_intended: { family: "substep", fields: { ...STEP, name: true } },
   substep_completed: { family: "substep", fields: { ...STEP, name: true, value: true, wishes: false } },

@@ -60,6 +60,8 @@ export type FailureDisposition =
   | { readonly action: "route"; readonly to: string }
   | { readonly action: "restart"; readonly attempt: number }
   | { readonly action: "continue" }
+  /** It may have acted: a person is asked. */
+  | { readonly action: "ask" }
   | { readonly action: "fail" };
 
 /** A process: its number and start, and the place where they mean something. */
@@ -259,6 +261,8 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly attempt: number;
       readonly call: string;
       readonly name: string;
+      /** Which tool that is, whatever else bears the name later. */
+      readonly tool?: string;
       readonly value: ValueRef;
       readonly effects: Effects;
     }

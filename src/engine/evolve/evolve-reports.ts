@@ -19,7 +19,8 @@ export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): v
 export function recordTool(state: TaskState, event: EventOf<"tool_intended"> | EventOf<"tool_completed">): void {
   const { tools } = historyOf(state, event.step);
   if (event.type === "tool_intended") {
-    tools.set(event.call, Object.freeze({ name: event.name, value: event.value, effects: event.effects }));
+    const { call, name, value, effects, tool } = event;
+    tools.set(call, Object.freeze({ name, value, effects, ...(tool === undefined ? {} : { tool }) }));
     return;
   }
   const before = tools.get(event.call);

@@ -150,12 +150,13 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
   const { disposition } = event;
   const isPause = disposition.action === "pause_until";
   const isRestart = disposition.action === "restart";
+  const isAsked = disposition.action === "ask";
   const entry: StepEntry = {
     ...before,
     status: statusAfterFailure(disposition),
     error: event.error,
     endedAtMs: event.atMs,
-    failures: isRestart ? 0 : before.failures + (isPause ? 0 : 1),
+    failures: isRestart ? 0 : before.failures + (isPause || isAsked ? 0 : 1),
     restarts: before.restarts + (isRestart ? 1 : 0),
     retryAtMs: "atMs" in disposition ? disposition.atMs : undefined,
     usage: addUsage(before.usage, event.usage),
@@ -169,6 +170,7 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
 
 function statusAfterFailure(disposition: FailureDisposition): StepStatus {
   if (disposition.action === "retry" || disposition.action === "pause_until") return "waiting_retry";
+  if (disposition.action === "ask") return "unknown";
   return disposition.action === "restart" ? "cancelled" : "failed";
 }
 

@@ -83,10 +83,20 @@ function isDispensable({ state }: Choice, path: string): boolean {
 
 const PROVIDER_ERRORS = new Set(["MODEL_FAILED", "TOOL_SERVER_FAILED"]);
 
-function isTriedAgain({ on }: RetryPolicy, { code, details, retryable }: StepError): boolean {
+function isTriedAgain({ on }: RetryPolicy, error: StepError): boolean {
+  const { code, retryable } = error;
   if (!retryable || on === undefined) return retryable;
-  const isTimeout = code === "STEP_TIMEOUT" || TIMEOUT_REASONS.has(details?.["reason"] ?? null);
-  return on.includes(isTimeout ? "timeout" : "provider_error") && (isTimeout || PROVIDER_ERRORS.has(code));
+  return isTimeout(error) ? on.includes("timeout") : on.includes("provider_error") && PROVIDER_ERRORS.has(code);
+}
+
+/** Said by the performer: `yes` after its work, `maybe` where the end of it is not known. */
+export function mayHaveActed(error: StepError | undefined): boolean {
+  const acted = error?.details?.["acted"];
+  return acted === "yes" || acted === "maybe";
+}
+
+export function isTimeout({ code, details }: StepError): boolean {
+  return code === "STEP_TIMEOUT" || TIMEOUT_REASONS.has(details?.["reason"] ?? null);
 }
 
 /** A model call that took too long or was silent. */

@@ -24,7 +24,7 @@ import type { EngineInput } from "../input.js";
 import { findStepDefinition } from "../lookup.js";
 import type { StepOutcome } from "../ports.js";
 import { chooseRoute, isInMachine, type ChosenRoute } from "../advance/routes.js";
-import type { StepEntry } from "../state/state.js";
+import type { StepEntry, TaskState } from "../state/state.js";
 import type { Wishes } from "../events/wishes.js";
 
 type OutcomeInput = Extract<EngineInput, { kind: "outcome" }>;
@@ -33,9 +33,8 @@ type OutcomeInput = Extract<EngineInput, { kind: "outcome" }>;
 const CONFIDENCE_MAX = 1;
 
 export function decideOutcome(choice: Choice, input: OutcomeInput): readonly EngineEvent[] {
-  const step = choice.state.steps.get(input.step);
-  const isCurrent = step !== undefined && step.attempt === input.attempt && choice.state.open.has(input.step);
-  if (!isCurrent) return step?.kind === "wait" ? [] : refuseLate(choice, input);
+  const step = findCurrent(choice.state, input);
+  if (step === undefined) return choice.state.steps.get(input.step)?.kind === "wait" ? [] : refuseLate(choice, input);
   const { outcome } = input;
   if (outcome.status === "cancelled") return decideCancelled(choice, step, outcome.acted);
   if (outcome.status === "failed")
@@ -49,6 +48,12 @@ export function decideOutcome(choice: Choice, input: OutcomeInput): readonly Eng
     outcome,
     wishes: input.wishes,
   });
+}
+
+/** The step that an outcome is about; `undefined` for an attempt that is not the open one. */
+export function findCurrent(state: TaskState, { step: id, attempt }: OutcomeInput): StepEntry | undefined {
+  const step = state.steps.get(id);
+  return step?.attempt === attempt && state.open.has(id) ? step : undefined;
 }
 
 function refuseLate(choice: Choice, input: OutcomeInput): readonly EngineEvent[] {
@@ -171,13 +176,14 @@ function meanOf(parts: ConfidenceParts): number {
   return roundShare((parts.knowledge + parts.information + parts.implementation + parts.validation) / 4);
 }
 
-function findConfidenceFault(confidence: number | ConfidenceParts | undefined): StepError | undefined {
+export function findConfidenceFault(confidence: number | ConfidenceParts | undefined): StepError | undefined {
   if (confidence === undefined) return undefined;
   const values = typeof confidence === "number" ? [confidence] : Object.values(confidence);
   const wrong = values.find((value) => !(value >= 0 && value <= CONFIDENCE_MAX));
   if (wrong === undefined) return undefined;
   const advice = wrong > CONFIDENCE_MAX && wrong <= 100 ? `, did you mean ${wrong / 100}` : "";
-  return { code: "STEP_OUTPUT_INVALID", message: `a confidence is 0 to 1, not ${wrong}${advice}`, retryable: false };
+  const message = `a confidence is 0 to 1, not ${wrong}${advice}`;
+  return { code: "STEP_OUTPUT_INVALID", message, retryable: false, details: { acted: "yes" } };
 }
 
 export interface Failure {

@@ -49,6 +49,7 @@ function eventOf(choice: Choice, input: ReportInput): EngineEvent {
         ...base,
         call: input.call,
         name: input.name,
+        ...(input.tool === undefined ? {} : { tool: input.tool }),
         value: input.value,
         effects: input.effects,
       };

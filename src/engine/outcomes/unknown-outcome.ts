@@ -19,7 +19,7 @@ import type { OnUnknown } from "../../definition/values.js";
 import { followPerson } from "../people/asking.js";
 import { decideOnce, type Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
-import { isAbsorbed } from "./failure.js";
+import { isAbsorbed, mayHaveActed } from "./failure.js";
 import type { EngineInput, ProcessPlace } from "../input.js";
 import { findEarlierRound } from "../intent.js";
 import { CANCELLED_TO_RERUN } from "../evolve/evolve-steps.js";
@@ -110,7 +110,7 @@ function followProbe(choice: Choice, step: StepEntry, { done, output }: ProbeAns
 function hasProvablyNotActed(choice: Choice, step: StepEntry, input: ResumedInput): boolean {
   const isUncertain = input.uncertain || choice.state.task?.uncertain === true;
   if (isUncertain || findEarlierRound(choice.state, step) !== undefined) return false;
-  return step.process === undefined && spawnsAlways(choice, step);
+  return step.process === undefined && spawnsAlways(choice, step) && !mayHaveActed(step.error);
 }
 
 function again(choice: Choice, step: StepEntry, reason: string): EngineEvent {
@@ -130,7 +130,8 @@ export function followPolicy(
   step: StepEntry,
   { policy, offered, tool, survivor }: Policy,
 ): readonly EngineEvent[] {
-  if (policy === "ask") return [askOutcome(choice, step, { offered, tool, survivor })];
+  const failed = mayHaveActed(step.error) ? { failed: step.error } : {};
+  if (policy === "ask") return [askOutcome(choice, step, { offered, tool, survivor, ...failed })];
   const { attempt } = step;
   const decision = decideOnce(choice, {
     agent: "engine",
@@ -181,12 +182,13 @@ function completeTool(choice: Choice, { step, call, result }: SettledTool): Engi
 }
 
 function failUnknown(choice: Choice, step: StepEntry): readonly EngineEvent[] {
-  const error = {
+  const error = step.error ?? {
     code: "STEP_UNKNOWN",
     message: `it is unknown whether attempt ${step.attempt} has acted`,
     retryable: false,
   };
-  return failAttempt(choice, { ...step, restarts: Infinity }, { error, durationMs: 0 });
+  const last = { error: { ...error, retryable: false }, durationMs: 0 };
+  return failAttempt(choice, { ...step, restarts: Infinity }, last);
 }
 
 /** Consumes the answer about a step. Empty while a failed sibling holds its group for a resume. */

@@ -22,10 +22,10 @@ const INPUT_CHARS_MAX = 2_000;
 /** What the question takes. */
 export const APPROVAL_CHOICES = [{ value: GIVEN }, { value: "deny", promptFor: REASON }] as const;
 
-function optionsOf({ tool, isForAll }: ApprovalWish): readonly QuestionOption[] {
+function optionsOf({ label, isForAll }: ApprovalWish): readonly QuestionOption[] {
   const [given, denied] = APPROVAL_CHOICES;
   return [
-    { ...given, label: isForAll ? `let ${tool} be called, now and later in this task` : "let this call be made" },
+    { ...given, label: isForAll ? `let ${label} be called, now and later in this task` : "let this call be made" },
     { ...denied, label: "do not make this call; the model is told" },
   ];
 }
@@ -34,9 +34,10 @@ function optionsOf({ tool, isForAll }: ApprovalWish): readonly QuestionOption[] 
 export function findApproval(state: TaskState, step: StepId, wish: ApprovalWish): Approval | undefined {
   for (const question of state.questions.values()) {
     if (question.kind !== "tool_approval" || question.answer === undefined) continue;
-    const { call, tool, for_all: isForAll } = question.facts ?? {};
+    const { call, identity, for_all: isForAll } = question.facts ?? {};
+    if (identity !== wish.tool) continue;
     const isThis = question.step === step && call === wish.call;
-    const isEarlierYes = wish.isForAll && isForAll === true && tool === wish.tool && question.answer === GIVEN;
+    const isEarlierYes = wish.isForAll && isForAll === true && question.answer === GIVEN;
     if (isThis || isEarlierYes) return readApproval(question);
   }
   return undefined;
@@ -57,16 +58,16 @@ export function decideApproval(
   const step = choice.state.steps.get(id);
   if (step?.attempt !== attempt || !choice.state.open.has(id)) return [];
   if (findApproval(choice.state, id, wish) !== undefined) return [];
-  const { call, tool, isForAll } = wish;
+  const { call, tool, label, isForAll } = wish;
   return [
     { type: "step_cancelled", atMs: choice.nowMs, step: id, attempt, reason: "approval" },
     openQuestion(choice, {
       kind: "tool_approval",
       subject: id,
       step: id,
-      text: `${step.path} wants to call the tool ${tool} with ${formatInput(input.input)}`,
+      text: `${step.path} wants to call the tool ${label} with ${formatInput(input.input)}`,
       options: optionsOf(wish),
-      facts: { path: step.path, call, tool, for_all: isForAll },
+      facts: { path: step.path, call, tool: label, identity: tool, for_all: isForAll },
     }),
   ];
 }

@@ -1,7 +1,7 @@
 /** What a person is asked about a step that may have acted, or that crashes its process. */
 import type { JsonValue } from "../../base/json.js";
 import type { Choice } from "../choice.js";
-import type { EngineEvent } from "../events/events.js";
+import type { EngineEvent, StepError } from "../events/events.js";
 import type { ProcessPlace } from "../input.js";
 import type { QuestionOption } from "./question-option.js";
 import { openQuestion } from "./questions.js";
@@ -38,6 +38,8 @@ export interface OutcomeDoubt {
   readonly survivor?: ProcessPlace | undefined;
   /** No intent of it is known, but records are missing. */
   readonly isLost?: boolean;
+  /** How it ended, though it has acted or may have. */
+  readonly failed?: StepError | undefined;
 }
 
 export function askOutcome(choice: Choice, step: AskedStep, doubt: OutcomeDoubt): EngineEvent {
@@ -57,7 +59,9 @@ export function askOutcome(choice: Choice, step: AskedStep, doubt: OutcomeDoubt)
   });
 }
 
-function describeDoubt({ path }: AskedStep, { tool, isLost }: OutcomeDoubt): string {
+function describeDoubt({ path }: AskedStep, { tool, isLost, failed }: OutcomeDoubt): string {
+  if (failed !== undefined)
+    return `${path} ${failed.details?.["acted"] === "yes" ? "has acted" : "may or may not have acted"}: ${failed.message}`;
   if (isLost === true) return `records of this task are lost: ${path} may have been run before`;
   if (tool !== undefined)
     return `${path} was calling the tool ${tool.name} and its result was not recorded: the tool may or may not have acted`;

@@ -105,8 +105,8 @@ export class Attempt {
       beforeCall: () => this.#ask({ kind: "before_call", ...this.#identity() }),
       wantApproval: async (wish, input) =>
         this.#ask({ kind: "approval_wanted", ...this.#identity(), wish, input: this.#clean(input) }),
-      toolIntended: async (call, { name, input, effects }) =>
-        this.#record({ kind: "tool_intended", call, name, value: await this.#store(input), effects }),
+      toolIntended: async (call, { input, ...intent }) =>
+        this.#record({ kind: "tool_intended", call, ...intent, value: await this.#store(input) }),
       toolCompleted: async (call, value) =>
         this.#record({ kind: "tool_completed", call, value: await this.#store(value) }),
       ...this.#createWishSink(this.#wishes),

@@ -49,10 +49,12 @@ export function describeThrown(error: unknown): StepError {
 }
 
 function timedOut(message: string, outcome: StepOutcome): StepOutcome {
-  return failed({ code: "STEP_TIMEOUT", message }, usageOf(outcome));
+  const hasNotActed = outcome.status === "cancelled" && outcome.acted === false;
+  const details = hasNotActed ? {} : { details: { acted: "maybe" } };
+  return failed({ code: "STEP_TIMEOUT", message, ...details }, usageOf(outcome));
 }
 
-function failed(error: Pick<StepError, "code" | "message">, usage?: Usage): StepOutcome {
+function failed(error: Pick<StepError, "code" | "message" | "details">, usage?: Usage): StepOutcome {
   return { status: "failed", error: { ...error, retryable: true }, ...(usage === undefined ? {} : { usage }) };
 }
 
@@ -85,7 +87,8 @@ function findOutcomeFault(reported: JsonObject): StepError | undefined {
     code === "VALUE_TOO_LARGE"
       ? `the step's output is larger than ${bytesMax} bytes`
       : `the step's output is nested deeper than ${depthMax} levels`;
-  return { code, message, retryable: false, details: { limit: code === "VALUE_TOO_LARGE" ? bytesMax : depthMax } };
+  const limit = code === "VALUE_TOO_LARGE" ? bytesMax : depthMax;
+  return { code, message, retryable: false, details: { limit, acted: "yes" } };
 }
 
 function cleanError(error: StepError, sanitiser: Sanitiser): StepError {

@@ -133,12 +133,15 @@ function findEarlierVisit(
 async function loadHistory(state: TaskState, step: StepEntry, values: LargeValues) {
   const history = state.histories.get(step.id);
   const turns: JsonValue[] = [];
-  const tools = new Map<string, { readonly result?: JsonValue }>();
+  const tools = new Map<string, { readonly result?: JsonValue; readonly tool?: string }>();
   const substeps = new Map<string, JsonValue>();
   if (history !== undefined) {
     for (const turn of history.turns) turns.push(await values.resolve(turn));
-    for (const [call, { result }] of history.tools)
-      tools.set(call, result === undefined ? {} : { result: await values.resolve(result) });
+    for (const [call, { result, tool }] of history.tools)
+      tools.set(call, {
+        ...(tool === undefined ? {} : { tool }),
+        ...(result === undefined ? {} : { result: await values.resolve(result) }),
+      });
     for (const [name, substep] of history.substeps) {
       if (substep.done && substep.value !== undefined) substeps.set(name, await values.resolve(substep.value));
     }

@@ -133,6 +133,8 @@ export interface StepEntry {
 /** A call of a tool; without a result it may or may not have acted. */
 export interface ToolEntry {
   readonly name: string;
+  /** Which tool that is, whatever else bears the name later. */
+  readonly tool?: string;
   readonly value: ValueRef;
   readonly effects: Effects;
   readonly result?: ValueRef;

@@ -47,5 +47,6 @@ export function openToolServers({ clock, processes, version, log }: Services): T
     processes,
     version,
     debug: (text) => log.debug(text),
+    warn: (text) => log.warn(text),
   });
 }

@@ -5,7 +5,7 @@ import { done, EngineHarness } from "../../support/engine-harness.js";
 import { machine, model, parallel, workflow } from "../../support/workflow-builder.js";
 
 const STEP = "main/agent@1.1" as never;
-const WISH: ApprovalWish = { call: "1.1", tool: "charge", isForAll: false };
+const WISH: ApprovalWish = { call: "1.1", tool: '["charge"]', label: "charge", isForAll: false };
 
 /** A model step that wants to call a tool, and ends when it is let. */
 function wanting(wish = WISH): EngineHarness {

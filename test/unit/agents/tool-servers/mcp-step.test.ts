@@ -28,7 +28,10 @@ describe("an mcp step", () => {
   it("gives a text as its result, the call and its result recorded as those of a model are", async () => {
     const { outcome, sink } = await call(talks.strange("good"), "act", { input: { n: 1 } });
     expect(outcome).toEqual({ status: "completed", output: { result: 'act {"n":1}' } });
-    expect(sink.of("toolIntended")).toEqual([["1.1", { name: "odd__act", input: { n: 1 }, effects: "external" }]]);
+    const tool = JSON.stringify(["odd", "act"]);
+    expect(sink.of("toolIntended")).toEqual([
+      ["1.1", { name: "odd__act", tool, input: { n: 1 }, effects: "external" }],
+    ]);
     expect(sink.of("toolCompleted")).toEqual([["1.1", { value: 'act {"n":1}' }]]);
   });
 
