@@ -269,6 +269,21 @@ export const ERROR_TABLE = {
     "a file belongs to another task or to another place in the chain",
     "splashdown checkpoints list {task?}",
   ),
+  TASK_TWIN: entry(
+    S.tampered,
+    "the task is in two places of this machine, and goes on in the other one alone",
+    "go on there, or remove it there; only where it is to live here from now on: splashdown resume {task} --here",
+  ),
+  TASK_DISPLACED: entry(
+    S.tampered,
+    "the task lies in the place of another one",
+    "give the folder its name back; only where that name is right: splashdown resume {task} --here",
+  ),
+  TASK_NEW_HERE: entry(
+    S.personNeeded,
+    "this machine never ran the task, or it has another name by now, and nobody named it",
+    "splashdown resume {task}",
+  ),
   RECOVERY_TIMEOUT: passing(
     S.exhausted,
     "recovery took longer than recovery_timeout_seconds",

@@ -78,11 +78,15 @@ function formatExport(view: ExportView): string {
 }
 
 function formatImport(view: ImportView): string {
-  const { task, records, checkpoints, exported_at: exportedAt, deliverables, folder, next } = view;
+  const { task, records, checkpoints, exported_at: exportedAt, deliverables, folder, programs, next } = view;
   return cleanForTerminal(
     [
       `imported ${task}: ${formatCount(records, "record")}, ${formatCount(checkpoints, "checkpoint")}, as of ${exportedAt}`,
       `  ${formatCount(deliverables, "file")} in ${folder}, written in the clear`,
+      ...(programs.length === 0
+        ? []
+        : [`  when it goes on, these would run:`, ...programs.map((each) => `    ${each}`)]),
+      `new here: nobody goes on with it until you resume it`,
       `next: ${next}`,
     ].join("\n"),
   );

@@ -10,6 +10,7 @@ export function registerRecover(program: Command, deps: CliDeps): void {
   program
     .command("recover")
     .description("scan all tasks; take up every crashed one and every one whose time has come")
+    .option("--new-here", "also those that this machine never ran: imported, copied in, restored, started elsewhere")
     .option("--wait", "sleep through long waits instead of leaving the task")
     .option("--no-wait", "leave the task at every wait until a time")
     .addHelpText(
@@ -22,12 +23,10 @@ export function registerRecover(program: Command, deps: CliDeps): void {
         [15, "the same: tampered with, or rolled back"],
       ]),
     )
-    .action(async (flags: { wait?: boolean }, command: Command) => {
+    .action(async (flags: { wait?: boolean; newHere?: boolean }, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, options, print }) => {
         const progress = watchProgress(splashdown, deps.streams, options);
-        const view = await splashdown
-          .recover({ signal: deps.signal, ...(flags.wait === undefined ? {} : { wait: flags.wait }) })
-          .finally(() => progress.stop());
+        const view = await splashdown.recover({ ...flags, signal: deps.signal }).finally(() => progress.stop());
         print(view, formatRecover);
         deps.exit(view.exit_status);
       });

@@ -23,6 +23,7 @@ interface ResumeFlags {
   readonly acceptChanges?: boolean;
   readonly acceptLoss?: boolean;
   readonly takeOver?: boolean;
+  readonly here?: boolean;
   readonly wait?: boolean;
   readonly plan?: boolean;
   readonly detach?: boolean;
@@ -49,6 +50,7 @@ export function registerResume(program: Command, deps: CliDeps): void {
     .option("--accept-changes", "go on although the workflow file has changed")
     .option("--accept-loss", "go on although records are damaged or the folder is older than it was")
     .option("--take-over", "go on although it is unclear whether the owner lives")
+    .option("--here", "the task lives in this place from now on: a copy of it, or one in another task's place")
     .option("--wait", "sleep through long waits too; without it those over a minute end with status 75")
     .option("--no-wait", "end with status 75 at every wait until a time")
     .option("--plan", "print the plan and run nothing")

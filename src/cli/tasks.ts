@@ -123,6 +123,7 @@ function formatList(tasks: readonly TaskSummaryView[], write: CommandWriter): st
 }
 
 function describeNeed(task: TaskSummaryView, write: CommandWriter): string {
+  if (task.residence !== undefined) return cleanForTerminal(task.residence);
   const { open_questions: open = 0 } = task;
   if (open > 0) return describeOpen(open, task.waits_for);
   if (task.status === "waiting") return `answered; ${write(`resume ${quoteArgument(task.task)}`)}`;
@@ -146,6 +147,8 @@ function formatTask(view: TaskView, streams: Streams, write: CommandWriter): str
   return [
     `${colours.bold(view.task)}  ${colourStatus(colours, view.status)}${view.reason === undefined ? "" : `: ${cleanForTerminal(view.reason)}`}`,
     indent(`workflow ${view.workflow ?? "?"}, id ${view.workflow_id ?? "?"}${view.encrypted ? "" : ", NOT ENCRYPTED"}`),
+    ...(view.residence === undefined ? [] : [indent(colours.yellow(cleanForTerminal(view.residence)))]),
+    ...section("would run", (view.programs ?? []).map(indent)),
     ...(view.forked_from === undefined
       ? []
       : [indent(`forked from checkpoint ${view.forked_from.seq} of ${view.forked_from.task}`)]),

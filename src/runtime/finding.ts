@@ -7,18 +7,39 @@ import type { TaskStore } from "../store/contract.js";
 import { selectTask } from "./locate.js";
 import { openReadable } from "./readable-tasks.js";
 import { readState, type OpenedTask } from "./reading.js";
+import { requireOneHome } from "./residence.js";
 import type { Services } from "./services.js";
 import { listSummaries } from "./summaries.js";
+
+/** What a task is looked for: to read it; to act on the task; to tend the files of this very copy, whichever is at home. */
+export type Purpose = "read" | "act" | "tend";
 
 /**
  * Opens the task meant; the caller closes it.
  *
- * Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS.
+ * Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS; to act on it also TASK_TWIN and TASK_DISPLACED, unless it is to live `here`.
  */
-export async function findTask(services: Services, reference: string, purpose: "read" | "act"): Promise<TaskStore> {
+export async function findTask(
+  services: Services,
+  reference: string,
+  purpose: Purpose,
+  { here = false }: { readonly here?: boolean | undefined } = {},
+): Promise<TaskStore> {
+  const task = await openTask(services, reference, purpose);
+  if (purpose !== "act" || here) return task;
+  try {
+    await requireOneHome(services, task);
+    return task;
+  } catch (error) {
+    await task.close();
+    throw error;
+  }
+}
+
+async function openTask(services: Services, reference: string, purpose: Purpose): Promise<TaskStore> {
   const direct = await services.store.task(reference).catch(() => undefined);
   if (direct !== undefined) return direct;
-  const name = await selectName(services, reference, purpose);
+  const name = await selectName(services, reference, purpose === "read" ? "read" : "act");
   const task = await services.store.task(name);
   if (task === undefined)
     throw new SplashdownError("TASK_NOT_FOUND", `task ${name} is gone`, { details: { task: name } });

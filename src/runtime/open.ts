@@ -92,6 +92,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     log,
     fileSystem,
     store,
+    openStore: openOther,
     settings,
     settingsOf: loaded.forWorkflow,
     keys,
@@ -109,7 +110,6 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   if (!settings.checkpoint_config.encryption) log.warn("encryption is off: what is written can be read by anybody");
   return createVerbs(services, {
     storeFolder,
-    openStore: openOther,
     config: loaded,
     close: async () => {
       await processes.close();

@@ -19,6 +19,8 @@ import type { QuestionView, TaskView } from "./task-views.js";
 import { loadStanding } from "./people/giving.js";
 import { viewGuidance } from "./people/guidance-view.js";
 import { listMessagesLeft, loadAnswer } from "./people/control.js";
+import { judgeResidence, viewResidence } from "./residence.js";
+import { listPrograms } from "./faces/programs.js";
 import type { Services } from "./services.js";
 import {
   chooseNext,
@@ -102,6 +104,7 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
   const questions = await viewQuestions(opened, state);
   const openQuestions = questions.filter((question) => question.status === "open").length;
   const left = await listMessagesLeft(opened);
+  const residence = viewResidence(await judgeResidence(services, task, vault.taskId), task);
   return {
     ...viewStanding(folded, status),
     task: task.name,
@@ -117,6 +120,10 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
     damage: [...describeDamage(folded), ...describeRollback({ task: task.name, history: folded.history, anchor })],
     size: folded.history.sizeBytes,
     output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),
+    ...residence,
+    ...(residence.new_here === undefined || state.task === undefined
+      ? {}
+      : { programs: listPrograms(state.task.definition) }),
     owner: status === "running" || status === "unclear" ? owner.owner : undefined,
   };
 }

@@ -25,6 +25,8 @@ export interface Services {
   readonly log: Log;
   readonly fileSystem: FileSystem;
   readonly store: Store;
+  /** Opens another store than the one Splashdown was opened with. */
+  readonly openStore: (address: string) => Store;
   readonly settings: EffectiveSettings;
   /** With the blocks of a workflow file. Errors: SETTING_INVALID. */
   readonly settingsOf: (definition: Pick<WorkflowDefinition, "settings" | "name">) => EffectiveSettings;

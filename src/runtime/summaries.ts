@@ -13,6 +13,7 @@ import type { TaskSummaryView } from "./task-views.js";
 import { listUnanswered } from "./people/giving.js";
 import { TASKS_AT_ONCE } from "./readable-tasks.js";
 import { openTask, readAnchor, type OpenedTask } from "./reading.js";
+import { judgeResidence, viewResidence } from "./residence.js";
 import type { Services } from "./services.js";
 import { measureTask } from "./retention/prune-plan.js";
 import { formatTime } from "./views.js";
@@ -37,6 +38,7 @@ async function summarise(services: Services, entry: ScannedTask): Promise<TaskSu
     ...(closed?.resumeAtMs === undefined ? {} : { resume_at: formatTime(closed.resumeAtMs) }),
     ...(details.workflow === undefined ? {} : { workflow: details.workflow, started_at: details.startedAt ?? "" }),
     ...(details.stepsDone === undefined ? {} : { steps_done: details.stepsDone }),
+    ...details.residence,
     ...(details.openQuestions === undefined ? {} : { open_questions: details.openQuestions }),
     ...(details.waitsFor === undefined ? {} : { waits_for: details.waitsFor }),
     ...(problem === undefined
@@ -58,6 +60,7 @@ interface Details {
   readonly stepsDone?: number;
   readonly openQuestions?: number;
   readonly waitsFor?: TaskSummaryView["waits_for"];
+  readonly residence?: ReturnType<typeof viewResidence>;
   /** What the scan, which looks at the journal's end only, does not see. */
   readonly problem?: SplashdownError;
 }
@@ -70,7 +73,8 @@ async function readDetails(services: Services, entry: ScannedTask): Promise<Deta
     if (task === undefined) return { size };
     size = await measureTask(task);
     if (entry.taskId === undefined) return { size };
-    return { size, ...(await readHistoryDetails(services, task)) };
+    const residence = viewResidence(await judgeResidence(services, task, entry.taskId), task);
+    return { size, residence, ...(await readHistoryDetails(services, task)) };
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
     return { size, problem: error };

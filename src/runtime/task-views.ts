@@ -102,6 +102,12 @@ export interface TaskSummaryView {
   readonly waits_for?: { readonly question: string; readonly text: string };
   readonly resume_at?: string;
   readonly size: number;
+  /** This machine never ran it: nobody goes on with it until a person resumes it. */
+  readonly new_here?: true;
+  /** Where this machine knows the task to be, when that is not here. */
+  readonly lives_as?: { readonly task: string; readonly store: string };
+  /** What there is to say of that, in a sentence. */
+  readonly residence?: string;
   /** Why the task cannot be read, when it cannot. */
   readonly problem?: { readonly code: string; readonly message: string; readonly hint: string };
 }
@@ -164,6 +170,8 @@ export interface TaskView extends TaskSummaryView {
   /** What was lost or repaired, by name. */
   readonly damage: readonly string[];
   readonly encrypted: boolean;
+  /** What would run as programs when it goes on; told of what is new here. */
+  readonly programs?: readonly string[];
 }
 
 export interface EventView {

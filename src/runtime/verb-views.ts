@@ -50,6 +50,8 @@ export interface ResumeOptions {
   readonly acceptChanges?: boolean;
   readonly acceptLoss?: boolean;
   readonly takeOver?: boolean;
+  /** The task lives here from now on: a copy, or one in another task's place, whatever this machine remembers of it. */
+  readonly here?: boolean;
   /** As for `run`. */
   readonly breakAt?: readonly string[];
   /** As for `run`. */
@@ -64,6 +66,8 @@ export interface ResumeOptions {
 }
 
 export interface RecoverOptions {
+  /** Also tasks that this machine never ran. */
+  readonly newHere?: boolean;
   /** As for `run`. */
   readonly wait?: boolean;
   readonly signal?: AbortSignal;

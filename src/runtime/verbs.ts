@@ -3,7 +3,7 @@
  *
  * A verb's modules are loaded when it is first called: one that only reads a list waits for nothing that runs a workflow.
  */
-import type { Store, TaskStore } from "../store/contract.js";
+import type { TaskStore } from "../store/contract.js";
 import type { Splashdown } from "./contract.js";
 import type { KeysDeps } from "./keys/keys-verbs.js";
 import type { Services } from "./services.js";
@@ -11,8 +11,6 @@ import { viewConfig, type LoadedSettings } from "./settings-loading.js";
 
 export interface VerbParts {
   readonly storeFolder: string | undefined;
-  /** Opens another store than the one Splashdown was opened with. */
-  readonly openStore: (address: string) => Store;
   readonly config: LoadedSettings;
   readonly close: () => Promise<void>;
 }
@@ -25,7 +23,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
     checkpoints: createCheckpointVerbs(services),
     debug: createDebugVerbs(services),
     keys: createKeyVerbs(services),
-    store: createStoreVerbs(services, parts),
+    store: createStoreVerbs(services),
     doctor: async (options = {}) =>
       (await import("./doctor.js")).runDoctor(services, { ...options, storeFolder: parts.storeFolder }),
     config: async () => viewConfig(parts.config),
@@ -142,11 +140,10 @@ function createKeyVerbs(services: Services): Splashdown["keys"] {
   };
 }
 
-function createStoreVerbs(services: Services, { openStore }: VerbParts): Splashdown["store"] {
+function createStoreVerbs(services: Services): Splashdown["store"] {
   const loadTrash = () => import("./retention/trash-verbs.js");
   return {
-    copy: async (options) =>
-      (await import("./transfer/store-copy-verb.js")).copyStore({ services, openStore }, options),
+    copy: async (options) => (await import("./transfer/store-copy-verb.js")).copyStore(services, options),
     trash: async () => (await loadTrash()).listTrash(services),
     remove: async (tasks, options) => (await loadTrash()).removeTasks(services, tasks, options),
     restore: async (tasks) => (await loadTrash()).restoreTasks(services, tasks),

@@ -20,7 +20,7 @@ import { formatTime } from "../views.js";
 
 /** Errors: TASK_NOT_FOUND, OWNER_ALIVE, OWNER_UNCLEAR; USAGE_INVALID where nothing is sealed or the answer was no. */
 export async function shredKeys(services: Services, reference: string, options: ShredOptions = {}): Promise<ShredView> {
-  return whileOpen(await findTask(services, reference, "act"), async (task) => {
+  return whileOpen(await findTask(services, reference, "tend"), async (task) => {
     const keyrings = await listKeyrings(task);
     const mark = await readShredMark(task);
     if (keyrings.length === 0) {

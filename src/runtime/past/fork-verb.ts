@@ -27,6 +27,7 @@ import { copyLargeValues } from "./value-copies.js";
 import { readEarlier, type EarlierState } from "./going-back.js";
 import { whileOwning } from "../run/presence.js";
 import { openWith, readState, whileOpen, type OpenedTask } from "../reading.js";
+import { settleHome } from "../residence.js";
 import { computeTaskName } from "../run/task-name.js";
 import type { Services } from "../services.js";
 import { changeState } from "./state-change.js";
@@ -104,6 +105,7 @@ async function begin(services: Services, { origin, earlier: found, place, set }:
   const { checkpointId, seq, phase, position } = checkpoint;
   const vault = await services.keys.create(place, createUuid(services.random));
   const taskId = vault.taskId as TaskId;
+  await settleHome(services, { task: place, taskId, byPerson: true });
   const opened = openWith(services, place, vault);
   const shelf = createBlobShelf({ store: place, vault });
   const from = createBlobShelf({ store: origin.task, vault: origin.vault });

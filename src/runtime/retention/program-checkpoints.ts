@@ -18,6 +18,7 @@ import { presenceDeps } from "../run/conduct.js";
 import { whileOwning } from "../run/presence.js";
 import { createRetention } from "./prune-plan.js";
 import { openTask, openWith, type OpenedTask } from "../reading.js";
+import { settleHome } from "../residence.js";
 import type { Services } from "../services.js";
 
 export interface ProgramCheckpoints extends StandaloneCheckpoints {
@@ -81,7 +82,8 @@ function requireOfProgram(name: string, state: Kept["state"]): void {
 }
 
 async function begin(services: Services, opened: OpenedTask, use: Use): Promise<void> {
-  const { task } = opened;
+  const { task, vault } = opened;
+  await settleHome(services, { task, taskId: vault.taskId, byPerson: true });
   await whileOwning(presenceDeps(services, task), async (presence) => {
     const epoch = await task.claim();
     await presence.show(epoch);

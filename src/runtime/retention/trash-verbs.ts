@@ -11,6 +11,7 @@ import type { AuditEvent } from "../audit/audit-file.js";
 import { findTask } from "../finding.js";
 import { measureTask } from "./prune-plan.js";
 import { whileOpen } from "../reading.js";
+import { leaveHome, returnHome } from "../residence.js";
 import type { Services } from "../services.js";
 import type { TrashedTaskView, TrashOptions, TrashView } from "../transfer/store-views.js";
 import { formatTime } from "../views.js";
@@ -30,14 +31,14 @@ export async function removeTasks(
   const names: string[] = [];
   const planned: TrashedTaskView[] = [];
   for (const reference of references) {
-    await whileOpen(await findTask(services, reference, "act"), async (task) => {
+    await whileOpen(await findTask(services, reference, "tend"), async (task) => {
       names.push(task.name);
       planned.push({ task: task.name, size: await measureTask(task), deliverables: task.deliverablesFolder });
     });
   }
   return carryOut({ action: "remove", planned, options }, async () => {
     for (const name of names)
-      await whileOpen(await findTask(services, name, "act"), (task) => takeAway(services, task));
+      await whileOpen(await findTask(services, name, "tend"), (task) => takeAway(services, task));
     return (await listTrash(services)).tasks.filter(({ task }) => names.includes(task));
   });
 }
@@ -51,7 +52,10 @@ export async function restoreTasks(services: Services, names: readonly string[])
     if (trashed === undefined || !(await services.store.restoreTask(name))) throw notInTrash(name);
     const task = await services.store.task(name);
     if (task !== undefined)
-      await whileOpen(task, () => note(services, task, { event: "restored", verb: "store restore" }));
+      await whileOpen(task, async () => {
+        await returnHome(services, task);
+        await note(services, task, { event: "restored", verb: "store restore" });
+      });
     tasks.push(viewTrashed(services, trashed));
     services.log.info(`restored task ${name}`);
   }
@@ -104,11 +108,13 @@ async function takeAway(services: Services, task: TaskStore): Promise<void> {
 }
 
 /** Look → act. Errors: OWNER_SUPERSEDED. */
-export async function moveToTrash({ store, clock }: Services, task: TaskStore, epoch: number): Promise<void> {
+export async function moveToTrash(services: Services, task: TaskStore, epoch: number): Promise<void> {
+  const { store, clock } = services;
   if (!(await task.confirm(epoch)))
     throw new SplashdownError("OWNER_SUPERSEDED", `another process claimed task ${task.name}`, {
       details: { task: task.name },
     });
+  await leaveHome(services, task);
   await store.trashTask(task.name, clock.nowMs());
 }
 

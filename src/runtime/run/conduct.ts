@@ -27,6 +27,7 @@ import { readOrphans } from "./orphan-results.js";
 import type { Presets } from "../people/presets.js";
 import { whileOwning, type Presence, type PresenceDeps } from "./presence.js";
 import { openWith, readAnchor, type OpenedTask } from "../reading.js";
+import { requireOneHome, settleHome } from "../residence.js";
 import { breakpointsOf } from "./breakpoints.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "../services.js";
@@ -62,6 +63,7 @@ export async function conductNew(services: Services, options: NewTask): Promise<
   const opened = openWith(services, task, vault);
   const state = createState();
   const seen = await requireUnborn(services, options);
+  await settleHome(services, { task, taskId: vault.taskId, byPerson: true });
   await whileOwning(presenceDeps(services, task), async (presence) => {
     const epoch = await task.claim(seen);
     // Of a claimant that was too slow to show itself.
@@ -127,6 +129,10 @@ export interface GoOn extends ConductOptions {
   /** Asked again right before the claim: somebody else may have gone on with the task and even ended it. */
   readonly isToGoOn: (state: TaskState) => boolean | Promise<boolean>;
   readonly byPerson: boolean;
+  /** A person says that the task lives here, whatever this machine remembers. */
+  readonly here?: boolean | undefined;
+  /** What this machine never ran is welcome. */
+  readonly newHere?: boolean | undefined;
   readonly takeOver: boolean;
   readonly acceptLoss: boolean;
   /** The definition as it is now, when a person accepted that it differs. */
@@ -259,10 +265,13 @@ async function resumedInput(
   };
 }
 
-export type TakeOverOptions = Pick<
+export interface TakeOverOptions extends Pick<
   GoOn,
-  "opened" | "settings" | "signal" | "takeOver" | "acceptLoss" | "isToGoOn" | "known"
->;
+  "opened" | "settings" | "signal" | "takeOver" | "acceptLoss" | "isToGoOn" | "known" | "here" | "newHere"
+> {
+  /** Whether a person named the task; absent: it is only tended, and stays as new here as it was. */
+  readonly byPerson?: boolean | undefined;
+}
 
 /** Makes sure that nobody owns the task, restores it and claims it. */
 export async function takeOver(services: Services, options: TakeOverOptions, presence: Presence): Promise<Restored> {
@@ -279,6 +288,8 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
     });
     if (state === "unclear") unclear = owner;
   };
+  // Judged first: a copy that stood still while the task went on is no roll-back.
+  if (options.here !== true) await requireOneHome(services, task);
   await requireGone();
   if (!settings.recovery_config.fallback_to_previous) await requireNewestSnapshot(opened);
   const anchor = await readAnchor(services, vault.taskId);
@@ -299,6 +310,7 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
       await requireOwnerGone({ ...waiting, takeOver: true });
       if (unused !== undefined && !options.takeOver) await requireNoClaimant({ ...waiting, epoch: unused });
       if (!(await options.isToGoOn(state))) throw leftByAnother(task.name);
+      await requireHome(services, options);
     },
     afterClaim: async (epoch) => {
       // An owner shows itself before its last look for a higher epoch, and acts after it: who acted before this claim is
@@ -311,6 +323,13 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
   });
   if (acceptLoss && restored.prev !== undefined) await lowerAnchor(services, vault.taskId, restored);
   return restored;
+}
+
+/** The last thing before the claim: nothing is claimed of a task that lives elsewhere. */
+async function requireHome(services: Services, { opened, byPerson, here, newHere }: TakeOverOptions): Promise<void> {
+  const { task, vault } = opened;
+  if (byPerson === undefined) await requireOneHome(services, task);
+  else await settleHome(services, { task, taskId: vault.taskId, byPerson, here, newHere });
 }
 
 /** Under the key that this process opened it with, nothing more may be written (keys/reencrypt-verb.ts). Errors: its own. */

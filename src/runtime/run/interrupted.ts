@@ -20,6 +20,7 @@ import { scanTasks, type ScannedTask } from "../../recovery/scan.js";
 import type { TaskStore } from "../../store/contract.js";
 import { listUnanswered } from "../people/giving.js";
 import { openTask, readState, type OpenedTask } from "../reading.js";
+import { describeResidence, judgeResidence } from "../residence.js";
 import type { Services } from "../services.js";
 
 const TAKE_UP_WITHIN_MS = 12 * 60 * 60 * 1000;
@@ -204,7 +205,8 @@ async function judge(services: Services, { entry, task, wanted }: Judged): Promi
     const { folded, ...opened } = await readState(services, task);
     const { state } = folded;
     if (state.task === undefined || isUnusedFork(state)) return undefined;
-    return describeDifference(state.task, wanted) === undefined ? { ...opened, state } : undefined;
+    if (describeDifference(state.task, wanted) !== undefined) return undefined;
+    return (await isCopy(services, opened)) ? undefined : { ...opened, state };
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
     await requireNotWanted(services, { entry, task, wanted }, error);
@@ -215,6 +217,14 @@ async function judge(services: Services, { entry, task, wanted }: Judged): Promi
 /** Made by a person to be looked at, and begun by nobody: no run of the workflow. */
 function isUnusedFork({ task, epoch }: TaskState): boolean {
   return task?.forkedFrom !== undefined && task.status === "paused" && epoch <= 1;
+}
+
+/** A copy of a task that lives elsewhere is passed over, and said. */
+async function isCopy(services: Services, { task, vault }: OpenedTask): Promise<boolean> {
+  const residence = await judgeResidence(services, task, vault.taskId);
+  if (residence.kind !== "twin" && residence.kind !== "exchanged") return false;
+  services.log.warn(`task ${task.name} is passed over: ${describeResidence(residence, task) ?? ""}`);
+  return true;
 }
 
 /** Stops the run where the task that cannot be read may be the one to go on with. */

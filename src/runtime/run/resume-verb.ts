@@ -29,6 +29,7 @@ import { notStarted } from "../keys/key-access.js";
 import { planResume } from "./plan.js";
 import { presetsOf, requireKnownGates } from "../people/presets.js";
 import { readState, whileOpen, type OpenedTask } from "../reading.js";
+import { findReserve, requireOwnName } from "../residence.js";
 import { sealedSettings } from "./run-verb.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "../services.js";
@@ -48,7 +49,7 @@ export async function resumeTask(services: Services, options: ResumeOptions): Pr
   return whileOpen(await findResumable(services, options), async (task) => {
     await requireNotAlive(services, task);
     if (options.workflow !== undefined) await loadGiven(services, options.workflow);
-    const now = await readStanding(services, task);
+    const now = await readStanding(services, task, options);
     if (isOfProgram(now.state)) throw ofProgram(task.name);
     const standing = options.from === undefined ? now : await standBack(services, now, options.from);
     if (options.planOnly === true) return standing.plan;
@@ -74,15 +75,21 @@ function viewEnded(services: Services, { opened, state }: Standing): Promise<Run
 }
 
 async function findResumable(services: Services, options: ResumeOptions): Promise<TaskStore> {
-  if (options.task !== undefined) return findTask(services, options.task, "act");
+  if (options.task !== undefined) return findTask(services, options.task, "act", { here: options.here });
   if (options.checkpointId !== undefined) return findTaskOfCheckpoint(services, options.checkpointId);
   throw new SplashdownError("USAGE_INVALID", "name a task or a checkpoint id to resume");
 }
 
-async function readStanding(services: Services, task: TaskStore): Promise<Standing> {
+async function readStanding(
+  services: Services,
+  task: TaskStore,
+  { here }: Pick<ResumeOptions, "here"> = {},
+): Promise<Standing> {
   const { folded, cache, ...opened } = await services.audit.watch({ task, verb: "resume" }, readState(services, task));
   const { state } = folded;
   if (state.task === undefined) throw notStarted(task.name);
+  if (here !== true)
+    await requireOwnName(services, { name: task.name, taskId: opened.vault.taskId, startedAs: state.task.name });
   const now = await reloadWorkflow(services, state.task);
   return { opened, state, known: { folded, cache }, now, plan: planResume(state, now) };
 }
@@ -136,7 +143,7 @@ function answersOf({ unknown, from, onUnknown }: GoingOn["options"]): ReturnType
 interface GoingOn {
   readonly by: GoOn["by"];
   readonly byPerson: boolean;
-  readonly options: Omit<ResumeOptions, "task">;
+  readonly options: Omit<ResumeOptions, "task"> & Pick<RecoverOptions, "newHere">;
 }
 
 function goOn(
@@ -149,6 +156,8 @@ function goOn(
     known,
     by,
     byPerson,
+    here: options.here,
+    newHere: options.newHere,
     ...(goBack === undefined ? {} : { goBack }),
     isToGoOn: (found) =>
       goBack !== undefined || (byPerson ? isOpenEnded(found) : isToTakeUp(opened, found, services.clock.nowMs())),
@@ -229,6 +238,12 @@ async function recoverOne(
       const standing = await readStanding(services, task);
       if (!(await isToTakeUp(standing.opened, standing.state, services.clock.nowMs())))
         return { task: name, action: "left", why: "another process went on with it meanwhile, and left it" };
+      const reserve = await findReserve(services, {
+        name,
+        taskId: standing.opened.vault.taskId,
+        newHere: options.newHere,
+      });
+      if (reserve !== undefined) return { task: name, action: "left", why: reserve };
       if (isOfProgram(standing.state)) return { task: name, action: "left", why: ofProgram(name).message };
       if (standing.now.isChanged)
         return { task: name, action: "left", why: `its definition has changed; see: splashdown resume ${name} --plan` };

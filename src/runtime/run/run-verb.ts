@@ -30,7 +30,8 @@ import {
 } from "./interrupted.js";
 import { isUnborn } from "../keys/key-access.js";
 import { breakpointsOf } from "./breakpoints.js";
-import { deriveStatus, readState, whileOpen } from "../reading.js";
+import { deriveStatus, readState, whileOpen, type OpenedTask } from "../reading.js";
+import { findReserve, requireOneHome } from "../residence.js";
 import { presetsOf, requireKnownGates } from "../people/presets.js";
 import { viewRun } from "./run-view.js";
 import { joinStartQueue } from "./start-queue.js";
@@ -162,6 +163,7 @@ async function goOnOrTell(services: Services, candidate: Candidate, prepared: Pr
   }
   if (!isOpenEnded(state) || hasBegunBeside(services, state, prepared))
     return tellStanding(services, candidate, prepared);
+  if (state.task !== undefined) await requireKnownHere(services, opened, prepared);
   requireKnownSteps(state, prepared.unknown);
   await answerOpenQuestions(
     services,
@@ -170,6 +172,17 @@ async function goOnOrTell(services: Services, candidate: Candidate, prepared: Pr
   );
   if (!(await isToGoOn(services, candidate, prepared))) return tellStanding(services, candidate, prepared);
   return goOn(services, candidate, prepared);
+}
+
+/** Before it is answered anything. Errors: TASK_NEW_HERE, TASK_TWIN, TASK_DISPLACED. */
+async function requireKnownHere(services: Services, { task, vault }: OpenedTask, prepared: Prepared): Promise<void> {
+  await requireOneHome(services, task);
+  const reserve = await findReserve(services, { name: task.name, taskId: vault.taskId });
+  if (reserve === undefined) return;
+  const text = `task ${task.name} is an unfinished run of this workflow and not gone on with: ${reserve}`;
+  throw new SplashdownError("TASK_NEW_HERE", `${text}${howToBegin(prepared, "; nothing ran")}`, {
+    details: { task: task.name },
+  });
 }
 
 function isOpenEnded({ task }: TaskState): boolean {
@@ -235,6 +248,8 @@ function goOn(services: Services, candidate: Candidate, prepared: Prepared): Pro
     by: "run",
     isToGoOn: (now) => isToGoOn(services, { ...opened, state: now }, prepared),
     byPerson: false,
+    // Nothing was recorded: what begins there is the workflow that was given.
+    newHere: state.task === undefined,
     takeOver: false,
     acceptLoss: false,
     acceptedDefinition: false,

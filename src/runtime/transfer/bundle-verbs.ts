@@ -24,16 +24,18 @@ import { encodeDeliverable } from "../run/deliverables.js";
 import { arrive, openArrivalPlace } from "./arrival.js";
 import { createFile } from "./bundle-file.js";
 import { CarriedPack, openCarried, withoutCarried } from "./carried-files.js";
+import { listPrograms } from "../faces/programs.js";
 import { findTask } from "../finding.js";
 import { packReport } from "./redacted-report.js";
 import { readState, resolveValue, whileOpen, type OpenedTask } from "../reading.js";
+import { recordArrival } from "../residence.js";
 import type { KnownTask } from "../../recovery/fold.js";
 import type { Services } from "../services.js";
 import { formatTime } from "../views.js";
 
 /** Errors: TASK_NOT_FOUND, KEY_SOURCE_INVALID, BUNDLE_TOO_LARGE; USAGE_INVALID when there is such a file; STORE_UNWRITABLE. */
 export async function exportTask(services: Services, reference: string, options: ExportOptions): Promise<ExportView> {
-  return whileOpen(await findTask(services, reference, "act"), async (task) => {
+  return whileOpen(await findTask(services, reference, "tend"), async (task) => {
     const watched = { task, verb: "checkpoints export" };
     const opened = await services.audit.watch(watched, readState(services, task));
     const { history } = opened.folded;
@@ -166,6 +168,8 @@ export async function importBundle(services: Services, file: string, options: Im
   return whileOpen(place, async () => {
     const { deliverables, files } = proved;
     const mark = { from: "bundle", ...bundle.facts };
+    // Before it is a task at all: nobody finds it without this word of it.
+    await recordArrival(services, place, proved.vault.taskId);
     await arrive(services, { store: services.store, place, files, mark, deliverables });
     await services.audit.note(
       { task: place, vault: proved.vault },
@@ -182,6 +186,7 @@ export async function importBundle(services: Services, file: string, options: Im
       checkpoints: state.checkpoints.length,
       files: files.length,
       deliverables: deliverables.size,
+      programs: state.task === undefined ? [] : listPrograms(state.task.definition),
       next: `splashdown show ${quoteArgument(name)}`,
     };
   });

@@ -47,6 +47,8 @@ export interface ImportView {
   readonly files: number;
   /** Files that were written into its folder beside its checkpoints. */
   readonly deliverables: number;
+  /** What would run as programs when a person resumes it: commands, functions, tool servers. */
+  readonly programs: readonly string[];
   readonly next: string;
 }
 

@@ -19,24 +19,18 @@ import { arrive, openArrivalPlace } from "./arrival.js";
 import type { StoreCopyOptions, StoreCopyView } from "./store-views.js";
 import { formatTime } from "../views.js";
 
-export interface StoreCopyDeps {
-  readonly services: Services;
-  /** Opens the store of an address, as this program's own is opened. */
-  readonly openStore: (address: string) => Store;
-}
-
 /**
  * Errors: STORE_UNSUPPORTED for an address; USAGE_INVALID for one store, or a task that is there already; TASK_NOT_FOUND;
  * OWNER_ALIVE, OWNER_UNCLEAR; STORE_FAILED when a copy is not its origin; the STORE_* codes.
  */
-export async function copyStore(deps: StoreCopyDeps, options: StoreCopyOptions): Promise<StoreCopyView> {
-  const from = deps.openStore(options.from);
-  const to = deps.openStore(options.to);
+export async function copyStore(services: Services, options: StoreCopyOptions): Promise<StoreCopyView> {
+  const from = services.openStore(options.from);
+  const to = services.openStore(options.to);
   try {
     if (from.address === to.address) throw refuse(`both are ${from.address}`);
     const names = options.tasks ?? (await from.tasks());
     const tasks = [];
-    for (const name of names) tasks.push(await copyTask(deps.services, { from, to, name }));
+    for (const name of names) tasks.push(await copyTask(services, { from, to, name }));
     return { from: from.address, to: to.address, tasks };
   } finally {
     await from.close();

@@ -116,6 +116,8 @@ export interface RecoverySettings {
   readonly fallback_to_previous?: boolean;
   /** What to do with a step of unknown outcome. */
   readonly on_unknown?: "ask" | "rerun" | "skip" | "fail";
+  /** What recover and run do with a task that this machine never ran: ask waits for a person's resume, resume goes on; for containers whose state folder does not last. */
+  readonly new_here?: "ask" | "resume";
   /** run takes up a crashed task active within this time: a number of seconds or a text with ms, s, m, h. */
   readonly take_up_within?: (string | number);
 }
@@ -198,9 +200,9 @@ export interface CliAgent {
   readonly variables?: readonly string[];
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"cache":{"type":"string","pattern":"^rediss?://"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"calibration":{"type":"boolean","default":true},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"scripted_answers":{"type":"object","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}},"cli_agents":{"$ref":"#/$defs/cli_agents","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"typed":{"const":true},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_tasks":{"type":"integer","minimum":1},"trash_days":{"type":"number","minimum":0,"default":30},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"key_system":{"type":"object","additionalProperties":false,"required":["service","account"],"properties":{"service":{"type":"string","minLength":1},"account":{"type":"string","minLength":1}}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}},"cli_agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/cli_agent"}},"cli_agent":{"type":"object","additionalProperties":false,"properties":{"like":{"enum":["claude","codex","gemini","copilot"]},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"arguments":{"type":"array","items":{"type":"string"}},"variables":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/settings.schema.json","type":"object","additionalProperties":false,"properties":{"store":{"type":"string","minLength":1,"default":"file:outputs"},"cache":{"type":"string","pattern":"^rediss?://"},"deliverables":{"$ref":"#/$defs/deliverables","default":"plain"},"calibration":{"type":"boolean","default":true},"keys":{"$ref":"#/$defs/key_sources","default":[]},"checkpoint_config":{"$ref":"#/$defs/checkpoint_config","default":{}},"recovery_config":{"$ref":"#/$defs/recovery_config","default":{}},"performance_config":{"$ref":"#/$defs/performance_config","default":{}},"scripted_answers":{"type":"object","default":{}},"provider_map":{"$ref":"#/$defs/provider_map","default":{}},"providers":{"$ref":"#/$defs/providers","default":{}},"pricing":{"$ref":"#/$defs/pricing","default":{}},"cli_agents":{"$ref":"#/$defs/cli_agents","default":{}}},"$defs":{"deliverables":{"enum":["plain","sealed"]},"key_sources":{"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}},"key_source":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"typed":{"const":true},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"label":{"type":"string"}}},"checkpoint_config":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_tasks":{"type":"integer","minimum":1},"trash_days":{"type":"number","minimum":0,"default":30},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}},"automatic_trigger":{"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]},"manual_trigger":{"enum":["user_requested","debug_breakpoint","before_risky_operation"]},"trigger_rule":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}},"recovery_config":{"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"new_here":{"enum":["ask","resume"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}},"performance_config":{"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}},"provider_map":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider_choice"}},"provider_choice":{"type":["string","object"],"minLength":1,"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},"models":{"type":"object","additionalProperties":{"type":"string"}}}},"providers":{"type":"object","additionalProperties":{"$ref":"#/$defs/provider"}},"pricing":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}},"provider":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","minLength":1},"base_url":{"type":"string","pattern":"^https?://"},"key_variable":{"type":"string","minLength":1},"key_command":{"type":"array","minItems":1,"items":{"type":"string"}},"key_system":{"type":"object","additionalProperties":false,"required":["service","account"],"properties":{"service":{"type":"string","minLength":1},"account":{"type":"string","minLength":1}}},"header_variables":{"type":"object","additionalProperties":{"type":"string","minLength":1}},"model":{"type":"string","minLength":1},"structured_output":{"type":"boolean"}}},"cli_agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/cli_agent"}},"cli_agent":{"type":"object","additionalProperties":false,"properties":{"like":{"enum":["claude","codex","gemini","copilot"]},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"arguments":{"type":"array","items":{"type":"string"}},"variables":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
 const schema32 = {"enum":["plain","sealed"]};
-const schema39 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
+const schema39 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"new_here":{"enum":["ask","resume"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
 const schema40 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
 const schema45 = {"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}}};
 const func1 = Object.prototype.hasOwnProperty;
@@ -1806,11 +1808,14 @@ data6.fallback_to_previous = true;
 if(data6.on_unknown === undefined){
 data6.on_unknown = "ask";
 }
+if(data6.new_here === undefined){
+data6.new_here = "ask";
+}
 if(data6.take_up_within === undefined){
 data6.take_up_within = "12h";
 }
 for(const key1 in data6){
-if(!((((((key1 === "auto_recovery") || (key1 === "max_recovery_attempts")) || (key1 === "recovery_timeout_seconds")) || (key1 === "fallback_to_previous")) || (key1 === "on_unknown")) || (key1 === "take_up_within"))){
+if(!(((((((key1 === "auto_recovery") || (key1 === "max_recovery_attempts")) || (key1 === "recovery_timeout_seconds")) || (key1 === "fallback_to_previous")) || (key1 === "on_unknown")) || (key1 === "new_here")) || (key1 === "take_up_within"))){
 const err7 = {instancePath:instancePath+"/recovery_config",schemaPath:"#/$defs/recovery_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -1908,9 +1913,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-let data12 = data6.take_up_within;
-if((typeof data12 !== "string") && (!((typeof data12 == "number") && (isFinite(data12))))){
-const err16 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema39.properties.take_up_within.type},message:"must be string,number"};
+let data12 = data6.new_here;
+if(!((data12 === "ask") || (data12 === "resume"))){
+const err16 = {instancePath:instancePath+"/recovery_config/new_here",schemaPath:"#/$defs/recovery_config/properties/new_here/enum",keyword:"enum",params:{allowedValues: schema39.properties.new_here.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1919,9 +1924,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-const err17 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+let data13 = data6.take_up_within;
+if((typeof data13 !== "string") && (!((typeof data13 == "number") && (isFinite(data13))))){
+const err17 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema39.properties.take_up_within.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1930,10 +1935,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-}
-if(typeof data12 === "string"){
-if(!pattern6.test(data12)){
-const err18 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 0 || isNaN(data13)){
+const err18 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1943,9 +1947,9 @@ vErrors.push(err18);
 errors++;
 }
 }
-}
-else {
-const err19 = {instancePath:instancePath+"/recovery_config",schemaPath:"#/$defs/recovery_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data13 === "string"){
+if(!pattern6.test(data13)){
+const err19 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"#/$defs/recovery_config/properties/take_up_within/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1954,23 +1958,10 @@ vErrors.push(err19);
 }
 errors++;
 }
-let data13 = data.performance_config;
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-if(data13.async_writes === undefined){
-data13.async_writes = true;
 }
-if(data13.batch_decisions === undefined){
-data13.batch_decisions = true;
 }
-if(data13.compression_level === undefined){
-data13.compression_level = 6;
-}
-if(data13.memory_mapped_threshold_mb === undefined){
-data13.memory_mapped_threshold_mb = 10;
-}
-for(const key2 in data13){
-if(!((((key2 === "async_writes") || (key2 === "batch_decisions")) || (key2 === "compression_level")) || (key2 === "memory_mapped_threshold_mb"))){
-const err20 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+else {
+const err20 = {instancePath:instancePath+"/recovery_config",schemaPath:"#/$defs/recovery_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1979,9 +1970,23 @@ vErrors.push(err20);
 }
 errors++;
 }
+let data14 = data.performance_config;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.async_writes === undefined){
+data14.async_writes = true;
 }
-if(typeof data13.async_writes !== "boolean"){
-const err21 = {instancePath:instancePath+"/performance_config/async_writes",schemaPath:"#/$defs/performance_config/properties/async_writes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data14.batch_decisions === undefined){
+data14.batch_decisions = true;
+}
+if(data14.compression_level === undefined){
+data14.compression_level = 6;
+}
+if(data14.memory_mapped_threshold_mb === undefined){
+data14.memory_mapped_threshold_mb = 10;
+}
+for(const key2 in data14){
+if(!((((key2 === "async_writes") || (key2 === "batch_decisions")) || (key2 === "compression_level")) || (key2 === "memory_mapped_threshold_mb"))){
+const err21 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1990,8 +1995,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(typeof data13.batch_decisions !== "boolean"){
-const err22 = {instancePath:instancePath+"/performance_config/batch_decisions",schemaPath:"#/$defs/performance_config/properties/batch_decisions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+if(typeof data14.async_writes !== "boolean"){
+const err22 = {instancePath:instancePath+"/performance_config/async_writes",schemaPath:"#/$defs/performance_config/properties/async_writes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -2000,9 +2006,8 @@ vErrors.push(err22);
 }
 errors++;
 }
-let data16 = data13.compression_level;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-const err23 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(typeof data14.batch_decisions !== "boolean"){
+const err23 = {instancePath:instancePath+"/performance_config/batch_decisions",schemaPath:"#/$defs/performance_config/properties/batch_decisions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -2011,9 +2016,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 > 9 || isNaN(data16)){
-const err24 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9},message:"must be <= 9"};
+let data17 = data14.compression_level;
+if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
+const err24 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -2022,8 +2027,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(data16 < 0 || isNaN(data16)){
-const err25 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 > 9 || isNaN(data17)){
+const err25 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9},message:"must be <= 9"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -2032,11 +2038,8 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-let data17 = data13.memory_mapped_threshold_mb;
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 <= 0 || isNaN(data17)){
-const err26 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data17 < 0 || isNaN(data17)){
+const err26 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"#/$defs/performance_config/properties/compression_level/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -2046,8 +2049,10 @@ vErrors.push(err26);
 errors++;
 }
 }
-else {
-const err27 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
+let data18 = data14.memory_mapped_threshold_mb;
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 <= 0 || isNaN(data18)){
+const err27 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -2058,7 +2063,7 @@ errors++;
 }
 }
 else {
-const err28 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err28 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"#/$defs/performance_config/properties/memory_mapped_threshold_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -2067,14 +2072,25 @@ vErrors.push(err28);
 }
 errors++;
 }
-let data18 = data.scripted_answers;
-if(!(data18 && typeof data18 == "object" && !Array.isArray(data18))){
-const err29 = {instancePath:instancePath+"/scripted_answers",schemaPath:"#/properties/scripted_answers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+else {
+const err29 = {instancePath:instancePath+"/performance_config",schemaPath:"#/$defs/performance_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err29];
 }
 else {
 vErrors.push(err29);
+}
+errors++;
+}
+let data19 = data.scripted_answers;
+if(!(data19 && typeof data19 == "object" && !Array.isArray(data19))){
+const err30 = {instancePath:instancePath+"/scripted_answers",schemaPath:"#/properties/scripted_answers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
 }
 errors++;
 }
@@ -2086,23 +2102,13 @@ if(!(validate27(data.providers, {instancePath:instancePath+"/providers",parentDa
 vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
 errors = vErrors.length;
 }
-let data21 = data.pricing;
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-for(const key3 in data21){
-let data22 = data21[key3];
+let data22 = data.pricing;
 if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
-if(data22.input_per_mtok === undefined){
-const err30 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "input_per_mtok"},message:"must have required property '"+"input_per_mtok"+"'"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-if(data22.output_per_mtok === undefined){
-const err31 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "output_per_mtok"},message:"must have required property '"+"output_per_mtok"+"'"};
+for(const key3 in data22){
+let data23 = data22[key3];
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.input_per_mtok === undefined){
+const err31 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "input_per_mtok"},message:"must have required property '"+"input_per_mtok"+"'"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -2111,9 +2117,8 @@ vErrors.push(err31);
 }
 errors++;
 }
-for(const key4 in data22){
-if(!((((key4 === "input_per_mtok") || (key4 === "output_per_mtok")) || (key4 === "cache_read_per_mtok")) || (key4 === "cache_write_per_mtok"))){
-const err32 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(data23.output_per_mtok === undefined){
+const err32 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/required",keyword:"required",params:{missingProperty: "output_per_mtok"},message:"must have required property '"+"output_per_mtok"+"'"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -2122,12 +2127,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-if(data22.input_per_mtok !== undefined){
-let data23 = data22.input_per_mtok;
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 < 0 || isNaN(data23)){
-const err33 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+for(const key4 in data23){
+if(!((((key4 === "input_per_mtok") || (key4 === "output_per_mtok")) || (key4 === "cache_read_per_mtok")) || (key4 === "cache_write_per_mtok"))){
+const err33 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -2137,8 +2139,11 @@ vErrors.push(err33);
 errors++;
 }
 }
-else {
-const err34 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data23.input_per_mtok !== undefined){
+let data24 = data23.input_per_mtok;
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 < 0 || isNaN(data24)){
+const err34 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -2148,11 +2153,8 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data22.output_per_mtok !== undefined){
-let data24 = data22.output_per_mtok;
-if((typeof data24 == "number") && (isFinite(data24))){
-if(data24 < 0 || isNaN(data24)){
-const err35 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+else {
+const err35 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/input_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/input_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -2162,8 +2164,11 @@ vErrors.push(err35);
 errors++;
 }
 }
-else {
-const err36 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data23.output_per_mtok !== undefined){
+let data25 = data23.output_per_mtok;
+if((typeof data25 == "number") && (isFinite(data25))){
+if(data25 < 0 || isNaN(data25)){
+const err36 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -2173,11 +2178,8 @@ vErrors.push(err36);
 errors++;
 }
 }
-if(data22.cache_read_per_mtok !== undefined){
-let data25 = data22.cache_read_per_mtok;
-if((typeof data25 == "number") && (isFinite(data25))){
-if(data25 < 0 || isNaN(data25)){
-const err37 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+else {
+const err37 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/output_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -2187,8 +2189,11 @@ vErrors.push(err37);
 errors++;
 }
 }
-else {
-const err38 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data23.cache_read_per_mtok !== undefined){
+let data26 = data23.cache_read_per_mtok;
+if((typeof data26 == "number") && (isFinite(data26))){
+if(data26 < 0 || isNaN(data26)){
+const err38 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -2198,11 +2203,8 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data22.cache_write_per_mtok !== undefined){
-let data26 = data22.cache_write_per_mtok;
-if((typeof data26 == "number") && (isFinite(data26))){
-if(data26 < 0 || isNaN(data26)){
-const err39 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+else {
+const err39 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_read_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_read_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -2212,8 +2214,11 @@ vErrors.push(err39);
 errors++;
 }
 }
-else {
-const err40 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data23.cache_write_per_mtok !== undefined){
+let data27 = data23.cache_write_per_mtok;
+if((typeof data27 == "number") && (isFinite(data27))){
+if(data27 < 0 || isNaN(data27)){
+const err40 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -2223,9 +2228,8 @@ vErrors.push(err40);
 errors++;
 }
 }
-}
 else {
-const err41 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err41 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1")+"/cache_write_per_mtok",schemaPath:"#/$defs/pricing/additionalProperties/properties/cache_write_per_mtok/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -2237,12 +2241,24 @@ errors++;
 }
 }
 else {
-const err42 = {instancePath:instancePath+"/pricing",schemaPath:"#/$defs/pricing/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err42 = {instancePath:instancePath+"/pricing/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/pricing/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err42];
 }
 else {
 vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/pricing",schemaPath:"#/$defs/pricing/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
 }
 errors++;
 }
@@ -2252,12 +2268,12 @@ errors = vErrors.length;
 }
 }
 else {
-const err43 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err44 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err43];
+vErrors = [err44];
 }
 else {
-vErrors.push(err43);
+vErrors.push(err44);
 }
 errors++;
 }

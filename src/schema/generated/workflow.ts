@@ -795,7 +795,7 @@ export type Approval = "always" | "once" | "never";
 const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"$ref":"#/$defs/tool"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{"type":"array","items":{"$ref":"#/$defs/for_each_group"}},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"plan":{"$ref":"#/$defs/plan"},"consolidate":{"anyOf":[{"type":"boolean"},{"$ref":"#/$defs/consolidate"}]},"atlas":{"type":"object","additionalProperties":false,"properties":{"provider":{"type":"string"},"model":{"type":"string"},"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"keys":{"$ref":"settings.schema.json#/$defs/key_sources"},"deliverables":{"$ref":"settings.schema.json#/$defs/deliverables"},"calibration":{"type":"boolean"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"plan":{"type":"object","additionalProperties":false,"properties":{"approve":{"type":"boolean"},"replan":{"type":"boolean"},"max_phases":{"type":"integer","minimum":1,"maximum":50},"max_specialists":{"type":"integer","minimum":1,"maximum":200},"provider":{"type":"string"},"model":{"type":"string"}}},"consolidate":{"type":"object","additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"}}},"evaluation":{"type":"object","additionalProperties":false,"properties":{"judges":{"$ref":"#/$defs/judges"},"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"judges":{"anyOf":[{"type":"integer","minimum":1,"maximum":7},{"type":"array","minItems":1,"maxItems":7,"items":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"provider":{"type":"string"},"model":{"type":"string"}}}}]},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"judges":{"$ref":"#/$defs/judges"},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"for_each_group":{"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}},"items_source":{"type":["string","array"],"minLength":1},"loop_variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"key_by":{"type":"string","minLength":1},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"cli":{"type":"string"},"session":{"enum":["continue","fresh"]},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{"type":"string"},"tool":{"type":"string"},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}},"approve":{"$ref":"#/$defs/approval"}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}},"tool":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"},"approve":{"$ref":"#/$defs/approval"}}},"hook":{"type":["string","object"],"additionalProperties":false,"properties":{"type":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"query":{"$ref":"#/$defs/texts"},"headers":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"secrets":{"type":"array","items":{"type":"string"}}}},"approval":{"enum":["always","once","never"]}}};
 const schema126 = {"type":"object","additionalProperties":false,"properties":{"approve":{"type":"boolean"},"replan":{"type":"boolean"},"max_phases":{"type":"integer","minimum":1,"maximum":50},"max_specialists":{"type":"integer","minimum":1,"maximum":200},"provider":{"type":"string"},"model":{"type":"string"}}};
 const schema130 = {"enum":["plain","sealed"]};
-const schema137 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
+const schema137 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"new_here":{"enum":["ask","resume"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$","default":"12h"}}};
 const schema138 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
 const func1 = Object.prototype.hasOwnProperty;
 const schema32 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}};
@@ -10944,7 +10944,7 @@ if(data.recovery_config !== undefined){
 let data32 = data.recovery_config;
 if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
 for(const key3 in data32){
-if(!((((((key3 === "auto_recovery") || (key3 === "max_recovery_attempts")) || (key3 === "recovery_timeout_seconds")) || (key3 === "fallback_to_previous")) || (key3 === "on_unknown")) || (key3 === "take_up_within"))){
+if(!(((((((key3 === "auto_recovery") || (key3 === "max_recovery_attempts")) || (key3 === "recovery_timeout_seconds")) || (key3 === "fallback_to_previous")) || (key3 === "on_unknown")) || (key3 === "new_here")) || (key3 === "take_up_within"))){
 const err32 = {instancePath:instancePath+"/recovery_config",schemaPath:"settings.schema.json#/$defs/recovery_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err32];
@@ -11052,10 +11052,10 @@ vErrors.push(err40);
 errors++;
 }
 }
-if(data32.take_up_within !== undefined){
-let data38 = data32.take_up_within;
-if((typeof data38 !== "string") && (!((typeof data38 == "number") && (isFinite(data38))))){
-const err41 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema137.properties.take_up_within.type},message:"must be string,number"};
+if(data32.new_here !== undefined){
+let data38 = data32.new_here;
+if(!((data38 === "ask") || (data38 === "resume"))){
+const err41 = {instancePath:instancePath+"/recovery_config/new_here",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/new_here/enum",keyword:"enum",params:{allowedValues: schema137.properties.new_here.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -11064,9 +11064,11 @@ vErrors.push(err41);
 }
 errors++;
 }
-if((typeof data38 == "number") && (isFinite(data38))){
-if(data38 < 0 || isNaN(data38)){
-const err42 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data32.take_up_within !== undefined){
+let data39 = data32.take_up_within;
+if((typeof data39 !== "string") && (!((typeof data39 == "number") && (isFinite(data39))))){
+const err42 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema137.properties.take_up_within.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -11075,10 +11077,9 @@ vErrors.push(err42);
 }
 errors++;
 }
-}
-if(typeof data38 === "string"){
-if(!pattern5.test(data38)){
-const err43 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
+if((typeof data39 == "number") && (isFinite(data39))){
+if(data39 < 0 || isNaN(data39)){
+const err43 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -11088,10 +11089,9 @@ vErrors.push(err43);
 errors++;
 }
 }
-}
-}
-else {
-const err44 = {instancePath:instancePath+"/recovery_config",schemaPath:"settings.schema.json#/$defs/recovery_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data39 === "string"){
+if(!pattern5.test(data39)){
+const err44 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|h)?\\s*$"+"\""};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -11101,12 +11101,10 @@ vErrors.push(err44);
 errors++;
 }
 }
-if(data.performance_config !== undefined){
-let data39 = data.performance_config;
-if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
-for(const key4 in data39){
-if(!((((key4 === "async_writes") || (key4 === "batch_decisions")) || (key4 === "compression_level")) || (key4 === "memory_mapped_threshold_mb"))){
-const err45 = {instancePath:instancePath+"/performance_config",schemaPath:"settings.schema.json#/$defs/performance_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+}
+}
+else {
+const err45 = {instancePath:instancePath+"/recovery_config",schemaPath:"settings.schema.json#/$defs/recovery_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -11116,9 +11114,12 @@ vErrors.push(err45);
 errors++;
 }
 }
-if(data39.async_writes !== undefined){
-if(typeof data39.async_writes !== "boolean"){
-const err46 = {instancePath:instancePath+"/performance_config/async_writes",schemaPath:"settings.schema.json#/$defs/performance_config/properties/async_writes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.performance_config !== undefined){
+let data40 = data.performance_config;
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+for(const key4 in data40){
+if(!((((key4 === "async_writes") || (key4 === "batch_decisions")) || (key4 === "compression_level")) || (key4 === "memory_mapped_threshold_mb"))){
+const err46 = {instancePath:instancePath+"/performance_config",schemaPath:"settings.schema.json#/$defs/performance_config/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -11128,9 +11129,9 @@ vErrors.push(err46);
 errors++;
 }
 }
-if(data39.batch_decisions !== undefined){
-if(typeof data39.batch_decisions !== "boolean"){
-const err47 = {instancePath:instancePath+"/performance_config/batch_decisions",schemaPath:"settings.schema.json#/$defs/performance_config/properties/batch_decisions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data40.async_writes !== undefined){
+if(typeof data40.async_writes !== "boolean"){
+const err47 = {instancePath:instancePath+"/performance_config/async_writes",schemaPath:"settings.schema.json#/$defs/performance_config/properties/async_writes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -11140,10 +11141,9 @@ vErrors.push(err47);
 errors++;
 }
 }
-if(data39.compression_level !== undefined){
-let data42 = data39.compression_level;
-if(!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))){
-const err48 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data40.batch_decisions !== undefined){
+if(typeof data40.batch_decisions !== "boolean"){
+const err48 = {instancePath:instancePath+"/performance_config/batch_decisions",schemaPath:"settings.schema.json#/$defs/performance_config/properties/batch_decisions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -11152,9 +11152,11 @@ vErrors.push(err48);
 }
 errors++;
 }
-if((typeof data42 == "number") && (isFinite(data42))){
-if(data42 > 9 || isNaN(data42)){
-const err49 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9},message:"must be <= 9"};
+}
+if(data40.compression_level !== undefined){
+let data43 = data40.compression_level;
+if(!(((typeof data43 == "number") && (!(data43 % 1) && !isNaN(data43))) && (isFinite(data43)))){
+const err49 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -11163,8 +11165,9 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data42 < 0 || isNaN(data42)){
-const err50 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data43 == "number") && (isFinite(data43))){
+if(data43 > 9 || isNaN(data43)){
+const err50 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9},message:"must be <= 9"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -11173,13 +11176,8 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-}
-if(data39.memory_mapped_threshold_mb !== undefined){
-let data43 = data39.memory_mapped_threshold_mb;
-if((typeof data43 == "number") && (isFinite(data43))){
-if(data43 <= 0 || isNaN(data43)){
-const err51 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"settings.schema.json#/$defs/performance_config/properties/memory_mapped_threshold_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data43 < 0 || isNaN(data43)){
+const err51 = {instancePath:instancePath+"/performance_config/compression_level",schemaPath:"settings.schema.json#/$defs/performance_config/properties/compression_level/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -11189,8 +11187,12 @@ vErrors.push(err51);
 errors++;
 }
 }
-else {
-const err52 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"settings.schema.json#/$defs/performance_config/properties/memory_mapped_threshold_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data40.memory_mapped_threshold_mb !== undefined){
+let data44 = data40.memory_mapped_threshold_mb;
+if((typeof data44 == "number") && (isFinite(data44))){
+if(data44 <= 0 || isNaN(data44)){
+const err52 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"settings.schema.json#/$defs/performance_config/properties/memory_mapped_threshold_mb/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -11200,9 +11202,8 @@ vErrors.push(err52);
 errors++;
 }
 }
-}
 else {
-const err53 = {instancePath:instancePath+"/performance_config",schemaPath:"settings.schema.json#/$defs/performance_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err53 = {instancePath:instancePath+"/performance_config/memory_mapped_threshold_mb",schemaPath:"settings.schema.json#/$defs/performance_config/properties/memory_mapped_threshold_mb/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -11214,12 +11215,24 @@ errors++;
 }
 }
 else {
-const err54 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err54 = {instancePath:instancePath+"/performance_config",schemaPath:"settings.schema.json#/$defs/performance_config/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err54];
 }
 else {
 vErrors.push(err54);
+}
+errors++;
+}
+}
+}
+else {
+const err55 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
 }
 errors++;
 }

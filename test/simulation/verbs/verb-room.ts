@@ -120,6 +120,7 @@ export async function openVerbRoom(options: VerbRoomOptions): Promise<Splashdown
     log,
     fileSystem,
     store,
+    openStore: () => store,
     settings: loaded.settings,
     settingsOf: loaded.forWorkflow,
     keys,
@@ -139,7 +140,6 @@ export async function openVerbRoom(options: VerbRoomOptions): Promise<Splashdown
   };
   return createVerbs(services, {
     storeFolder: MODEL_ROOT,
-    openStore: () => store,
     config: loaded,
     close: () => store.close(),
   });
