@@ -144,7 +144,7 @@ export function recordReached(code, sites) {
   const changed = new MagicString(code);
   for (const { id, kind, start, end } of sites) {
     const note = `globalThis.__reachedGuard?.(${JSON.stringify(id)})`;
-    if (kind === "await") changed.appendLeft(start, `${note};`);
+    if (kind === "await") changed.appendLeft(start, `{ ${note}; `).appendRight(end, " }");
     else if (kind !== "record") changed.appendLeft(start, `(${note}, `).appendRight(end, ")");
   }
   return { code: changed.toString(), map: changed.generateMap({ hires: true }) };
