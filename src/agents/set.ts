@@ -1,41 +1,42 @@
 /**
  * A set step: values that the engine rendered, given their declared type.
  *
- * Shape: with `output_type: auto` a value that is one whole `{{ expression }}` keeps its type; a text put together from
- * templates is read as YAML 1.1, as Conductor does, and stays text where it is none. Dates become ISO text.
- * Source: CONDUCTOR-YAML 1.9, DESIGN section 4.
+ * Shape: with `output_type: auto` every text is rendered and then read as YAML 1.2, as Conductor does (yaml-value.ts). A list
+ * or a map that one whole `{{ expression }}` gives keeps its values: reading its printed form again would damage texts with
+ * backslashes, and turn nothing into the word None. Source: Conductor `executor/set_step.py`.
  */
 import { unreachable } from "../base/errors.js";
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { formatPython } from "../definition/templates/python-text.js";
 import type { SetStep } from "../definition/step.js";
-import type { TemplateValue } from "../definition/values.js";
 import type { StepOutcome, StepWork } from "../engine/ports.js";
 import { outputInvalid } from "./failure.js";
+import { readYamlValue } from "./yaml-value.js";
 
-const WHOLE_EXPRESSION = /^\s*\{\{(?:(?!\}\})[^])*\}\}\s*$/;
 const TRUE_TEXTS = ["true", "1", "yes", "y", "on"];
 const FALSE_TEXTS = ["false", "0", "no", "n", "off"];
 
 export async function performSet(work: StepWork): Promise<StepOutcome> {
-  const { value, values, outputType } = work.definition as SetStep;
+  const { values, outputType } = work.definition as SetStep;
   if (values === undefined) {
     const rendered = work.rendered["value"] ?? null;
-    const output = outputType === "auto" ? await readAuto(rendered, value) : await readTyped(rendered, outputType);
+    const output = outputType === "auto" ? await readAuto(rendered) : await readTyped(rendered, outputType);
     return { status: "completed", output };
   }
   const rendered = work.rendered["values"] ?? work.rendered["value"];
   const output: Record<string, JsonValue> = {};
   for (const [name, item] of Object.entries(isJsonObject(rendered) ? rendered : {})) {
-    output[name] = await readAuto(item ?? null, values[name]);
+    output[name] = await readAuto(item ?? null);
   }
   return { status: "completed", output };
 }
 
-async function readAuto(rendered: JsonValue, template: TemplateValue | undefined): Promise<JsonValue> {
-  if (typeof rendered !== "string" || typeof template !== "string" || rendered.trim() === "") return rendered;
-  const isPutTogether = /\{[{%]/.test(template) && !WHOLE_EXPRESSION.test(template);
-  return isPutTogether ? parseYaml(rendered) : rendered;
+async function readAuto(rendered: JsonValue): Promise<JsonValue> {
+  if (typeof rendered !== "string") return rendered;
+  const read = await readYamlValue(rendered);
+  if ("keyProblem" in read)
+    throw outputInvalid(`the value of the set step has a key that is no text: ${read.keyProblem}`, rendered);
+  return read.value;
 }
 
 async function readTyped(value: JsonValue, type: Exclude<SetStep["outputType"], "auto">): Promise<JsonValue> {
@@ -63,16 +64,18 @@ function readBoolean(value: JsonValue): boolean {
 }
 
 async function readCollection(value: JsonValue, type: "list" | "dict"): Promise<JsonValue> {
-  const read = typeof value === "string" ? await parseYaml(value) : value;
+  const read = await readAuto(value);
   const fits = type === "list" ? Array.isArray(read) : isJsonObject(read);
   if (!fits) throw mismatch(value, type);
   return read;
 }
 
 function readNumber(value: JsonValue, type: "number" | "integer"): number {
-  const isText = typeof value === "string" && value.trim() !== "";
-  const number = typeof value === "number" || isText ? Number(value) : NaN;
-  if (!Number.isFinite(number) || (type === "integer" && !Number.isInteger(number))) throw mismatch(value, type);
+  const text = typeof value === "string" ? value.trim() : String(value);
+  const isWritten = type === "integer" ? /^[-+]?\d+$/.test(text) : text !== "";
+  const number = isWritten ? Number(text) : NaN;
+  const isExact = Number.isSafeInteger(number) || (Number.isFinite(number) && !/^[-+]?\d+$/.test(text));
+  if (!isExact) throw mismatch(value, type);
   return number;
 }
 
@@ -81,13 +84,4 @@ function mismatch(value: JsonValue, type: string): Error {
     `the value of the set step is no ${type}`,
     typeof value === "string" ? value : JSON.stringify(value),
   );
-}
-
-/** The value of a YAML text, or the text itself where it is none. */
-async function parseYaml(text: string): Promise<JsonValue> {
-  const { parseDocument } = await import("yaml");
-  const document = parseDocument(text, { version: "1.1", uniqueKeys: true, prettyErrors: false, logLevel: "silent" });
-  if (document.errors.length > 0) return text;
-  // Through JSON, so that dates become ISO text and nothing but plain values is left.
-  return JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100 }) ?? null)) as JsonValue;
 }

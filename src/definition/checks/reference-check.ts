@@ -13,6 +13,7 @@ import { findOrderProblem, isSpawned, type NodeSite, type OrderProblem, pickTarg
 import type { TemplateFault } from "../templates/template-fault.js";
 import { findConditionFault, findTemplateFault, isBareCondition } from "../templates/template-check.js";
 import { listReferences, type TemplateReference } from "../templates/templates.js";
+import { UNREADABLE } from "../templates/template-words.js";
 import { checkStepMeaning } from "./step-check.js";
 import type { NodeDefinition, ScopeDefinition, WorkflowDefinition } from "../workflow.js";
 import type { ContextRule, InputDefinition } from "../values.js";
@@ -117,6 +118,7 @@ function collectSites(scope: ScopeDefinition, trail: readonly ScopeDefinition[],
 function checkNode(site: NodeSite, checking: Checking): void {
   const at = checking.places.get(site.node);
   if (at === undefined) return;
+  checkName(site.node.name, at, checking);
   const raw = valueAt(checking.raw, at);
   const extra = [...(isSpawned(site) ? ["uncertainties", "specialist"] : []), ...loopNames(site)];
   const spot: Spot = { at, site, extra, checking };
@@ -129,6 +131,17 @@ function checkNode(site: NodeSite, checking: Checking): void {
     checkStepMeaning(site.node, { ...checking, at, names: checking.named, inputs: Object.keys(checking.inputs) });
   }
   site.node.routes.forEach((_route, index) => checkRoute({ ...spot, at: [...at, "routes", index] }));
+}
+
+/** A step whose name means something else in every template could never be read. */
+function checkName(name: string, at: FaultPath, { faults }: Checking): void {
+  if (!UNREADABLE.has(name)) return;
+  faults.add({
+    code: "wrong_value",
+    path: [...at, "name"],
+    message: `no template could read a step called ${name}: the name means something else there`,
+    suggestion: `call it ${name.toLowerCase()}_step`,
+  });
 }
 
 /** What items are called in the for_each groups around a node. */
@@ -212,7 +225,8 @@ function checkReference(reference: TemplateReference, spot: Spot): void {
   if (extra.includes(root)) return;
   if (root === "workflow") return checkInput(reference, spot);
   if (root === "secrets") return checkSecret(reference, spot);
-  if (ROOTS.includes(root) || checking.absent.has(root)) return;
+  const isStep = checking.named.has(root);
+  if ((ROOTS.includes(root) && !isStep) || checking.absent.has(root)) return;
   const target = pickTarget(checking.named.get(root) ?? [], site);
   if (target === undefined) return noteUnknown(root, spot);
   if (site === undefined || !checking.isComplete || reference.guarded) return;

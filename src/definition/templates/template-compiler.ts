@@ -10,7 +10,7 @@ import { LIMITS } from "../../base/limits.js";
 import { SHOWN_PREFIX } from "./template-shown-filters.js";
 import { scanExpression, scanTemplate, type Segment, TemplateSyntaxFault, type Token } from "./template-lexer.js";
 import { type Chain, findChains, findExpressionChains } from "./template-references.js";
-import { findRewrites } from "./template-rewrites.js";
+import { findIdentityTests, findRewrites, type Insertion } from "./template-rewrites.js";
 import { findChainedComparison } from "./template-comparisons.js";
 import { findExcessiveRepeat, REPEAT_MAX } from "./template-repeats.js";
 
@@ -80,7 +80,11 @@ export function compileCondition(text: string): CompiledCondition {
   const tokens = scanExpression(text);
   refuseTokens(tokens);
   const chains = findExpressionChains(tokens);
-  return { form: "expression", chains, expression: rewrite(text, chains, { tokens, range: [0, text.length] }) };
+  return {
+    form: "expression",
+    chains,
+    expression: rewrite(text, chains, { tokens, range: [0, text.length], edits: findIdentityTests(tokens) }),
+  };
 }
 
 function refuseMany(segments: readonly Segment[]): void {
@@ -168,12 +172,18 @@ function rewriteSegment(text: string, segment: Segment, chains: readonly Chain[]
 interface Rewriting {
   readonly tokens: readonly Token[];
   readonly range: readonly [number, number];
+  readonly edits?: readonly Insertion[];
 }
 
 /** Chains become variables, and what minijinja means otherwise is written out; see template-rewrites.ts. */
-function rewrite(text: string, chains: readonly Chain[], { tokens, range: [from, to] }: Rewriting): string {
+function rewrite(
+  text: string,
+  chains: readonly Chain[],
+  { tokens, range: [from, to], edits: own = [] }: Rewriting,
+): string {
   const inside = chainsWithin(chains, from, to);
   const edits = [
+    ...own,
     ...findRewrites(tokens),
     ...inside.map((chain) => ({ at: chain.start, until: chain.end, text: variableOf(chain) })),
   ];

@@ -6,7 +6,7 @@
  */
 import { type Segment, TemplateSyntaxFault, type Token } from "./template-lexer.js";
 import { isOpening, isRepeatable } from "./template-repeats.js";
-import { KEYWORDS, PROVIDED } from "./template-words.js";
+import { FUNCTIONS_PROVIDED, KEYWORDS, NAMES_OF_FOR, NAMES_OF_MACRO } from "./template-words.js";
 
 /** One use of a name that comes from outside the template. */
 export interface Chain {
@@ -119,7 +119,7 @@ function visitFor(walk: Walk, tokens: readonly Token[]): void {
   const whole = walk.chains.at(-1);
   if (whole !== undefined && whole.start === source[0]?.start && whole.end === source.at(-1)?.end)
     walk.chains[walk.chains.length - 1] = { ...whole, isIterated: true };
-  walk.frames.push(new Set(names.map((token) => token.text)));
+  walk.frames.push(new Set([...names.map((token) => token.text), ...NAMES_OF_FOR]));
   if (filterAt >= 0) collect(walk, rest.slice(filterAt + 1));
 }
 
@@ -156,7 +156,7 @@ function visitMacro(walk: Walk, tokens: readonly Token[]): void {
     const before = all[index - 1]?.text;
     return token.type === "name" && (before === "(" || before === ",") && depthAt(all, index) === 1;
   });
-  walk.frames.push(new Set(names.map((token) => token.text)));
+  walk.frames.push(new Set([...names.map((token) => token.text), ...NAMES_OF_MACRO]));
   const defaults = tokens.slice(1).filter((token) => !names.includes(token));
   collect(walk, defaults);
 }
@@ -220,7 +220,8 @@ function findFactor(tokens: readonly Token[], first: number, last: number): "num
 
 function isOutsideName(tokens: readonly Token[], index: number): boolean {
   const { text } = tokens[index] as Token;
-  if (KEYWORDS.has(text) || PROVIDED.has(text) || isAfterMark(tokens, index)) return false;
+  if (KEYWORDS.has(text) || text === "self" || isAfterMark(tokens, index)) return false;
+  if (FUNCTIONS_PROVIDED.has(text) && tokens[index + 1]?.text === "(") return false;
   const before = tokens[index - 1]?.text;
   const isKeywordArgument = tokens[index + 1]?.text === "=" && (before === "(" || before === ",");
   return !isKeywordArgument;

@@ -45,6 +45,18 @@ export function findRewrites(tokens: readonly Token[]): Insertion[] {
   return tokens.flatMap((_token, index) => rewritesAt(tokens, index)).sort(compareInsertions);
 }
 
+const IDENTITIES: Readonly<Record<string, string>> = { None: "none", True: "true", False: "false" };
+
+/** A condition in Python says `x is None`; the tests of the template language are in lower case. */
+export function findIdentityTests(tokens: readonly Token[]): Insertion[] {
+  return tokens.flatMap(({ text, start, end, type }, index) => {
+    const [before, earlier] = [tokens[index - 1]?.text, tokens[index - 2]?.text];
+    const isTested = before === "is" || (before === "not" && earlier === "is");
+    const test = type === "name" && isTested && Object.hasOwn(IDENTITIES, text) ? IDENTITIES[text] : undefined;
+    return test === undefined ? [] : [{ at: start, until: end, text: test, isOpening: true, width: 0 }];
+  });
+}
+
 function compareInsertions(left: Insertion, right: Insertion): number {
   if (left.at !== right.at) return left.at - right.at;
   if (left.isOpening !== right.isOpening) return left.isOpening ? 1 : -1;
@@ -235,7 +247,7 @@ function isOperandNext(before: Token | undefined): boolean {
   return before.type === "op" ? !CLOSING.has(before.text) : before.type === "name" && LOOSE_WORDS.has(before.text);
 }
 
-const LOOSE_WORDS = new Set([...KEYWORDS].filter((word) => !/^(true|false|none)$/i.test(word)));
+const LOOSE_WORDS = new Set([...KEYWORDS].filter((word) => !/^(true|false|none|null)$/i.test(word)));
 
 /** `x.items()` becomes `(x|__items)`. */
 function callFilter(tokens: readonly Token[], at: number): Insertion[] {

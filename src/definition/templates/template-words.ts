@@ -11,28 +11,29 @@ export const KEYWORDS = new Set([
   "true",
   "false",
   "none",
+  "null",
   "True",
   "False",
   "None",
 ]);
-/** Names that minijinja or this room provides. */
-export const PROVIDED = new Set([
+/** Functions that minijinja or this room provides: only where they are called. A step of that name is seen everywhere else. */
+export const FUNCTIONS_PROVIDED = new Set([
   "range",
   "dict",
   "namespace",
   "joiner",
-  "loop",
-  "self",
   "caller",
-  "varargs",
-  "kwargs",
   "int",
   "float",
   "str",
   "rand",
   "randint",
-  "null",
 ]);
+/** Names that a block binds for what stands in it. */
+export const NAMES_OF_FOR: readonly string[] = ["loop"];
+export const NAMES_OF_MACRO: readonly string[] = ["caller", "varargs", "kwargs"];
+/** Names that stand for something else in every template, so that no step can be read by one of them. */
+export const UNREADABLE = new Set([...KEYWORDS, "self", "workflow", "context", "secrets"]);
 
 /** Filters and tests of Jinja2 3.1 and of Conductor, for finding what was meant. */
 export const WORDS_OF_JINJA: Readonly<Record<"filter" | "test", readonly string[]>> = {

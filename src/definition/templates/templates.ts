@@ -18,6 +18,7 @@ import { followPath, variableOf } from "./template-compiler.js";
 import { compiledCondition, compiledTemplate } from "./template-cache.js";
 import { initTemplateEngine, runExpression, runTemplate, TemplateRunFault } from "./template-engine.js";
 import { markedWidth, type TemplateFault, toFault } from "./template-fault.js";
+import { FUNCTIONS_PROVIDED } from "./template-words.js";
 import type { WrittenPlace } from "./template-places.js";
 import type { Chain } from "./template-references.js";
 import { REPEAT_MAX } from "./template-repeats.js";
@@ -106,7 +107,9 @@ function renderTyped(template: Template, scope: TemplateScope, options: Template
     if (compiled.form === "chain") return requireChain(compiled.chains[0] as Chain, scope);
     if (compiled.form !== "expression") return renderText(template, scope, options);
     const value = runWith(compiled, scope, (context) => runExpression(compiled.expression, context));
-    if (value === undefined) throw new TemplateRunFault("the expression has no value");
+    // An inline if without else has no value; as in the middle of a text it is empty then. What is not defined fails here, too.
+    if (value === undefined)
+      return checkSize(runWith(compiled, scope, (context) => runTemplate(compiled.source, context)));
     return typeof value === "string" ? checkSize(value) : value;
   });
 }
@@ -142,10 +145,9 @@ function lookUp(scope: TemplateScope, name: string): JsonValue | undefined {
 }
 
 function resolveBare(chain: Chain, scope: TemplateScope): JsonValue | undefined {
-  const own = lookUp(scope, chain.root);
-  const isWholeMap = chain.path.length === 0 && isJsonObject(own);
   const fromOutput = followPath(lookUp(scope, "output"), [chain.root, ...chain.path]);
-  if (fromOutput !== undefined && (own === undefined || isWholeMap)) return fromOutput;
+  if (fromOutput !== undefined) return fromOutput;
+  const own = lookUp(scope, chain.root);
   if (own !== undefined) return followPath(own, chain.path);
   for (let cut = chain.root.indexOf("_"); cut > 0; cut = chain.root.indexOf("_", cut + 1)) {
     const found = followPath(lookUp(scope, chain.root.slice(0, cut)), [chain.root.slice(cut + 1), ...chain.path]);
@@ -185,6 +187,7 @@ function runWith<T>(compiled: Named, scope: TemplateScope, call: (context: Recor
   for (const chain of compiled.chains) {
     const value = compiled.isBare === true ? resolveBare(chain, scope) : resolve(chain, scope);
     if (value !== undefined) context[variableOf(chain)] = handOver(chain, value);
+    else if (isProvidedFunction(chain)) context[variableOf(chain)] = true;
     else if (!chain.guarded) missing.push(chain);
   }
   // minijinja compares an undefined value without complaint; Jinja's strict mode does not.
@@ -203,6 +206,11 @@ function runWith<T>(compiled: Named, scope: TemplateScope, call: (context: Recor
     }
     throw error;
   }
+}
+
+/** `range is defined`, where no step has that name. */
+function isProvidedFunction({ root, path, guarded: isGuarded }: Chain): boolean {
+  return isGuarded && path.length === 0 && FUNCTIONS_PROVIDED.has(root);
 }
 
 function handOver(chain: Chain, value: JsonValue): JsonValue {

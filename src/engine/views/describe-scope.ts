@@ -46,7 +46,10 @@ import { changeChannel } from "../events/wishes.js";
 export function describeScope(choice: Choice, path: string, extra: JsonObject = {}): TemplateScope {
   return placed(choice, path, (name) => {
     if (Object.hasOwn(extra, name)) return extra[name];
-    return describeKnown(choice, path, name) ?? findNamed(choice, path, name).value;
+    const fixed = describeFixed(choice, path, name);
+    if (fixed !== undefined) return fixed;
+    const { value, at } = findNamed(choice, path, name);
+    return value === undefined && at === undefined ? describeShadowable(choice, path, name) : value;
   });
 }
 
@@ -79,10 +82,12 @@ export function describeStepScope(
   if (view === undefined) return { scope: whole, explain: () => "", requireReferences: () => undefined };
   const see = (name: string): JsonValue | undefined => {
     if (Object.hasOwn(extra, name)) return extra[name];
-    const known = describeKnown(choice, path, name);
-    if (known !== undefined) return view.limit(name, known);
+    const fixed = describeFixed(choice, path, name);
+    if (fixed !== undefined) return view.limit(name, fixed);
     const { value, at } = findNamed(choice, path, name);
-    return value === undefined ? undefined : view.limit(name, value, at);
+    if (value !== undefined) return view.limit(name, value, at);
+    const known = at === undefined ? describeShadowable(choice, path, name) : undefined;
+    return known === undefined ? undefined : view.limit(name, known);
   };
   const scope = placed(choice, path, see);
   return {
@@ -92,16 +97,25 @@ export function describeStepScope(
   };
 }
 
-function describeKnown(choice: Choice, path: string, name: string): JsonValue | undefined {
+/** Names that no step can have (UNREADABLE of the template language). */
+function describeFixed(choice: Choice, path: string, name: string): JsonValue | undefined {
   switch (name) {
     case "workflow":
       return describeWorkflow(choice, path);
     case "context":
       return describeStored(choice.state, path);
-    case "channel":
-      return describeChannel(choice);
     case "secrets":
       return describeSecrets(choice, path);
+    default:
+      return undefined;
+  }
+}
+
+/** Names that a visible step or loop variable hides. */
+function describeShadowable(choice: Choice, path: string, name: string): JsonValue | undefined {
+  switch (name) {
+    case "channel":
+      return describeChannel(choice);
     case "phase":
     case "feedback":
     case "outputs":

@@ -49,7 +49,9 @@ const WORDS: Readonly<Record<string, JsonValue>> = {
   None: null,
   null: null,
 };
-const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** What Python's `int` reads, and what its `float` reads of texts with a point. */
+const INTEGER = /^[+-]?\d+(?:_\d+)*$/;
+const FLOAT = /^[+-]?(?:\d+(?:_\d+)*\.(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+)?$/;
 
 function typeOutput(choice: Choice, root: string, output: JsonValue): JsonValue {
   const node = findPlace(choice.state, root)?.node;
@@ -63,13 +65,13 @@ function typeOutput(choice: Choice, root: string, output: JsonValue): JsonValue 
 }
 
 /** The value a text stands for; the text itself when it stands for none. */
-function typeText(text: string): JsonValue {
+export function typeText(text: string): JsonValue {
   const trimmed = text.trim();
   const word = Object.hasOwn(WORDS, trimmed) ? WORDS[trimmed] : undefined;
   if (word !== undefined) return word;
-  if (NUMBER.test(trimmed)) {
-    const value = Number(trimmed);
-    return Number.isInteger(value) && !Number.isSafeInteger(value) ? text : value;
+  if (INTEGER.test(trimmed) || FLOAT.test(trimmed)) {
+    const value = Number(trimmed.replaceAll("_", ""));
+    return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)) ? text : value;
   }
   if (!/^[{["]/.test(trimmed)) return text;
   try {

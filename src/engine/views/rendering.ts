@@ -1,6 +1,6 @@
 /** Renders what a step of each kind is to do: values keep their type, texts are texts whatever a template gave. */
 import { unreachable } from "../../base/errors.js";
-import type { JsonObject, JsonValue } from "../../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { isToolServer } from "../../definition/tool-definition.js";
 import { markSecrets } from "../../definition/templates/secret-marks.js";
 import { createValueFailure, type TemplateScope } from "../../definition/templates/templates.js";
@@ -19,6 +19,8 @@ import { parseDurationMs } from "../duration.js";
 /** Renders the parts of one step: values keep their type, texts are texts whatever a template gave. */
 interface Renderer {
   readonly value: (value: JsonValue | undefined) => JsonValue | undefined;
+  /** What a set step reads its value from: texts, but for a list or a map that one whole expression gives. */
+  readonly setValue: (value: JsonValue | undefined) => JsonValue | undefined;
   readonly text: (template: string | undefined) => string | undefined;
   readonly texts: (templates: readonly string[]) => readonly string[];
   readonly environment: (templates: Readonly<Record<string, string>>) => JsonObject;
@@ -41,12 +43,29 @@ function createRenderer(choice: Choice, scope: TemplateScope): Renderer {
       const refuse = (message: string) => createValueFailure(template, scope, { message });
       return readItems(templates.renderValue(template, scope), { source, refuse });
     },
+    setValue: (value) => (value === undefined ? undefined : renderSetValue(value, { templates, scope })),
     value: (value) => (value === undefined ? undefined : templates.renderValue(value, scope)),
     text: (template) => (template === undefined ? undefined : text(template)),
     texts: (list) => list.map(text),
     marked: (list) => Object.fromEntries(Object.entries(list).map(([name, own]) => [name, markSecrets(own, secrets)])),
     environment: (list) => Object.fromEntries(Object.entries(list).map(([name, template]) => [name, text(template)])),
   };
+}
+
+interface Rendering {
+  readonly templates: Choice["context"]["templates"];
+  readonly scope: TemplateScope;
+}
+
+export function renderSetValue(value: JsonValue, rendering: Rendering): JsonValue {
+  const { templates, scope } = rendering;
+  if (isJsonObject(value)) {
+    const entries = Object.entries(value).map(([name, item]) => [name, renderSetValue(item ?? null, rendering)]);
+    return Object.fromEntries(entries) as JsonObject;
+  }
+  if (typeof value !== "string") return templates.renderValue(value, scope);
+  const native = templates.renderValue(value, scope);
+  return typeof native === "object" && native !== null ? native : templates.renderText(value, scope);
 }
 
 function renderDuration(value: JsonValue, template: JsonValue, scope: TemplateScope): number {
@@ -94,7 +113,7 @@ export function renderKind(choice: Choice, node: StepDefinition, scope: Template
         folder: render.text(node.folder),
       });
     case "set":
-      return withoutUndefined({ value: render.value(node.value), values: render.value(node.values) });
+      return withoutUndefined({ value: render.setValue(node.value), values: render.setValue(node.values) });
     case "wait":
       return withoutUndefined({
         duration_ms: render.duration(node.duration),
