@@ -21,7 +21,7 @@ export async function readYamlValue(
   text: string,
 ): Promise<{ readonly value: JsonValue } | { readonly keyProblem: string }> {
   if (text.trim() === "") return { value: "" };
-  const { parseDocument, isMap, isScalar, visit } = await import("yaml");
+  const { parseDocument, isCollection, isScalar, visit } = await import("yaml");
   const document = parseDocument(text, {
     version: "1.2",
     schema: "failsafe",
@@ -35,13 +35,16 @@ export async function readYamlValue(
   if (document.errors.length > 0 || document.warnings.length > 0) return { value: text };
   if (document.contents === null) return { value: NULL_TEXTS.has(text.trim()) ? null : text };
   let keyProblem: string | undefined;
+  let hasCollectionAsKey = false;
   visit(document, {
     Pair: (_key, { key }) => {
-      const isMerge = isScalar(key) && typeof key.value === "symbol";
-      if (!isMerge && (!isScalar(key) || typeof key.value !== "string"))
-        keyProblem ??= isMap(key) ? "a map" : String(key);
+      if (isCollection(key)) hasCollectionAsKey = true;
+      else if (isScalar(key) && typeof key.value !== "string" && typeof key.value !== "symbol")
+        keyProblem ??= String(key);
     },
   });
+  // Such as `{{ a }}`, which is a map with a map as its key.
+  if (hasCollectionAsKey) return { value: text };
   if (keyProblem !== undefined) return { keyProblem };
   try {
     const value = document.toJS({ maxAliasCount: ALIASES_MAX }) as JsonValue;

@@ -152,7 +152,9 @@ interface Rendered {
 
 function renderWork(choice: Choice, { path, node, names }: IntentRequest): Rendered {
   const marks = new SecretMarks(node.secrets, choice.context.random);
-  const extra = { ...extraNames(choice, path, node), ...names, secrets: marks.values };
+  // A step that names no secret may read another step that is called `secrets`.
+  const secrets = node.secrets.length === 0 ? {} : { secrets: marks.values };
+  const extra = { ...extraNames(choice, path, node), ...names, ...secrets };
   const uses = usedPaths(choice, path, node);
   const { scope, explain, requireReferences } = describeStepScope(choice, { path, node }, extra);
   try {

@@ -13,7 +13,7 @@ import { findOrderProblem, isSpawned, type NodeSite, type OrderProblem, pickTarg
 import type { TemplateFault } from "../templates/template-fault.js";
 import { findConditionFault, findTemplateFault, isBareCondition } from "../templates/template-check.js";
 import { listReferences, type TemplateReference } from "../templates/templates.js";
-import { UNREADABLE } from "../templates/template-words.js";
+import { FUNCTIONS_PROVIDED, UNREADABLE } from "../templates/template-words.js";
 import { checkStepMeaning } from "./step-check.js";
 import type { NodeDefinition, ScopeDefinition, WorkflowDefinition } from "../workflow.js";
 import type { ContextRule, InputDefinition } from "../values.js";
@@ -224,9 +224,11 @@ function checkReference(reference: TemplateReference, spot: Spot): void {
   const { checking, site, extra } = spot;
   if (extra.includes(root)) return;
   if (root === "workflow") return checkInput(reference, spot);
-  if (root === "secrets") return checkSecret(reference, spot);
   const isStep = checking.named.has(root);
+  const hasSecrets = site?.node.node === "step" && site.node.secrets.length > 0;
+  if (root === "secrets" && (hasSecrets || !isStep)) return checkSecret(reference, spot);
   if ((ROOTS.includes(root) && !isStep) || checking.absent.has(root)) return;
+  if (reference.guarded && FUNCTIONS_PROVIDED.has(root) && !isStep) return;
   const target = pickTarget(checking.named.get(root) ?? [], site);
   if (target === undefined) return noteUnknown(root, spot);
   if (site === undefined || !checking.isComplete || reference.guarded) return;

@@ -33,7 +33,7 @@ export const FUNCTIONS_PROVIDED = new Set([
 export const NAMES_OF_FOR: readonly string[] = ["loop"];
 export const NAMES_OF_MACRO: readonly string[] = ["caller", "varargs", "kwargs"];
 /** Names that stand for something else in every template, so that no step can be read by one of them. */
-export const UNREADABLE = new Set([...KEYWORDS, "self", "workflow", "context", "secrets"]);
+export const UNREADABLE = new Set([...KEYWORDS, "self", "workflow", "context"]);
 
 /** Filters and tests of Jinja2 3.1 and of Conductor, for finding what was meant. */
 export const WORDS_OF_JINJA: Readonly<Record<"filter" | "test", readonly string[]>> = {

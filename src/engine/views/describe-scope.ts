@@ -97,7 +97,7 @@ export function describeStepScope(
   };
 }
 
-/** Names that no step can have (UNREADABLE of the template language). */
+/** Names that no step hides. */
 function describeFixed(choice: Choice, path: string, name: string): JsonValue | undefined {
   switch (name) {
     case "workflow":
@@ -116,6 +116,8 @@ function describeShadowable(choice: Choice, path: string, name: string): JsonVal
   switch (name) {
     case "channel":
       return describeChannel(choice);
+    case "secrets":
+      return {};
     case "phase":
     case "feedback":
     case "outputs":
@@ -147,10 +149,11 @@ export function inputsAround(choice: Choice, path: string): JsonObject {
   return (loadValue(choice, data.inputs) ?? {}) as JsonObject;
 }
 
-function describeSecrets(choice: Choice, path: string): JsonObject {
+/** The placeholders of the secrets that a step names; a step without any may read another step called `secrets`. */
+function describeSecrets(choice: Choice, path: string): JsonObject | undefined {
   const node = findPlace(choice.state, path)?.node;
   const names = node?.node === "step" ? node.secrets : [];
-  return Object.fromEntries(names.map((name) => [name, `{{ secrets.${name} }}`]));
+  return names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, `{{ secrets.${name} }}`]));
 }
 
 function describePhase(choice: Choice, path: string, name: "phase" | "feedback" | "outputs"): JsonValue | undefined {

@@ -15,17 +15,21 @@ const set = (definition: object, value: JsonValue) =>
 
 describe("a set step", () => {
   it.each<[string, JsonValue, JsonValue]>([
-    ["{{ a }}", "5", "5"],
+    ["{{ a }}", "5", 5],
     ["{{ a }}{{ b }}", "55", 55],
     ["{{ a }}/{{ b }}", "org/repo", "org/repo"],
-    ["{% if a %}yes{% endif %}", "yes", true],
+    ["{% if a %}yes{% endif %}", "yes", "yes"],
     ["[{{ a }}, {{ b }}]", "[1, x]", [1, "x"]],
-    ["{% for %}- a{% endfor %}", "- a\n- b: 2024-01-02", ["a", { b: "2024-01-02T00:00:00.000Z" }]],
+    ["{% for %}- a{% endfor %}", "- a\n- b: 2024-01-02", ["a", { b: "2024-01-02" }]],
     ["x: {{ a }} : {", "x: 1 : {", "x: 1 : {"],
     ["{{ a }} ", "", ""],
-    ["5", "5", "5"],
+    ["5", "5", 5],
+    ["{{ a }}:{{ b }}", "1:30", "1:30"],
+    ["#{{ a }}", "#12", "#12"],
+    ["{{ a }}", "1234567890123456789", "1234567890123456789"],
+    ["{{ a }}", "# nothing but a comment", "# nothing but a comment"],
     ["{{ a }}", { b: [1] }, { b: [1] }],
-  ])("of %j keeps or reads the type of %j", async (template, rendered, output) => {
+  ])("[kinds F2b] reads what %j gave, %j, as YAML 1.2", async (template, rendered, output) => {
     expect(await set({ value: template, outputType: "auto" }, rendered)).toEqual({ status: "completed", output });
   });
 
@@ -38,7 +42,7 @@ describe("a set step", () => {
     ["list", "[1, 2]", [1, 2]],
     ["dict", '{"a": 1}', { a: 1 }],
     ["dict", { a: 1 }, { a: 1 }],
-  ])("with output_type %s makes %j", async (outputType, rendered, output) => {
+  ])("[kinds F2b kin] with output_type %s makes %j", async (outputType, rendered, output) => {
     expect(await set({ value: "{{ a }}", outputType }, rendered)).toEqual({ status: "completed", output });
   });
 
@@ -50,10 +54,21 @@ describe("a set step", () => {
     ["boolean", "maybe"],
     ["list", "{}"],
     ["dict", [1]],
-  ])("with output_type %s refuses %j", async (outputType, rendered) => {
+  ])("[kinds F2b kin] with output_type %s refuses %j", async (outputType, rendered) => {
     expect(await set({ value: "{{ a }}", outputType }, rendered)).toMatchObject({
       status: "failed",
       error: { code: "STEP_OUTPUT_INVALID", message: `the value of the set step is no ${outputType}` },
+    });
+  });
+
+  it.each<[string, JsonValue]>([
+    ["{1: a}", "1"],
+    ["[{true: a}]", "true"],
+    ["{a: {2: b}}", "2"],
+  ])("[kinds F2b kin] refuses %j, as JSON has no key that is no text", async (text, key) => {
+    expect(await set({ value: text, outputType: "auto" }, text)).toMatchObject({
+      status: "failed",
+      error: { code: "STEP_OUTPUT_INVALID", message: `the value of the set step has a key that is no text: ${key}` },
     });
   });
 
@@ -67,7 +82,7 @@ describe("a set step", () => {
     const outcome = await room.perform(
       createStepWork("set", { definition, rendered: { values: { a: "1", b: "12" } } }),
     );
-    expect(outcome).toEqual({ status: "completed", output: { a: "1", b: 12 } });
+    expect(outcome).toEqual({ status: "completed", output: { a: 1, b: 12 } });
   });
 });
 
