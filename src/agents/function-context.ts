@@ -1,16 +1,18 @@
 /**
  * What a function step is given: durable sub-steps, the channel, and where an earlier attempt got to.
  *
- * A3: the value of a finished sub-step is remembered; a retry and a resume get it back without running it again. Values
- * cross as base/json.ts stores them, so the first run and every later one see equal values. Once the attempt is over,
- * every call is refused with CANCELLED.
+ * A3: how a sub-step ended is remembered, with its value or with its failure: a resume after a crash goes the same way
+ * without running it again, and so does a retry. Only what failed last before the step itself failed runs again with a
+ * retry, as that is what the retry is for. Values and failures cross as they are stored, so the first run and every later
+ * one see equal ones. Once the attempt is over, every call is refused with CANCELLED.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { decodeValue, encodeValue } from "../base/json-encoding.js";
-import type { StepSink, StepWork, WishSink } from "../engine/ports.js";
+import type { StepSink, StepWork, SubstepSink, WishSink } from "../engine/ports.js";
 import { isEndOfRun } from "./failure.js";
+import { describeFailure, restoreFailure } from "./substep-failure.js";
 
 /** What the function of a sub-step gets. */
 export interface SubstepContext {
@@ -45,7 +47,8 @@ export interface FunctionContext {
   /** Fires when the attempt is over: timeout, Ctrl+C, a sibling's failure. */
   readonly signal: AbortSignal;
   /**
-   * Runs the function once and remembers what it returns, and with it what it wished for; nothing returned becomes null.
+   * Runs the function once and remembers how it ended: what it returns, and with it what it wished for (nothing returned
+   * becomes null), or its failure, which is thrown again with its name, message, code and fields, and no class of its own.
    *
    * Errors: what the function throws; STEP_FAILED when the name is used twice in one attempt.
    */
@@ -79,6 +82,8 @@ export interface OpenFunctionContext {
   close(): void;
   /** What ended the run inside a call, even if the function swallowed it. */
   readonly endOfRun: unknown;
+  /** Sub-steps of earlier attempts that this one has not asked for. */
+  readonly leftOut: readonly string[];
 }
 
 export function openFunctionContext(work: StepWork, sink: StepSink, signal: AbortSignal): OpenFunctionContext {
@@ -111,6 +116,9 @@ export function openFunctionContext(work: StepWork, sink: StepSink, signal: Abor
     close: () => calls.close(),
     get endOfRun() {
       return calls.endOfRun;
+    },
+    get leftOut() {
+      return calls.leftOut;
     },
   };
 }
@@ -147,16 +155,39 @@ class ContextCalls {
     this.#takeName(name);
     const { wishes } = this;
     const known = this.work.substeps.get(name);
+    if (known?.failure !== undefined) throw restoreFailure(known.failure);
     if (known !== undefined) {
       wishes.recallSubstep(name);
-      return decodeValue(known) as T;
+      return decodeValue(known.value ?? null) as T;
     }
     const substep = await this.durable(() => wishes.openSubstep(name));
     const idempotencyKey = `${this.work.step.idempotencyKey}/${name}`;
-    const returned = await this.#substep.run(substep, () => run({ idempotencyKey, signal: this.signal }));
-    const value = encodeValue(returned ?? null);
-    await this.durable(() => substep.complete(value));
-    return decodeValue(value) as T;
+    try {
+      const returned = await this.#substep.run(substep, () => run({ idempotencyKey, signal: this.signal }));
+      const value = encodeValue(returned ?? null);
+      await this.durable(() => substep.complete(value));
+      return decodeValue(value) as T;
+    } catch (error) {
+      throw await this.#rememberFailure(substep, error);
+    }
+  }
+
+  /** What the function is to see of it; the end of an attempt is no failure of what ran in it. */
+  async #rememberFailure(substep: SubstepSink, error: unknown): Promise<unknown> {
+    if (this.#isClosed || this.signal.aborted || isEndOfRun(error)) return error;
+    const failure = describeFailure(error);
+    await this.durable(() => substep.fail(failure));
+    return restoreFailure(failure);
+  }
+
+  /** What was asked for inside another sub-step is not asked for again where that one is remembered. */
+  get leftOut(): readonly string[] {
+    const { substeps } = this.work;
+    const isAskedFor = (name: string): boolean => {
+      const within = substeps.get(name)?.within;
+      return this.#used.has(name) || (within !== undefined && isAskedFor(within));
+    };
+    return [...substeps.keys()].filter((name) => !isAskedFor(name));
   }
 
   checkpoint(metadata: Readonly<Record<string, unknown>>): void {

@@ -38,10 +38,19 @@ export async function performFunction(
   if ("error" in ended) throw ended.error;
   const { value } = ended;
   return judgeFinished(async () => {
+    requireSameWay(work, open.leftOut);
     const outcome = parseReport(encodeValue(value ?? null));
     await requireDeclaredOutput(deps, work, outcome.output);
     return outcome;
   });
+}
+
+/** A function that left out what it did before has gone two ways. A milestone says from where on it goes. */
+function requireSameWay({ step, milestone }: StepWork, leftOut: readonly string[]): void {
+  if (leftOut.length === 0 || milestone !== undefined) return;
+  const names = leftOut.map((name) => JSON.stringify(name)).join(", ");
+  const text = `the function of ${step.path} went another way than before: an earlier attempt did ${names}, and this one did not ask for it`;
+  throw new SplashdownError("SUBSTEP_MISMATCH", text, { details: { step: step.path, left_out: leftOut } });
 }
 
 /** A function that passes on why it was ended has said nothing new. */

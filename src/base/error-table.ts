@@ -314,6 +314,11 @@ export const ERROR_TABLE = {
     "the source of a for_each gives no list, too many items or a key that is too long",
     "splashdown show {task}",
   ),
+  SUBSTEP_MISMATCH: entry(
+    S.failed,
+    "a function went another way than before a crash or a retry: sub-steps that were done were left out",
+    "splashdown show {task}",
+  ),
   STEP_UNKNOWN: entry(S.unknown, "it is unknown whether a step has acted", "splashdown show {task}"),
   PROGRAM_NOT_FOUND: entry(S.failed, "the program of a command step does not exist", "splashdown doctor"),
   FUNCTION_NOT_FOUND: entry(S.usage, "the function of a step cannot be loaded", "splashdown validate {file}"),

@@ -44,6 +44,7 @@ const RULES: { readonly [K in EngineInput["kind"]]: Rule<InputOf<K>> } = {
   milestone: decideReport,
   substep_intended: decideReport,
   substep_completed: decideReport,
+  substep_failed: decideReport,
   turn: decideReport,
   before_call: decideCall,
   approval_wanted: decideApproval,

@@ -13,7 +13,7 @@ import type { TemplateScope } from "../definition/templates/templates.js";
 import type { WorkflowDefinition } from "../definition/workflow.js";
 import type { Condition, Effects, Template, TemplateValue } from "../definition/values.js";
 import type { TrackRecords } from "./phases/confidence.js";
-import type { EngineEvent, ProcessRef, TaskEnd, Usage } from "./events/events.js";
+import type { EngineEvent, ProcessRef, SubstepFailure, TaskEnd, Usage } from "./events/events.js";
 import type { BlobRef, ValueRef } from "./events/value-ref.js";
 import type { TurnNotes } from "./events/turn-notes.js";
 import type { QuestionKind } from "./people/question.js";
@@ -146,7 +146,20 @@ export type EngineInput =
       readonly state: ValueRef;
       readonly wishes?: Wishes;
     }
-  | { readonly kind: "substep_intended"; readonly step: StepId; readonly attempt: number; readonly name: string }
+  | {
+      readonly kind: "substep_intended";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly name: string;
+      readonly within?: string;
+    }
+  | {
+      readonly kind: "substep_failed";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly name: string;
+      readonly failure: SubstepFailure;
+    }
   | {
       readonly kind: "substep_completed";
       readonly step: StepId;

@@ -13,7 +13,7 @@ import type { WrittenPlace } from "../definition/templates/template-places.js";
 import type { StepDefinition } from "../definition/step.js";
 import type { Effects } from "../definition/values.js";
 import type { Approval, ApprovalWish } from "./people/approval-wish.js";
-import type { ConfidenceParts, EngineEvent, ProcessRef, StepError, Usage } from "./events/events.js";
+import type { ConfidenceParts, EngineEvent, ProcessRef, StepError, SubstepFailure, Usage } from "./events/events.js";
 import type { BlobRef } from "./events/value-ref.js";
 import type { TurnNotes } from "./events/turn-notes.js";
 import type { StepEntry, TaskState } from "./state/state.js";
@@ -85,9 +85,18 @@ export interface StepWork {
   readonly turns: readonly JsonValue[];
   /** Calls of tools by name of the call; one without a result may be made again. */
   readonly tools: ReadonlyMap<string, { readonly result?: JsonValue; readonly tool?: string }>;
-  readonly substeps: ReadonlyMap<string, JsonValue>;
+  /** Those that ended, by their names. */
+  readonly substeps: ReadonlyMap<string, EndedSubstep>;
   /** What a person said of a call of a tool. */
   readonly approvalOf: (wish: ApprovalWish) => Approval | undefined;
+}
+
+/** With its value, or with how it failed. */
+export interface EndedSubstep {
+  readonly value?: JsonValue;
+  readonly failure?: SubstepFailure;
+  /** The sub-step whose function asked for it. */
+  readonly within?: string;
 }
 
 /** A call of a tool that is about to be made. */
@@ -119,6 +128,8 @@ export interface WishSink {
 export interface SubstepSink extends WishSink {
   /** Durable on return, with what it wished for. */
   complete(value: JsonValue): Promise<void>;
+  /** Durable on return; what it wished for is dropped. */
+  fail(failure: SubstepFailure): Promise<void>;
 }
 
 /** How a performer reports while it works. What returns a promise is durable, and the epoch was looked at, on return. */

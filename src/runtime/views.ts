@@ -244,6 +244,7 @@ const DESCRIBERS: Describers = {
   tool_completed: (event) => `${event.step} tool call ${event.call} done`,
   substep_intended: (event) => `${event.step} begins ${event.name}`,
   substep_completed: (event) => `${event.step} finished ${event.name}`,
+  substep_failed: (event) => `${event.step} failed in ${event.name}: ${event.failure.message}`,
   milestone_reached: (event) => `${event.step} reached ${event.name}`,
   progress_reported: (event) =>
     `${event.step}: ${event.message ?? (event.fraction === undefined ? "progress" : percent(event.fraction))}`,

@@ -40,7 +40,11 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     requestNextIteration: () => take(`${within}requestNextIteration`),
     openSubstep: async (name) => {
       await takeLater(`${within}openSubstep`, name);
-      return { ...wishes(`${name}: `), complete: (value) => takeLater(`${within}complete`, name, value) };
+      return {
+        ...wishes(`${name}: `),
+        complete: (value) => takeLater(`${within}complete`, name, value),
+        fail: (failure) => takeLater(`${within}fail`, name, failure),
+      };
     },
     recallSubstep: (name) => take(`${within}recallSubstep`, name),
   });

@@ -178,7 +178,8 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
     fields: { ...STEP, call: true, name: true, tool: false, value: true, effects: true },
   },
   tool_completed: { family: "tool", fields: { ...STEP, call: true, value: true } },
-  substep_intended: { family: "substep", fields: { ...STEP, name: true } },
+  substep_intended: { family: "substep", fields: { ...STEP, name: true, within: false } },
+  substep_failed: { family: "substep", fields: { ...STEP, name: true, failure: true } },
   substep_completed: { family: "substep", fields: { ...STEP, name: true, value: true, wishes: false } },
   milestone_reached: { family: "milestone", fields: { ...STEP, name: true, state: true, wishes: false } },
   progress_reported: {

@@ -53,6 +53,19 @@ export interface StepError {
   readonly details?: JsonObject;
 }
 
+/** How a sub-step of a function failed: enough to throw it again as it was. */
+export interface SubstepFailure {
+  /** Of the error; empty where something else was thrown. */
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  /** Fields of the error's own. */
+  readonly fields?: JsonObject;
+  /** What was thrown, where that was no error. */
+  readonly thrown?: JsonValue;
+}
+
 /** What the engine decided to do about a failure; inside the failure event. */
 export type FailureDisposition =
   | { readonly action: "retry"; readonly atMs: number; readonly attempt: number }
@@ -273,7 +286,14 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly call: string;
       readonly value: ValueRef;
     }
-  | { readonly type: "substep_intended"; readonly step: StepId; readonly attempt: number; readonly name: string }
+  /** `within`: the sub-step whose function asked for it. */
+  | {
+      readonly type: "substep_intended";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly name: string;
+      readonly within?: string;
+    }
   | {
       readonly type: "substep_completed";
       readonly step: StepId;
@@ -281,6 +301,13 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly name: string;
       readonly value: ValueRef;
       readonly wishes?: Wishes;
+    }
+  | {
+      readonly type: "substep_failed";
+      readonly step: StepId;
+      readonly attempt: number;
+      readonly name: string;
+      readonly failure: SubstepFailure;
     }
   | {
       readonly type: "milestone_reached";

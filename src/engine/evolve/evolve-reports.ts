@@ -1,7 +1,7 @@
 /** Folds what a step says while it runs: turns, tool calls, sub-steps, milestones, progress. They stay until it completes. */
 import type { StepId } from "../../base/ids.js";
 import type { EventOf } from "../events/events.js";
-import type { TaskState } from "../state/state.js";
+import type { StepHistory, TaskState } from "../state/state.js";
 import { grow, historyOf, REPORTS_KEPT_MAX, updateStep } from "./step-entry.js";
 import { addTotals, addUsage, usageTotals } from "./totals.js";
 
@@ -35,22 +35,48 @@ export function forgetOpenTools(state: TaskState, id: StepId): void {
   for (const [call, tool] of tools ?? []) if (tool.result === undefined) tools?.delete(call);
 }
 
-export function recordSubstep(
-  state: TaskState,
-  event: EventOf<"substep_intended"> | EventOf<"substep_completed">,
-): void {
+type SubstepEvent = EventOf<"substep_intended"> | EventOf<"substep_completed"> | EventOf<"substep_failed">;
+
+/** A failure after which the function began something else was handled: it stays, also over a retry. */
+export function recordSubstep(state: TaskState, event: SubstepEvent): void {
   const { substeps } = historyOf(state, event.step);
   if (event.type === "substep_intended") {
-    substeps.set(event.name, Object.freeze({ done: false }));
+    keepFailures(substeps);
+    const { within } = event;
+    substeps.set(event.name, Object.freeze({ done: false, ...(within === undefined ? {} : { within }) }));
     return;
   }
-  const { value, wishes } = event;
-  substeps.set(event.name, Object.freeze({ done: true, value, ...(wishes === undefined ? {} : { wishes }) }));
+  const before = substeps.get(event.name);
+  const within = before?.within === undefined ? {} : { within: before.within };
+  if (event.type === "substep_failed") {
+    substeps.set(event.name, Object.freeze({ done: true, failure: event.failure, ...within }));
+  } else {
+    const { value, wishes } = event;
+    substeps.set(
+      event.name,
+      Object.freeze({ done: true, value, ...(wishes === undefined ? {} : { wishes }), ...within }),
+    );
+  }
   updateStep(state, event.step, () => ({ crashes: 0 }));
+}
+
+function keepFailures(substeps: StepHistory["substeps"]): void {
+  for (const [name, entry] of substeps)
+    if (entry.failure !== undefined && entry.isHandled !== true)
+      substeps.set(name, Object.freeze({ ...entry, isHandled: true }));
+}
+
+/** The step has failed: what failed last in it is what a further attempt is for. */
+export function forgetFailures(state: TaskState, id: StepId): void {
+  const substeps = state.histories.get(id)?.substeps;
+  for (const [name, entry] of substeps ?? [])
+    if (entry.failure !== undefined && entry.isHandled !== true) substeps?.delete(name);
 }
 
 export function recordMilestone(state: TaskState, event: EventOf<"milestone_reached">): void {
   const { name, state: reached, wishes } = event;
+  const history = state.histories.get(event.step);
+  if (history !== undefined) keepFailures(history.substeps);
   const milestone = Object.freeze({ name, state: reached, ...(wishes === undefined ? {} : { wishes }) });
   updateStep(state, event.step, () => ({ crashes: 0, milestone }));
 }

@@ -15,7 +15,7 @@ import { definitionPathOf, nameOfPath } from "../events/identity.js";
 import { currentStepId, findPlace, findWorkflow, isPerformed, isHook, requireTask } from "../lookup.js";
 import { noteStep } from "../state/stored.js";
 import type { ChildEnd, StepEntry, StepStatus, TaskState } from "../state/state.js";
-import { forgetOpenTools } from "./evolve-reports.js";
+import { forgetFailures, forgetOpenTools } from "./evolve-reports.js";
 import { freezeEntry, grow, updateStep } from "./step-entry.js";
 import { addTotals, addUsage, usageTotals } from "./totals.js";
 import { changeChannel } from "../events/wishes.js";
@@ -163,6 +163,7 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
     questionId: undefined,
   };
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
+  forgetFailures(state, before.id);
   addTotals(state, usageTotals(state.totals, event.usage));
   replaceStep(state, entry, { end: "failed", next: disposition.action === "route" ? disposition.to : undefined });
   if (disposition.action === "fail") state.blocked.add(before.id);

@@ -75,6 +75,7 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   tool_completed: recordTool,
   substep_intended: recordSubstep,
   substep_completed: recordSubstep,
+  substep_failed: recordSubstep,
   milestone_reached: recordMilestone,
   progress_reported: recordProgress,
   // As with every event, its decision is folded after it.

@@ -17,6 +17,7 @@ type ReportKind =
   | "milestone"
   | "substep_intended"
   | "substep_completed"
+  | "substep_failed"
   | "turn"
   | "tool_intended"
   | "tool_completed";
@@ -38,7 +39,14 @@ function eventOf(choice: Choice, input: ReportInput): EngineEvent {
     case "milestone":
       return { type: "milestone_reached", ...base, name: input.name, state: input.state, ...wishesOf(input) };
     case "substep_intended":
-      return { type: "substep_intended", ...base, name: input.name };
+      return {
+        type: "substep_intended",
+        ...base,
+        name: input.name,
+        ...(input.within === undefined ? {} : { within: input.within }),
+      };
+    case "substep_failed":
+      return { type: "substep_failed", ...base, name: input.name, failure: input.failure };
     case "substep_completed":
       return { type: "substep_completed", ...base, name: input.name, value: input.value, ...wishesOf(input) };
     case "turn":

@@ -10,7 +10,7 @@ import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import type { StepDefinition } from "../../definition/step.js";
-import type { EngineEvent } from "../events/events.js";
+import type { EngineEvent, SubstepFailure } from "../events/events.js";
 import type { ValueRef } from "../events/value-ref.js";
 import type { TurnNotes } from "../events/turn-notes.js";
 import type { EngineInput } from "../input.js";
@@ -113,7 +113,7 @@ export class Attempt {
     };
   }
 
-  #createWishSink(wishes: WishList): WishSink {
+  #createWishSink(wishes: WishList, within?: string): WishSink {
     const change = (op: ChannelChange["op"], key: string, value: JsonValue): void =>
       wishes.change({ op, key: this.#deps.sanitiser.cleanText(key), value: this.#clean(value) });
     return {
@@ -125,21 +125,27 @@ export class Attempt {
       },
       requestCheckpoint: (metadata) => wishes.requestCheckpoint(this.#cleanObject(metadata)),
       requestNextIteration: () => wishes.requestNextIteration(),
-      openSubstep: (name) => this.#openSubstep(name, wishes),
+      openSubstep: (name) => this.#openSubstep(name, wishes, within),
       recallSubstep: (name) =>
         wishes.takeSubstep(name, this.#deps.state.histories.get(this.step.id)?.substeps.get(name)?.wishes),
     };
   }
 
-  async #openSubstep(name: string, outer: WishList): Promise<SubstepSink> {
-    await this.#record({ kind: "substep_intended", name });
+  async #openSubstep(name: string, outer: WishList, within: string | undefined): Promise<SubstepSink> {
+    await this.#record({ kind: "substep_intended", name, ...(within === undefined ? {} : { within }) });
     const inner = new WishList(this.#deps.state.channel, outer);
     const complete = async (value: JsonValue): Promise<void> => {
       const wished = wishesOf(inner);
       await this.#record({ kind: "substep_completed", name, value: await this.#store(value), ...wished });
       outer.takeSubstep(name, wished.wishes);
     };
-    return { ...this.#createWishSink(inner), complete };
+    const fail = (failure: SubstepFailure): Promise<void> =>
+      this.#record({ kind: "substep_failed", name, failure: this.#cleanFailure(failure) });
+    return { ...this.#createWishSink(inner, name), complete, fail };
+  }
+
+  #cleanFailure(failure: SubstepFailure): SubstepFailure {
+    return this.#clean(failure as unknown as JsonObject) as unknown as SubstepFailure;
   }
 
   #cleanNotes({ fallback, ...notes }: TurnNotes): TurnNotes {
@@ -239,7 +245,14 @@ function wishesOf(list: WishList) {
 }
 
 type ReportKind =
-  "spawned" | "milestone" | "substep_intended" | "substep_completed" | "turn" | "tool_intended" | "tool_completed";
+  | "spawned"
+  | "milestone"
+  | "substep_intended"
+  | "substep_completed"
+  | "substep_failed"
+  | "turn"
+  | "tool_intended"
+  | "tool_completed";
 type WithoutIdentity<T> = T extends unknown ? Omit<T, "step" | "attempt"> : never;
 type AttemptReport = WithoutIdentity<Extract<EngineInput, { kind: ReportKind }>>;
 

@@ -5,7 +5,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { StepDefinition } from "../../definition/step.js";
 import { parsePlaces } from "../../definition/templates/secret-marks.js";
-import type { StepWork, TaskFacts } from "../ports.js";
+import type { EndedSubstep, StepWork, TaskFacts } from "../ports.js";
 import { findApproval } from "../people/approval.js";
 import { isToldGuidance, listGuidance } from "../people/guidance.js";
 import { locateFor } from "../views/describe-scope.js";
@@ -134,7 +134,7 @@ async function loadHistory(state: TaskState, step: StepEntry, values: LargeValue
   const history = state.histories.get(step.id);
   const turns: JsonValue[] = [];
   const tools = new Map<string, { readonly result?: JsonValue; readonly tool?: string }>();
-  const substeps = new Map<string, JsonValue>();
+  const substeps = new Map<string, EndedSubstep>();
   if (history !== undefined) {
     for (const turn of history.turns) turns.push(await values.resolve(turn));
     for (const [call, { result, tool }] of history.tools)
@@ -142,8 +142,10 @@ async function loadHistory(state: TaskState, step: StepEntry, values: LargeValue
         ...(tool === undefined ? {} : { tool }),
         ...(result === undefined ? {} : { result: await values.resolve(result) }),
       });
-    for (const [name, substep] of history.substeps) {
-      if (substep.done && substep.value !== undefined) substeps.set(name, await values.resolve(substep.value));
+    for (const [name, { value, failure, within }] of history.substeps) {
+      const place = within === undefined ? {} : { within };
+      if (value !== undefined) substeps.set(name, { value: await values.resolve(value), ...place });
+      else if (failure !== undefined) substeps.set(name, { failure, ...place });
     }
   }
   return { turns, tools, substeps };

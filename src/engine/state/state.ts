@@ -22,6 +22,7 @@ import type {
   TaskEnd,
   Trigger,
   Usage,
+  SubstepFailure,
 } from "../events/events.js";
 import type { ValueRef, SavedFile } from "../events/value-ref.js";
 import type { Fallback } from "../events/turn-notes.js";
@@ -140,10 +141,22 @@ export interface ToolEntry {
   readonly result?: ValueRef;
 }
 
+/** A sub-step of a function: open, or with its value, or with how it failed. */
+export interface SubstepEntry {
+  readonly done: boolean;
+  readonly value?: ValueRef;
+  readonly wishes?: Wishes;
+  readonly failure?: SubstepFailure;
+  /** The function began something else after the failure. */
+  readonly isHandled?: true;
+  /** The sub-step whose function asked for it. */
+  readonly within?: string;
+}
+
 export interface StepHistory {
   readonly turns: ValueRef[];
   readonly tools: Map<string, ToolEntry>;
-  readonly substeps: Map<string, { readonly value?: ValueRef; readonly wishes?: Wishes; readonly done: boolean }>;
+  readonly substeps: Map<string, SubstepEntry>;
 }
 
 export interface QuestionEntry extends Question {

@@ -2,7 +2,6 @@ import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { FunctionContext } from "../../../src/agents/function-context.js";
 import { SplashdownError } from "../../../src/base/errors.js";
-import type { JsonValue } from "../../../src/base/json.js";
 import type { StepOutcome } from "../../../src/engine/ports.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
 import { until } from "../../support/real-clock.js";
@@ -174,9 +173,9 @@ describe("ctx.step", () => {
       ["complete", "mail", null],
     ]);
     const again = createRecordingSink();
-    const substeps = new Map<string, JsonValue>([
-      ["charge", stored],
-      ["mail", null],
+    const substeps = new Map([
+      ["charge", { value: stored }],
+      ["mail", { value: null }],
     ]);
     expect(await perform(run, { sink: again, substeps })).toEqual(first);
     expect(again.calls).toEqual([
@@ -191,7 +190,10 @@ describe("ctx.step", () => {
     const sink = createRecordingSink();
     const outcome = await perform((ctx) => ctx.step("charge", () => Promise.reject(new Error("declined"))), { sink });
     expect(outcome).toMatchObject({ status: "failed", error: { message: "declined" } });
-    expect(sink.calls).toEqual([["openSubstep", "charge"]]);
+    expect(sink.calls).toMatchObject([
+      ["openSubstep", "charge"],
+      ["fail", "charge", { name: "Error", message: "declined" }],
+    ]);
   });
 
   it("E9: has the wishes of its own function, also of one it waits in and of steps within it", async () => {
