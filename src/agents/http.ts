@@ -14,6 +14,7 @@ import type { HttpStep } from "../definition/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
 import { afterAct, cutText, judgeFinished } from "./failure.js";
+import { computeRetryAtMs } from "./models/retry-time.js";
 import { fetchFollowing, placeOf } from "./own-origin-fetch.js";
 import { requireDeclaredOutput } from "./output-check.js";
 import { parsePlainValue } from "./plain-value.js";
@@ -159,8 +160,9 @@ const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504,
 
 function refusalOf({ clock }: PerformerDeps, request: Prepared, { response, bytes }: Answered): SplashdownError {
   const { status } = response;
-  const waitMs = parseRetryAfterMs(response.headers.get("retry-after"), clock.nowMs());
-  const isLimit = status === 429 || status === 529 || (status === 503 && waitMs !== undefined);
+  const headers = Object.fromEntries(response.headers);
+  const retryAtMs = computeRetryAtMs({ headers, body: "", nowMs: clock.nowMs() });
+  const isLimit = status === 429 || status === 529 || (status === 503 && response.headers.has("retry-after"));
   const excerpt = cutText(bytes.toString("utf8"));
   return new SplashdownError(
     isLimit ? "HTTP_RATE_LIMITED" : "STEP_FAILED",
@@ -170,18 +172,10 @@ function refusalOf({ clock }: PerformerDeps, request: Prepared, { response, byte
         status,
         body: excerpt,
         retryable: PASSING.has(status),
-        ...(waitMs === undefined ? {} : { retry_at_ms: clock.nowMs() + waitMs }),
+        ...(retryAtMs === undefined ? {} : { retry_at_ms: Math.ceil(retryAtMs) }),
       },
     },
   );
-}
-
-/** Seconds, or a date. Units: milliseconds from now; `undefined` when it says nothing. Source: RFC 9110, 10.2.3. */
-function parseRetryAfterMs(text: string | null, nowMs: number): number | undefined {
-  if (text === null) return undefined;
-  if (/^\s*\d+\s*$/.test(text)) return Number(text) * 1_000;
-  const atMs = Date.parse(text);
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
 
 function noAnswer(request: Prepared, why: string): SplashdownError {

@@ -265,7 +265,7 @@ function failureOf({ clock }: PerformerDeps, { step, definition }: StepWork, fai
   const nowMs = clock.nowMs();
   const atMs = second === undefined ? computeRetryAtMs({ headers: {}, body: failure, nowMs }) : Number(second) * 1_000;
   return new SplashdownError("MODEL_RATE_LIMITED", text, {
-    details: { ...details, ...(atMs === undefined ? {} : { retry_at_ms: Math.max(atMs, nowMs) }) },
+    details: { ...details, ...(atMs === undefined ? {} : { retry_at_ms: atMs }) },
   });
 }
 

@@ -20,6 +20,8 @@ export interface CallPlace {
 const TEXT_BYTES_MAX = 1_000;
 const BODY_BYTES_MAX = 4_096;
 const LIMIT_STATUSES = new Set([429, 529]);
+/** Inside a stream no header says when to come again; 503 is the upstream's limit there. */
+const LIMITS_INSIDE = new Set([429, 503, 529]);
 const PASSING_STATUSES = new Set([408, 409, 425]);
 const KEY_STATUSES = new Set([401, 403]);
 const LIMIT_WORDS = /rate.?limit|overloaded|too many requests|resource.?exhausted/i;
@@ -33,8 +35,11 @@ export function describeCallFailure(error: unknown, place: CallPlace): Splashdow
   const fields = fieldsOf(error);
   if (typeof fields["statusCode"] === "number") return describeAnswer(error, fields, place);
   const inner = isJsonObject(fields["error"]) ? fields["error"] : undefined;
-  const said = inner ?? (typeof fields["type"] === "string" ? fields : undefined);
+  const isSaid = typeof fields["type"] === "string" || typeof fields["code"] === "number";
+  const said = inner ?? (isSaid ? fields : undefined);
   if (said !== undefined && !(error instanceof Error)) return describeSaid(said, place);
+  const status = readStatus(fields);
+  if (status !== undefined) return describeSaid({ code: status, message: messageOf(error) }, place);
   if (typeof error === "string") return describeSaid({ message: error }, place);
   return describeBroken(error, place);
 }
@@ -71,14 +76,23 @@ function adviseOn(status: number): string {
 /** A failure that was told inside a stream that had begun well. */
 function describeSaid(said: JsonObject, place: CallPlace): SplashdownError {
   const { type, code, message } = said;
-  const kind = [type, code].filter((word) => typeof word === "string").join(" ");
+  const status = readStatus(said);
+  const kind = [type, code].filter((word) => typeof word === "string" || typeof word === "number").join(" ");
   const text = cutText(typeof message === "string" ? message : JSON.stringify(said), TEXT_BYTES_MAX);
   const told = `${nameOf(place)} broke off: ${kind === "" ? "" : `${kind}: `}${text}`;
   const retryAtMs = computeRetryAtMs({ headers: {}, body: text, nowMs: place.nowMs });
   if (BALANCE_WORDS.test(`${kind} ${text}`)) return fail(place, told, { retryable: false });
-  return LIMIT_WORDS.test(`${kind} ${text}`)
-    ? limited(place, told, timeOf(retryAtMs))
-    : fail(place, told, { called: true });
+  const facts = status === undefined ? {} : { status };
+  const isLimit = status === undefined ? LIMIT_WORDS.test(`${kind} ${text}`) : LIMITS_INSIDE.has(status);
+  if (isLimit) return limited(place, told, { ...facts, ...timeOf(retryAtMs) });
+  const isInVain = status !== undefined && status >= 400 && status < 500 && !PASSING_STATUSES.has(status);
+  return fail(place, told, { ...facts, called: true, ...(isInVain ? { retryable: false } : {}) });
+}
+
+/** A status told inside an answer that began with 200, as a number or as a text of digits. */
+function readStatus({ code, status, statusCode }: JsonObject): number | undefined {
+  const found = [code, status, statusCode].map(Number).find((number) => number >= 400 && number < 600);
+  return found;
 }
 
 /** No answer, half an answer, or one in no known form. */

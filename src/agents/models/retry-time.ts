@@ -13,11 +13,11 @@ export interface Refusal {
   readonly nowMs: number;
 }
 
-/** Units: milliseconds of wall time, never before now; `undefined` when nothing readable was said. */
+/** Units: milliseconds of wall time, after now; `undefined` when nothing readable was said, or a time that has passed. */
 export function computeRetryAtMs(refusal: Refusal): number | undefined {
   const { nowMs } = refusal;
   const atMs = fromRetryAfter(refusal) ?? fromResets(refusal) ?? fromBody(refusal);
-  return atMs === undefined ? undefined : Math.min(Math.max(atMs, nowMs), nowMs + LIMITS.retryAfterMsMax);
+  return atMs === undefined || atMs <= nowMs ? undefined : Math.min(atMs, nowMs + LIMITS.retryAfterMsMax);
 }
 
 function fromRetryAfter({ headers, nowMs }: Refusal): number | undefined {

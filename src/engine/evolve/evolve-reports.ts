@@ -9,6 +9,7 @@ export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): v
   historyOf(state, event.step).turns.push(event.value);
   updateStep(state, event.step, (step) => ({
     crashes: 0,
+    refusals: undefined,
     usage: addUsage(step.usage, event.usage),
     fallback: event.fallback ?? step.fallback,
     guided: event.guided ?? step.guided,

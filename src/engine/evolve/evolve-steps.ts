@@ -8,7 +8,7 @@
 import type { StepId } from "../../base/ids.js";
 import { isJsonObject, type JsonObject } from "../../base/json.js";
 import type { SavedFile } from "../events/value-ref.js";
-import type { EventOf, FailureDisposition } from "../events/events.js";
+import type { EventOf, FailureDisposition, StepError } from "../events/events.js";
 import type { Question, QuestionKind } from "../people/question.js";
 import { moveChild, replaceData, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "../events/identity.js";
@@ -133,6 +133,7 @@ function completedEntry(before: StepEntry, event: EventOf<"step_completed">): St
     endedAtMs: event.atMs,
     output: event.output,
     error: undefined,
+    refusals: undefined,
     retryAtMs: undefined,
     confidence,
     confidenceHistory: claimed === undefined ? before.confidenceHistory : grow(before.confidenceHistory, claimed),
@@ -157,6 +158,7 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
     error: event.error,
     endedAtMs: event.atMs,
     failures: isRestart ? 0 : before.failures + (isPause || isAsked ? 0 : 1),
+    refusals: isPause ? (before.refusals ?? 0) + (isHeldBack(event.error) ? 0 : 1) : undefined,
     restarts: before.restarts + (isRestart ? 1 : 0),
     retryAtMs: "atMs" in disposition ? disposition.atMs : undefined,
     usage: addUsage(before.usage, event.usage),
@@ -167,6 +169,11 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
   addTotals(state, usageTotals(state.totals, event.usage));
   replaceStep(state, entry, { end: "failed", next: disposition.action === "route" ? disposition.to : undefined });
   if (disposition.action === "fail") state.blocked.add(before.id);
+}
+
+/** Nobody was asked: an earlier refusal of the same limit holds this call back. */
+export function isHeldBack({ details }: StepError): boolean {
+  return details?.["held_back"] === true;
 }
 
 function statusAfterFailure(disposition: FailureDisposition): StepStatus {
@@ -189,7 +196,7 @@ export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): 
     endedAtMs: event.atMs,
     retryAtMs: undefined,
     questionId: undefined,
-    ...(isFreshChance ? { failures: 0, restarts: 0, crashes: 0 } : {}),
+    ...(isFreshChance ? { failures: 0, refusals: undefined, restarts: 0, crashes: 0 } : {}),
   });
 }
 

@@ -31,6 +31,7 @@ export function freezeEntry(entry: StepEntry): StepEntry {
     status: entry.status,
     attempt: entry.attempt,
     failures: entry.failures,
+    refusals: entry.refusals,
     restarts: entry.restarts,
     fingerprint: entry.fingerprint,
     work: entry.work,

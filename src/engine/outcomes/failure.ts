@@ -6,6 +6,7 @@
  * absorbs: the scopes stay open, so that a later resume starts with the failed step and not after it.
  */
 import type { JsonValue } from "../../base/json.js";
+import { LIMITS } from "../../base/limits.js";
 import { PLAN_NAME } from "../../definition/build/defaults.js";
 import type { ScopeDefinition } from "../../definition/workflow.js";
 import type { StepDefinition } from "../../definition/step.js";
@@ -22,16 +23,22 @@ import {
   requirePlace,
   requireTask,
 } from "../lookup.js";
+import { isHeldBack } from "../evolve/evolve-steps.js";
 import { chooseRouteWithout } from "../advance/routes.js";
 import type { StepEntry } from "../state/state.js";
 
 export interface FailedAttempt {
   readonly path: string;
   readonly failures: number;
+  readonly refusals?: number;
   readonly restarts: number;
 }
 
+/** Where nobody says when to ask again. */
 const RATE_LIMIT_DELAY_MS = 60_000;
+/** The shortest wait after a refusal doubles with each in a row, up to the longest; a time that was told may be later. */
+const REFUSAL_FLOOR_MS = 1_000;
+const REFUSAL_FLOOR_MS_MAX = 15 * 60_000;
 /** Failures that would come the same way again. */
 const DETERMINISTIC = new Set([
   "TEMPLATE_FAILED",
@@ -49,18 +56,23 @@ const RATE_LIMITS = new Set(["MODEL_RATE_LIMITED", "HTTP_RATE_LIMITED"]);
 /** What to do about a failed attempt of a step. */
 export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: StepError): FailureDisposition {
   const step = requirePlace(choice.state, attempt.path).node as StepDefinition;
-  if (RATE_LIMITS.has(error.code)) {
-    return {
-      action: "pause_until",
-      atMs: Math.max(choice.nowMs, error.retryAtMs ?? choice.nowMs + RATE_LIMIT_DELAY_MS),
-    };
-  }
+  if (RATE_LIMITS.has(error.code))
+    return { action: "pause_until", atMs: computeRefusedUntilMs(choice, attempt, error) };
   const failures = attempt.failures + 1;
   if (failures < step.retry.maxAttempts && isTriedAgain(step.retry, error)) {
     const waitUntilMs = choice.nowMs + computeDelayMs(choice, step.retry, failures);
     return { action: "retry", atMs: Math.max(waitUntilMs, error.retryAtMs ?? 0), attempt: failures + 1 };
   }
   return disposeBeyondRetries(choice, attempt, error);
+}
+
+/** Units: milliseconds of wall time. A told time that is not ahead counts as none. */
+function computeRefusedUntilMs({ nowMs }: Choice, { refusals = 0 }: FailedAttempt, error: StepError): number {
+  const toldMs = error.retryAtMs === undefined || error.retryAtMs <= nowMs ? undefined : error.retryAtMs;
+  const wantedMs = Math.min(toldMs ?? nowMs + RATE_LIMIT_DELAY_MS, nowMs + LIMITS.retryAfterMsMax);
+  if (isHeldBack(error)) return wantedMs;
+  const floorMs = Math.min(REFUSAL_FLOOR_MS * 2 ** refusals, REFUSAL_FLOOR_MS_MAX);
+  return Math.max(wantedMs, nowMs + floorMs);
 }
 
 function disposeBeyondRetries(choice: Choice, attempt: FailedAttempt, error: StepError): FailureDisposition {

@@ -93,6 +93,8 @@ export interface StepEntry {
   readonly attempt: number;
   /** Failures that count against `retry`, since the last restart; a rate limit does not count. */
   readonly failures: number;
+  /** Refusals for a rate limit in a row; absent: none since the last call that went well. */
+  readonly refusals?: number;
   /** Restarts by the orchestrator beyond the retries. */
   readonly restarts: number;
   /** Of the definition it was rendered from. */
