@@ -2,6 +2,7 @@
 import { SplashdownError } from "../base/errors.js";
 import { mapInWindow } from "../base/window.js";
 import { moveInQuestion, openQuestion } from "../engine/evolve/evolve-questions.js";
+import { openQuestions } from "../engine/people/questions.js";
 import { createState, type QuestionEntry, type TaskState } from "../engine/state/state.js";
 import { readHistory, type History } from "../journal/history.js";
 import { foldHistory, lossError } from "../recovery/fold.js";
@@ -96,14 +97,20 @@ async function readHistoryDetails(services: Services, task: TaskStore): Promise<
   if (first?.type !== "task_started") return { problem, ...(await describeFolded(opened, history)) };
   const stepsDone = history.records.filter((record) => record.kind === "completion").length;
   const open = await listOpenQuestions(opened, history);
-  const [oldest] = open;
   return {
     workflow: first.definition.name,
     startedAt: formatTime(first.atMs),
     stepsDone,
+    ...viewOpen(open),
+    problem,
+  };
+}
+
+function viewOpen(open: readonly QuestionEntry[]): Pick<Details, "openQuestions" | "waitsFor"> {
+  const [oldest] = open;
+  return {
     openQuestions: open.length,
     ...(oldest === undefined ? {} : { waitsFor: { question: oldest.id, text: oldest.text } }),
-    problem,
   };
 }
 
@@ -138,5 +145,11 @@ async function describeFolded(opened: OpenedTask, history: History): Promise<Omi
   const { state } = await foldHistory(history, opened);
   if (state.task === undefined) return {};
   const { definition, startedAtMs } = state.task;
-  return { workflow: definition.name, startedAt: formatTime(startedAtMs), stepsDone: state.totals.steps };
+  const open = await listUnanswered(opened, openQuestions(state));
+  return {
+    workflow: definition.name,
+    startedAt: formatTime(startedAtMs),
+    stepsDone: state.totals.steps,
+    ...viewOpen(open),
+  };
 }

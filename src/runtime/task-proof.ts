@@ -18,7 +18,7 @@ import { createBlobShelf } from "../checkpoint/blobs.js";
 import { validateFile } from "../checkpoint/file-report.js";
 import type { EngineEvent } from "../engine/events/events.js";
 import type { SavedFile } from "../engine/events/value-ref.js";
-import { readHistory, type Damage } from "../journal/history.js";
+import { readHistory, type Damage, type History, type LostRange } from "../journal/history.js";
 import { readTask } from "../recovery/fold.js";
 import { formatSegmentName } from "../store/segment-name.js";
 import { readContent } from "../transfer/folder-files.js";
@@ -160,7 +160,7 @@ class TaskProof {
     if (history === undefined) return 0;
     for (const damage of history.damage) this.#blame(fileOf(damage.segment), describeDamage(damage), "JOURNAL_CORRUPT");
     if (history.damage.length === 0)
-      for (const { from, to } of history.lost)
+      for (const { from, to } of lostByDamage(history))
         this.#blame("journal", `records ${from} to ${to ?? "the end"} are lost`, "JOURNAL_CORRUPT");
     for (const record of history.records) {
       const { epoch, index } = record.position;
@@ -239,6 +239,13 @@ class TaskProof {
       return undefined;
     }
   }
+}
+
+/** What was lost against everybody's will: records that `prune --history` removed are not. */
+function lostByDamage({ lost, prunedBefore }: Pick<History, "lost" | "prunedBefore">): readonly LostRange[] {
+  return lost
+    .map(({ from, to }) => ({ from: Math.max(from, prunedBefore), to }))
+    .filter(({ from, to }) => to === undefined || to >= from);
 }
 
 /** `epoch-index` as the file it stands in. */
