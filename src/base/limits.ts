@@ -97,6 +97,8 @@ export const LIMITS = {
   /** A bundle as a whole, and the files in it. */
   bundleBytesMax: 1024 ** 3,
   bundleFilesMax: 60_000,
+  /** Its list of files. */
+  bundleListBytesMax: 32 * 1024 * 1024,
   /** One file of a program in it, which is sealed whole. */
   carriedFileBytesMax: 256 * 1024 * 1024,
   /** Files of a task's folder beside its checkpoints: their paths in it, one name, and what is read of one at a time. */

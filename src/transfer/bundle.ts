@@ -10,13 +10,14 @@
  *     becomes a path; it must be the name of a segment or a key that every store can hold.
  * Source: DESIGN section 7 (gzip), STORAGE section 2.3.
  */
-import { unzipSync, Zip, ZipPassThrough } from "fflate";
+import { Zip, ZipPassThrough } from "fflate";
 import { sha256Hex } from "../base/digest.js";
-import { messageOf, SplashdownError } from "../base/errors.js";
+import { SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import { isObjectKey, isTaskName } from "../store/object-key.js";
 import { parseSegmentName } from "../store/segment-name.js";
+import { readStoredZip, type StoredEntry } from "./stored-zip.js";
 import { JOURNAL, nameTaskFile, type TaskFile } from "./copy-task.js";
 
 const FORMAT = "splashdown.bundle";
@@ -116,6 +117,8 @@ export function unpackBundle(zip: Uint8Array): UnpackedBundle {
   const entries = unzip(zip);
   const manifest = entries.get(MANIFEST);
   if (manifest === undefined) throw new SplashdownError("FORMAT_NOT_OURS", `there is no ${MANIFEST} in the zip file`);
+  if (manifest.length > LIMITS.bundleListBytesMax)
+    throw corrupt(`${MANIFEST} is over ${LIMITS.bundleListBytesMax} bytes`);
   const { facts, listed } = parseManifest(Buffer.from(manifest).toString("utf8"));
   if (entries.size !== listed.length + 1)
     throw corrupt(`it lists ${listed.length} files and holds ${entries.size - 1}`);
@@ -131,21 +134,15 @@ export function unpackBundle(zip: Uint8Array): UnpackedBundle {
 function unzip(zip: Uint8Array): Map<string, Uint8Array> {
   const names = new Set<string>();
   let size = 0;
-  const admit = (entry: { readonly name: string; readonly originalSize: number; readonly compression: number }) => {
-    if (names.has(entry.name)) throw corrupt(`${JSON.stringify(entry.name)} is in it twice`);
-    if (entry.name === REPORT) throw new SplashdownError("BUNDLE_CORRUPT", "a redacted report holds no task to import");
-    if (entry.compression !== 0) throw corrupt("its files are compressed, which those of a bundle never are");
-    names.add(entry.name);
-    size += entry.originalSize;
+  const admit = ({ name, sizeBytes, storedBytes, isCompressed }: StoredEntry): void => {
+    if (names.has(name)) throw corrupt(`${JSON.stringify(name)} is in it twice`);
+    if (name === REPORT) throw new SplashdownError("BUNDLE_CORRUPT", "a redacted report holds no task to import");
+    if (isCompressed) throw corrupt("its files are compressed, which those of a bundle never are");
+    names.add(name);
+    size += Math.max(sizeBytes, storedBytes);
     requireRoom(size, names.size);
-    return true;
   };
-  try {
-    return new Map(Object.entries(unzipSync(zip, { filter: admit })));
-  } catch (error) {
-    if (error instanceof SplashdownError) throw error;
-    throw corrupt(`it cannot be read as a zip file: ${messageOf(error)}`);
-  }
+  return readStoredZip(zip, { admit, refuse: corrupt });
 }
 
 /** The place a listed name stands for. Errors: BUNDLE_CORRUPT. */

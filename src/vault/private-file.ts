@@ -8,12 +8,16 @@ export function describeFailure(error: unknown): string {
   return errnoOf(error) ?? messageOf(error);
 }
 
-/** The bytes of an open file; `undefined` when it is larger than allowed. */
+/** Bytes of one read: a file's stated size is never asked for at once. */
+const READ_BYTES = 16 * 1024 * 1024;
+
+/** The bytes of an open file; `undefined` when it is larger than allowed, before any of it is read where its size says so. */
 export async function readWhole(handle: FileHandle, sizeBytesMax: number): Promise<Uint8Array | undefined> {
+  if ((await handle.stat()).sizeBytes > sizeBytesMax) return undefined;
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (;;) {
-    const chunk = await handle.read(size, sizeBytesMax + 1 - size);
+    const chunk = await handle.read(size, Math.min(sizeBytesMax + 1 - size, READ_BYTES));
     if (chunk.length === 0) return Buffer.concat(chunks);
     chunks.push(chunk);
     size += chunk.length;

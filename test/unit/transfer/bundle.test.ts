@@ -154,6 +154,72 @@ describe("a bundle", () => {
     expect(refusalOf(zip)[0]).toBe("BUNDLE_TOO_LARGE");
   });
 
+  /** One place of `bytes` zeros that the directory names so often, as the reported bomb does. */
+  function bomb(bytes: number, times: number, changes: { sizeBytes?: number; headerAt?: (at: number) => number } = {}) {
+    const local = Buffer.alloc(30);
+    local.writeUInt32LE(0x04034b50, 0);
+    const rows = Array.from({ length: times }, (_row, at) => {
+      const name = Buffer.from(`checkpoints/k${at}`);
+      const row = Buffer.alloc(46 + name.length);
+      row.writeUInt32LE(0x02014b50, 0);
+      row.writeUInt32LE(bytes, 20);
+      row.writeUInt32LE(changes.sizeBytes ?? bytes, 24);
+      row.writeUInt16LE(name.length, 28);
+      row.writeUInt32LE(changes.headerAt?.(at) ?? 0, 42);
+      name.copy(row, 46);
+      return row;
+    });
+    const directory = Buffer.concat(rows);
+    const end = Buffer.alloc(22);
+    end.writeUInt32LE(0x06054b50, 0);
+    end.writeUInt16LE(times, 8);
+    end.writeUInt16LE(times, 10);
+    end.writeUInt32LE(directory.length, 12);
+    end.writeUInt32LE(30 + bytes, 16);
+    return Buffer.concat([local, Buffer.alloc(bytes), directory, end]);
+  }
+
+  it("[security M2] refuses the bomb whose sizes are said to be 0, by the file that has another one, and takes no room", () => {
+    const zip = bomb(16 * 1024 * 1024, 150, { sizeBytes: 0 });
+    const before = process.memoryUsage.rss();
+    const [code, said] = refusalOf(zip);
+    expect([code, said]).toEqual([
+      "BUNDLE_CORRUPT",
+      expect.stringContaining('"checkpoints/k0" is said to have 0 bytes'),
+    ]);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  it("[security M2 kin] refuses files that lie over each other, with honest sizes too", () => {
+    expect(refusalOf(bomb(1024, 150))).toEqual([
+      "BUNDLE_CORRUPT",
+      expect.stringContaining("lies over another file in it"),
+    ]);
+  });
+
+  it("[security M2 kin] refuses sizes that add up to more than a bundle may have, before any is looked at", () => {
+    expect(refusalOf(bomb(16 * 1024 * 1024, 150))[0]).toBe("BUNDLE_TOO_LARGE");
+  });
+
+  it("[security M2 kin] refuses files that stand nowhere, in the directory, or beyond the end", () => {
+    for (const headerAt of [1, 1_024, 1_100, 0xffff_fff0])
+      expect([headerAt, refusalOf(bomb(1024, 1, { headerAt: () => headerAt }))[0]]).toEqual([
+        headerAt,
+        "BUNDLE_CORRUPT",
+      ]);
+  });
+
+  it("[security M2 kin] refuses a directory with more rows than the file has room for, before the first", () => {
+    const zip = bomb(0, 1);
+    zip.writeUInt16LE(0xffff, zip.length - 12);
+    expect(refusalOf(zip)).toEqual(["BUNDLE_CORRUPT", expect.stringContaining("its directory is not in it")]);
+  });
+
+  it("[security M2 kin] refuses a list that is larger than any list of that many files", () => {
+    const [code, said] = refusalOf(forge({}, { more: "x".repeat(LIMITS.bundleListBytesMax) }));
+    expect([code, said]).toEqual(["BUNDLE_CORRUPT", expect.stringContaining("bundle.json is over")]);
+  });
+
   it("refuses to pack more than it would unpack", async () => {
     const many = (function* () {
       for (let at = 0; at <= LIMITS.bundleFilesMax; at += 1) yield { key: `k${at}`, bytes: Buffer.alloc(0) };
