@@ -2,9 +2,10 @@
  * Which segments, and how much of each, are the history of a task.
  *
  * The walk begins at the highest segment with a durable header and follows `prev` back (J3). A header that does not fit
- * its hash is used when the rest proves it: ids from the file's name, the key's commitment, and a `prev` that names a
- * record which is there with that very hash. A link that cannot be followed is a gap, and the walk goes on at the next
- * lower segment as a guess: what it holds may be replayed only once somebody accepted the loss.
+ * its hash is used when its seal fits all the same (J15); without encryption, when a `prev` that names a record which is
+ * there with that very hash proves it. A link that cannot be followed is a gap, and the walk goes on at the next lower
+ * segment as a guess: what it holds may be replayed only once somebody accepted the loss.
+ * A header that fits its hash and is not sealed claims its epoch and is no part of the history; it is named as damage.
  * A whole segment ends the walk (J14): those below it are neither links nor orphans. One that looks torn although nothing
  * else is left, or although a later segment continues it, has lost its end.
  */
@@ -14,7 +15,7 @@ import type { SegmentId } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { JournalPosition } from "./position.js";
 import { continuedBy } from "./segment-header.js";
-import { nameOf, openSegmentRecords, type SegmentRecords } from "./segment-records.js";
+import { isSealed, nameOf, openSegmentRecords, type SegmentRecords } from "./segment-records.js";
 import type { SegmentScan } from "./segment-scan.js";
 import type { ScannedLine } from "./scanned-line.js";
 
@@ -27,7 +28,7 @@ export interface ChainLink {
 /** A broken place of the chain. `from` is unknown where the end before it is the only bound. */
 export interface ChainBreak {
   readonly segment: string;
-  readonly what: "header" | "missing";
+  readonly what: "header" | "missing" | "unsealed";
 }
 
 export interface Chain {
@@ -55,10 +56,13 @@ type Opened = { readonly scan: SegmentScan; readonly records: SegmentRecords | u
  * Errors: those of `openSegmentRecords`; JOURNAL_TAMPERED when an intact segment is not the one a later header continues.
  */
 export function walkChain(scans: readonly SegmentScan[], vault: TaskVault): Chain {
-  const opened = openAll(scans, vault);
+  const { opened, unsealed } = openAll(scans, vault);
   const head = opened.findIndex((item) => item.records !== undefined);
   const adrift = (head < 0 ? opened : opened.slice(0, head)).map((item) => item.scan);
-  const breaks: ChainBreak[] = adrift.map((scan) => ({ segment: nameOf(scan.id), what: "header" }));
+  const breaks: ChainBreak[] = [
+    ...unsealed.map((scan) => ({ segment: nameOf(scan.id), what: "unsealed" as const })),
+    ...adrift.map((scan) => ({ segment: nameOf(scan.id), what: "header" as const })),
+  ];
   const links: ChainLink[] = [];
   let at = head < 0 ? opened.length : head;
   let cut: JournalPosition | undefined;
@@ -85,14 +89,22 @@ function listOffChain(opened: readonly Opened[], links: readonly ChainLink[]): S
   });
 }
 
-/** Newest first; what was only claimed is left out. */
-function openAll(scans: readonly SegmentScan[], vault: TaskVault): Opened[] {
+/** Newest first; what was only claimed is left out. `unsealed`: claimed by a header that is not sealed. */
+function openAll(
+  scans: readonly SegmentScan[],
+  vault: TaskVault,
+): { readonly opened: Opened[]; readonly unsealed: readonly SegmentScan[] } {
   const sound = scans.filter((scan) => scan.header.state === "good" || scan.header.state === "damaged");
-  const durable = [...sound, ...findNeeded(scans, sound)];
+  const durable = [...sound, ...findNeeded(scans, sound, vault)];
   durable.sort((first, second) => compareSegments(first.id, second.id));
   const lower: Opened[] = [];
-  for (const scan of durable) lower.push({ scan, records: openOne(scan, vault, lower) });
-  return lower.reverse();
+  const unsealed: SegmentScan[] = [];
+  for (const scan of durable) {
+    const records = openOne(scan, vault, lower);
+    if (records === undefined && scan.header.state === "good") unsealed.push(scan);
+    else lower.push({ scan, records });
+  }
+  return { opened: lower.reverse(), unsealed };
 }
 
 function compareSegments(first: SegmentId, second: SegmentId): number {
@@ -100,7 +112,19 @@ function compareSegments(first: SegmentId, second: SegmentId): number {
 }
 
 /** Whole segments that look torn and were not: nothing lies below them, or a later one continues them. */
-function findNeeded(scans: readonly SegmentScan[], sound: readonly SegmentScan[]): SegmentScan[] {
+function findNeeded(
+  scans: readonly SegmentScan[],
+  sound: readonly SegmentScan[],
+  vault: TaskVault,
+): readonly SegmentScan[] {
+  if (scans.every(({ opening }) => opening === undefined)) return [];
+  return chooseNeeded(
+    scans,
+    sound.filter(({ header }) => "read" in header && header.read !== undefined && isSealed(header.read, vault)),
+  );
+}
+
+function chooseNeeded(scans: readonly SegmentScan[], sound: readonly SegmentScan[]): SegmentScan[] {
   return scans.flatMap(({ id, opening }) => {
     if (opening === undefined) return [];
     const isNeeded =
@@ -110,18 +134,19 @@ function findNeeded(scans: readonly SegmentScan[], sound: readonly SegmentScan[]
 }
 
 function isContinuing({ header }: SegmentScan, id: SegmentId): boolean {
-  const prev = "header" in header ? header.header?.prev : undefined;
+  const prev = "read" in header ? header.read?.header.prev : undefined;
   return prev !== undefined && isAt(id, prev);
 }
 
 function openOne(scan: SegmentScan, vault: TaskVault, lower: readonly Opened[]): SegmentRecords | undefined {
   const { header } = scan;
-  if (header.state === "good") return openSegmentRecords(scan, header.header, vault);
-  if (header.state !== "damaged" || header.header === undefined) return undefined;
-  const { prev, isWhole } = header.header;
-  if (!isProvenPrev(prev, lower) && !(isWhole === true && lower.length === 0)) return undefined;
+  if (header.state === "good") return openSegmentRecords(scan, header.read, vault);
+  if (header.state !== "damaged" || header.read === undefined) return undefined;
+  const { prev, isWhole, seal } = header.read.header;
+  const isSealed = seal.key !== undefined;
+  if (!isSealed && !isProvenPrev(prev, lower) && !(isWhole === true && lower.length === 0)) return undefined;
   try {
-    return openSegmentRecords(scan, header.header, vault);
+    return openSegmentRecords(scan, header.read, vault);
   } catch {
     return undefined;
   }

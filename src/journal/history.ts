@@ -10,6 +10,7 @@ import type { JsonObject } from "../base/json.js";
 import type { EngineEvent } from "../engine/events/events.js";
 import type { SegmentId, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
+import { judgeStanding, type RecordStanding, type RememberedRecord } from "./anchored.js";
 import { statesHash, walkChain, type Chain, type ChainLink } from "./chain.js";
 import type { JournalPosition } from "./position.js";
 import { nameOf, type HistoryRecord, type SegmentRecords } from "./segment-records.js";
@@ -25,7 +26,8 @@ export interface Damage {
   readonly segment: string;
   /** Of the file, from 1; absent for a segment that is not there. */
   readonly line?: number;
-  readonly what: "header" | "hash" | "form" | "stray_bytes" | "missing";
+  /** `unsealed`: a header that its key has not sealed, as anybody can write one; it is no part of the history. */
+  readonly what: "header" | "hash" | "form" | "stray_bytes" | "missing" | "unsealed";
 }
 
 export interface SegmentSummary {
@@ -152,6 +154,12 @@ export class History {
       next = record;
     }
     return batch.reverse();
+  }
+
+  /** Whether a record that was remembered elsewhere is part of this history (anchored.ts). */
+  standingOf(remembered: RememberedRecord): RecordStanding {
+    const found = this.record(remembered.n)?.position;
+    return judgeStanding({ remembered, found, links: this.#chain.links, lost: this.lost });
   }
 
   /**

@@ -66,7 +66,8 @@ function look(scan: SegmentScan, vault: TaskVault, search: Search): SegmentRecor
   const { header } = scan;
   if (header.state === "damaged") search.isDamaged = true;
   if (header.state !== "good") return undefined;
-  const segment = openSegmentRecords(scan, header.header, vault);
+  const segment = openSegmentRecords(scan, header.read, vault);
+  if (segment === undefined) return undefined;
   search.epoch = Math.max(search.epoch, scan.id.epoch);
   if (search.cut === undefined && segment.hasLostTail) search.isDamaged = true;
   return segment;

@@ -7,16 +7,17 @@
  *     though its bytes can be read, and what is built upon must not vanish. The copy counts only where the first is lost.
  * J14: a *whole* segment (whole-segment.ts) repeats every record that is left of the history and continues nothing: the
  *     chain ends with it. It counts from its first own record on; until that is there the epoch was only claimed.
- * The first record's seal binds this line's hash, so no field of it can be changed under records.
- * Source: STORAGE section 1.4.
+ * J15: a header counts only when its own key has sealed every field of it (`seal`, a tag over the line up to the fields'
+ *      end without that one). Anybody can compute the line's hash; the seal takes the key. Without encryption there is none.
+ * Source: STORAGE section 1.4, DESIGN section 16.1.
  */
-import { encodeBase64Url, sha256 } from "../base/digest.js";
+import { decodeBase64Url, encodeBase64Url, sha256 } from "../base/digest.js";
 import { SplashdownError, assert } from "../base/errors.js";
 import { isUuid, type KeyId } from "../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { canonicalJson } from "../base/json-encoding.js";
 import type { SegmentId } from "../store/contract.js";
-import type { SealHeader } from "../vault/contract.js";
+import type { FileSealer, SealHeader } from "../vault/contract.js";
 import { decodePosition, encodePosition, isCount, type JournalPosition } from "./position.js";
 import { HASH_FIELD_BYTES, parseHashField } from "./record-line.js";
 
@@ -35,10 +36,25 @@ export interface SegmentHeader {
   readonly timestamp: string;
 }
 
-/** A header line as found. `damaged` with a header: the fields can be read, but the line does not fit its hash. */
+/** What a header's seal is over, and the seal as the line states it; not verified yet. */
+export interface HeadSeal {
+  readonly text: Buffer;
+  readonly tag: Buffer;
+}
+
+/** The fields of a header line and its seal. */
+export interface ReadHeader {
+  readonly header: SegmentHeader;
+  readonly seal: HeadSeal;
+}
+
+/**
+ * A header line as found. `damaged`: the line does not fit its hash; with `read` where the fields can be read, one flipped
+ * bit of them set right where that makes the line fit.
+ */
 export type ParsedHeader =
-  | { readonly state: "good"; readonly header: SegmentHeader; readonly hashes: readonly Buffer[] }
-  | { readonly state: "damaged"; readonly header: SegmentHeader | undefined; readonly hashes: readonly Buffer[] };
+  | { readonly state: "good"; readonly read: ReadHeader; readonly hashes: readonly Buffer[] }
+  | { readonly state: "damaged"; readonly read: ReadHeader | undefined; readonly hashes: readonly Buffer[] };
 
 const FORMAT = '{"format":"splashdown.journal"';
 const PREFIX = `${FORMAT},"version":"`;
@@ -54,6 +70,7 @@ const FIELDS = [
   "prev",
   "repeats",
   "salt",
+  "seal",
   "suite",
   "timestamp",
   "workflow_id",
@@ -69,13 +86,21 @@ export function continuedBy({ isWhole, prev }: SegmentHeader): JournalPosition |
   return isWhole === true ? undefined : prev;
 }
 
-/** Builds a header line. Shape: `h` is the first record's prior hash, as text. */
-export function encodeSegmentHeader(header: SegmentHeader): { line: Buffer; h: string } {
-  const fields = headerToJson(header);
+/** Builds a header line, sealed by the segment's own sealer. Shape: `h` is the first record's prior hash, as text. */
+export function encodeSegmentHeader(
+  header: Omit<SegmentHeader, "seal">,
+  sealer: Pick<FileSealer, "header" | "sealHead">,
+): { line: Buffer; h: string } {
+  const fields = headerToJson({ ...header, seal: sealer.header });
   assert(fieldsToHeader(fields) !== undefined, "a segment header would not be readable");
-  const hashed = `${START}${canonicalJson(fields)}`;
+  const seal = encodeBase64Url(sealer.sealHead(sealedText(fields)));
+  const hashed = `${START}${canonicalJson({ ...fields, seal })}`;
   const h = encodeBase64Url(sha256(hashed));
   return { line: Buffer.from(`${hashed},"h":"${h}"}`), h };
+}
+
+function sealedText(fields: JsonObject): Buffer {
+  return Buffer.from(`${START}${canonicalJson(fields)}`);
 }
 
 function headerToJson(header: SegmentHeader): JsonObject {
@@ -111,13 +136,15 @@ export function parseSegmentHeader(line: Buffer): ParsedHeader {
   if (stated?.equals(computed) !== true) {
     refuseOtherVersion(line.toString("utf8"), text, stated);
     const hashes = stated === undefined ? [computed] : [stated, computed];
-    return { state: "damaged", header: decodeHeader(repairVersion(text), false), hashes };
+    const repaired = stated === undefined ? undefined : repairBit(hashed, stated);
+    const read = repaired === undefined ? decodeHeader(repairVersion(text), false) : decodeHeader(repaired, true);
+    return { state: "damaged", read, hashes };
   }
   requireVersion(text);
-  const header = decodeHeader(text, true);
-  if (header === undefined)
+  const read = decodeHeader(text, true);
+  if (read === undefined)
     throw new SplashdownError("JOURNAL_TAMPERED", "a segment's header fits its hash but is not of our form");
-  return { state: "good", header, hashes: [stated] };
+  return { state: "good", read, hashes: [stated] };
 }
 
 /** True for a header line that is whole: what it states is the hash of the rest. */
@@ -155,6 +182,24 @@ function repairVersion(text: string): string {
   return bits === 1 && text.startsWith(PREFIX) ? `${PREFIX}${VERSION}${text.slice(at + VERSION.length)}` : text;
 }
 
+/** A longer line than this is none of ours. */
+const HEADER_BYTES_MAX = 4096;
+
+/** The text with the one bit flipped that makes it fit its hash; `undefined` where no single one does. */
+function repairBit(hashed: Buffer, stated: Buffer): string | undefined {
+  if (hashed.length > HEADER_BYTES_MAX) return undefined;
+  const tried = Buffer.from(hashed);
+  for (let at = 0; at < tried.length; at += 1) {
+    const byte = tried.readUInt8(at);
+    for (let bit = 1; bit < 256; bit <<= 1) {
+      tried[at] = byte ^ bit;
+      if (sha256(tried).equals(stated)) return tried.toString("utf8");
+    }
+    tried[at] = byte;
+  }
+  return undefined;
+}
+
 function bitCount(value: number): number {
   let count = 0;
   for (let rest = value; rest !== 0; rest &= rest - 1) count += 1;
@@ -169,14 +214,18 @@ function unsupportedVersion(text: string): SplashdownError {
   });
 }
 
-function decodeHeader(text: string, isCanonical: boolean): SegmentHeader | undefined {
+function decodeHeader(text: string, isCanonical: boolean): ReadHeader | undefined {
   const open = text.indexOf("{", 1);
   if (open < 0) return undefined;
   const value = parseJson(text.slice(open));
   if (!isJsonObject(value) || (isCanonical && `${START}${canonicalJson(value)}` !== text)) return undefined;
   const names = Object.keys(value).filter((name) => name !== WHOLE_FIELD);
   if (names.sort().join() !== FIELDS.join()) return undefined;
-  return fieldsToHeader(value);
+  const { seal, ...fields } = value;
+  const header = fieldsToHeader(fields);
+  if (header === undefined || !isText(seal, BASE64URL)) return undefined;
+  const tag = decodeBase64Url(seal);
+  return tag === undefined ? undefined : { header, seal: { text: sealedText(fields), tag } };
 }
 
 function fieldsToHeader(value: JsonObject): SegmentHeader | undefined {

@@ -3,11 +3,12 @@
  *
  * J6: a record whose own hash fits is trusted only by its seal: when that does not fit, somebody changed it, and reading
  *     ends with JOURNAL_TAMPERED. A record whose hash does not fit counts when its seal opens (the damage was in a hash).
+ * J15: records count only under a header that the segment's own key has sealed (segment-header.ts).
  * J7: a hole is torn only if nothing after it says that it was acknowledged (see record-body.ts on batches).
  * Records are opened when asked for, those next to damage at once.
  */
 import { encodeBase64Url } from "../base/digest.js";
-import { assert, SplashdownError } from "../base/errors.js";
+import { assert, isErrorCode, SplashdownError } from "../base/errors.js";
 import { decodeEvent } from "../engine/events/event-codec.js";
 import type { EngineEvent } from "../engine/events/events.js";
 import type { SegmentId } from "../store/contract.js";
@@ -15,7 +16,7 @@ import type { FileOpener, TaskVault } from "../vault/contract.js";
 import type { JournalPosition } from "./position.js";
 import { decodeBody, type RecordBody } from "./record-body.js";
 import { computeAad, hashLine, sealedBytesOf } from "./record-line.js";
-import type { SegmentHeader } from "./segment-header.js";
+import type { ReadHeader, SegmentHeader } from "./segment-header.js";
 import type { Defect, SegmentScan, TailClass } from "./segment-scan.js";
 import type { ScannedLine } from "./scanned-line.js";
 
@@ -112,12 +113,17 @@ class JournalRecord implements HistoryRecord {
 /**
  * Opens the records of a segment whose header is known.
  *
+ * Shape: `undefined` for a header that is not sealed and has no records under it: anybody can write such a line, so it
+ * claims its epoch and says nothing.
  * Errors: KEY_MISSING, KEY_WRONG, SEAL_MISSING, FORMAT_VERSION of its seal; TASK_SWAPPED when it belongs to another task
- * or place; JOURNAL_TAMPERED when intact lines are not in the order they were written.
+ * or place; JOURNAL_TAMPERED when records stand under a header that is not sealed, or intact lines are not in the order
+ * they were written.
  */
-export function openSegmentRecords(scan: SegmentScan, header: SegmentHeader, vault: TaskVault): SegmentRecords {
+export function openSegmentRecords(scan: SegmentScan, read: ReadHeader, vault: TaskVault): SegmentRecords | undefined {
+  const { header } = read;
   requireOwnPlace(scan, header, vault);
-  const opener = vault.createOpener("journal", header.seal);
+  const opener = openHead(scan, read, vault);
+  if (opener === undefined) return undefined;
   const ownN = (header.prev?.n ?? 0) + 1;
   const reading: Reading = { scan, opener, isSealed: header.seal.key !== undefined, firstN: ownN - header.repeats };
   const good = proveGood(reading);
@@ -134,6 +140,33 @@ export function openSegmentRecords(scan: SegmentScan, header: SegmentHeader, vau
     defects,
     hasLostTail: tail === "damaged" && hasLostTail(defects, scan, all.at(-1)?.line),
   };
+}
+
+/** Errors: as `openSegmentRecords`. */
+function openHead(scan: SegmentScan, { header, seal }: ReadHeader, vault: TaskVault): FileOpener | undefined {
+  const isAlone = scan.lines.length === 0;
+  try {
+    const opener = vault.createOpener("journal", header.seal);
+    if (opener.isHeadSealed(seal.text, seal.tag)) return opener;
+  } catch (error) {
+    // The key is the one it names, and has not made it.
+    if (!isAlone || !isErrorCode(error, "KEY_WRONG")) throw error;
+  }
+  if (isAlone) return undefined;
+  throw new SplashdownError(
+    "JOURNAL_TAMPERED",
+    `the header of segment ${nameOf(scan.id)} was changed: it does not fit its seal`,
+    { details: { segment: nameOf(scan.id), line: 1 } },
+  );
+}
+
+/** Whether the segment's own key has sealed its header; false where that cannot be tried. */
+export function isSealed({ header, seal }: ReadHeader, vault: TaskVault): boolean {
+  try {
+    return vault.createOpener("journal", header.seal).isHeadSealed(seal.text, seal.tag);
+  } catch {
+    return false;
+  }
 }
 
 /** What counts begins with `firstN`; what stands before it is repeated. */

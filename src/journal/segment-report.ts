@@ -35,7 +35,7 @@ export function createSegmentReport(scan: SegmentScan): SegmentReport {
   const last = scan.lines[scan.goodCount - 1];
   return {
     header: header.state,
-    fields: "header" in header ? header.header : undefined,
+    fields: "read" in header ? header.read?.header : undefined,
     goodRecords: scan.goodCount,
     records: scan.lines.length,
     tail: scan.tail,

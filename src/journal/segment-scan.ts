@@ -99,14 +99,14 @@ export function scanSegment(id: SegmentId, content: Uint8Array): SegmentScan {
 function isTornOpening(scan: SegmentScan): boolean {
   const { header, lines, goodCount, tail, bytes } = scan;
   if (header.state !== "good") return false;
-  const { repeats, prev } = header.header;
+  const { repeats, prev } = header.read.header;
   const lastRepeated = prev?.n ?? 0;
   if (isWhole(scan)) return !lines.some(({ n, start }) => n > lastRepeated && startsAt(bytes, start, OWN_START));
   return tail !== "damaged" && goodCount < repeats && lines.every(({ n }) => n <= lastRepeated);
 }
 
 function isWhole({ header }: SegmentScan): boolean {
-  return header.state === "good" && header.header.isWhole === true;
+  return header.state === "good" && header.read.header.isWhole === true;
 }
 
 function startsAt(bytes: Buffer, at: number, start: Buffer): boolean {

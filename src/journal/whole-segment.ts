@@ -91,16 +91,9 @@ export async function openWholeSegment(options: WholeSegmentOptions): Promise<Wh
   const { task, vault, epoch, prev, firstN, clock } = options;
   const sealer = vault.createSealer("journal");
   const id = { epoch, index: 0 };
-  const header = encodeSegmentHeader({
-    taskId: vault.taskId,
-    id,
-    seal: sealer.header,
-    prev,
-    repeats: prev.n - firstN + 1,
-    isWhole: true,
-    base: undefined,
-    timestamp: new Date(clock.nowMs()).toISOString(),
-  });
+  const fields = { taskId: vault.taskId, id, prev, repeats: prev.n - firstN + 1, isWhole: true, base: undefined };
+  const timestamp = new Date(clock.nowMs()).toISOString();
+  const header = encodeSegmentHeader({ ...fields, timestamp }, sealer);
   const writer = await task.openSegment(epoch, header.line);
   assert(writer.id.epoch === epoch && writer.id.index === id.index, "the store numbered a segment otherwise");
   return new WholeSegment(writer, { sealer, part: 0, h: header.h }, options);

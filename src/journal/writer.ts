@@ -250,15 +250,8 @@ export class JournalWriter implements EventLog {
     const id = { epoch, index: this.#segmentsOpened };
     this.#segmentsOpened += 1;
     const timestamp = new Date(clock.nowMs()).toISOString();
-    const header = encodeSegmentHeader({
-      taskId: vault.taskId,
-      id,
-      seal: sealer.header,
-      prev: this.#position,
-      repeats: repeated.length,
-      base,
-      timestamp,
-    });
+    const fields = { taskId: vault.taskId, id, prev: this.#position, repeats: repeated.length, base, timestamp };
+    const header = encodeSegmentHeader(fields, sealer);
     const state: SealingState = { sealer, part: 0, h: header.h };
     const { lines, sizeBytes } = sealBatch(state, repeated, true);
     const writer = await task.openSegment(epoch, header.line, lines);

@@ -1,4 +1,4 @@
-/** Whether a task's folder is older than what this machine has acknowledged of it. */
+/** Whether a task's folder is older than what this machine has acknowledged of it, or goes another way since. */
 import { SplashdownError } from "../base/errors.js";
 import type { History } from "../journal/history.js";
 import type { AnchorPosition } from "../vault/anchor.js";
@@ -10,16 +10,24 @@ export interface RollbackQuestion {
 }
 
 /**
- * Compares the history with the anchor.
+ * Compares the history with the anchor, whatever the epoch of either: the anchored record was confirmed, so that every
+ * later owner's chain has it. An older copy that went on elsewhere has later epochs and not that record.
  *
- * A later epoch than the anchor's is a later owner, whose history is its own: what an earlier one acknowledged after it
- * was superseded is rightly off the chain. Damage is judged as damage elsewhere and never called a roll-back.
+ * Damage is judged as damage elsewhere and never called a roll-back. What a person accepted as lost after it is lost.
  */
 export function isRolledBack({ history, anchor }: RollbackQuestion): boolean {
-  if (anchor === undefined || anchor.n === 0 || history.epoch > anchor.epoch) return false;
-  const position = history.record(anchor.n)?.position;
-  if (position?.epoch === anchor.epoch && position.h === anchor.hash) return false;
-  return !history.lost.some(({ from, to }) => from <= anchor.n && anchor.n <= (to ?? Infinity));
+  if (anchor === undefined || anchor.n === 0) return false;
+  const { epoch, n, hash } = anchor;
+  return history.standingOf({ epoch, n, h: hash }) === "absent" && !isLossAcceptedAfter(history, epoch);
+}
+
+/** A later owner says, in the sealed history, that a person accepted a loss. */
+function isLossAcceptedAfter(history: History, epoch: number): boolean {
+  return history.records.some((record) => {
+    if (record.kind !== "recovery" || record.position.epoch <= epoch) return false;
+    const event = record.decode();
+    return event.type === "task_resumed" && event.report["loss_accepted"] === true;
+  });
 }
 
 /** Errors: TASK_ROLLED_BACK, with both ends. */
@@ -34,9 +42,10 @@ export function findRollback(question: RollbackQuestion): SplashdownError | unde
   if (anchor === undefined || !isRolledBack(question)) return undefined;
   const { head } = history;
   const found = head === undefined ? "nothing" : `record ${head.n} of epoch ${head.epoch}`;
+  const other = head !== undefined && head.epoch > anchor.epoch ? ", which is not part of that history" : "";
   return new SplashdownError(
     "TASK_ROLLED_BACK",
-    `task ${task} ends at ${found}, but this machine has acknowledged record ${anchor.n} of epoch ${anchor.epoch}`,
+    `task ${task} ends at ${found}, but this machine has acknowledged record ${anchor.n} of epoch ${anchor.epoch}${other}`,
     {
       details: { task, anchorEpoch: anchor.epoch, anchorN: anchor.n, headEpoch: head?.epoch ?? 0, headN: head?.n ?? 0 },
     },

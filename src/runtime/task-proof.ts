@@ -260,6 +260,7 @@ const DAMAGES: Readonly<Record<Damage["what"], string>> = {
   form: "has not the form of a record",
   stray_bytes: "holds bytes that are no record",
   missing: "it is not there, and a later segment continues it",
+  unsealed: "its header was not written with the task's key, so it is no part of the history",
 };
 
 function describeDamage({ what, line }: Damage): string {

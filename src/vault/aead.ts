@@ -7,6 +7,8 @@ const OPTIONS = { authTagLength: TAG_BYTES } as const;
 
 /** Part numbers stay far below the 2^32 invocations that one key may serve. */
 const PARTS_MAX = 2 ** 32;
+/** The part number of the tag over a file's clear head; no other part has it. */
+export const HEAD_PART = PARTS_MAX - 1;
 
 /** One use of a key; never two seals under one. */
 export interface KeyUse {

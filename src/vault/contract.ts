@@ -35,12 +35,19 @@ export interface PartSealer {
  */
 export interface FileSealer {
   readonly header: SealHeader;
+  /**
+   * The tag over the clear text that a file begins with, under a part number kept for it; empty with suite `none`. At most
+   * once, and before all parts.
+   */
+  sealHead(text: Uint8Array): Buffer;
   seal(part: number, aad: Uint8Array, plain: Uint8Array): Buffer;
   /** Like `seal`, for a value that comes in slices. */
   sealSlices(part: number, aad: Uint8Array): PartSealer;
 }
 
 export interface FileOpener {
+  /** Whether the tag of `sealHead` fits the text; with suite `none` always, for then nothing can be sealed. */
+  isHeadSealed(text: Uint8Array, tag: Uint8Array): boolean;
   /** Errors: CHECKPOINT_TAMPERED, JOURNAL_TAMPERED, BLOB_CORRUPT or SEAL_BROKEN (by purpose) when the tag does not fit. */
   open(part: number, aad: Uint8Array, sealed: Uint8Array): Buffer;
 }

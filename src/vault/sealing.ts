@@ -10,7 +10,7 @@ import type { ErrorCode } from "../base/error-table.js";
 import { decodeBase64Url, encodeBase64Url } from "../base/digest.js";
 import type { KeyId } from "../base/ids.js";
 import type { RandomSource } from "../base/random.js";
-import { computePartNonce, createSealCipher, openBytes, sealBytes, type KeyUse } from "./aead.js";
+import { computePartNonce, createSealCipher, HEAD_PART, openBytes, sealBytes, type KeyUse } from "./aead.js";
 import type { FileOpener, FileSealer, PartSealer, SealHeader, SealPurpose, TaskVault } from "./contract.js";
 import { deriveDigestKey, deriveSeal, isSameBytes, SALT_BYTES, type DerivedSeal } from "./derivation.js";
 
@@ -52,11 +52,24 @@ function describeFile(purpose: SealPurpose): string {
 /** Hands out part numbers: each once, in growing order (V2). */
 class PartCounter {
   #next = 0;
+  #hasHead = false;
 
   take(part: number): void {
     assert(part >= this.#next, `part ${part} was sealed already: a nonce would be used twice`);
+    assert(part < HEAD_PART, `part ${part} is kept for the head of the file`);
     this.#next = part + 1;
   }
+
+  takeHead(): void {
+    assert(!this.#hasHead && this.#next === 0, "the head of a file was sealed already: a nonce would be used twice");
+    this.#hasHead = true;
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+function headUse({ key, nonce }: DerivedSeal): KeyUse {
+  return { key, nonce: computePartNonce(nonce, HEAD_PART) };
 }
 
 class SealedFileSealer implements FileSealer {
@@ -68,6 +81,11 @@ class SealedFileSealer implements FileSealer {
     seal: DerivedSeal,
   ) {
     this.#seal = seal;
+  }
+
+  sealHead(text: Uint8Array): Buffer {
+    this.#parts.takeHead();
+    return sealBytes(headUse(this.#seal), text, NOTHING);
   }
 
   seal(part: number, aad: Uint8Array, plain: Uint8Array): Buffer {
@@ -100,6 +118,10 @@ class SealedFileOpener implements FileOpener {
     this.#taskId = taskId;
   }
 
+  isHeadSealed(text: Uint8Array, tag: Uint8Array): boolean {
+    return openBytes(headUse(this.#seal), text, tag)?.length === 0;
+  }
+
   open(part: number, aad: Uint8Array, sealed: Uint8Array): Buffer {
     const { key, nonce } = this.#seal;
     const plain = openBytes({ key, nonce: computePartNonce(nonce, part) }, aad, sealed);
@@ -117,6 +139,11 @@ class PlainFileSealer implements FileSealer {
   readonly header: SealHeader = { suite: PLAIN_SUITE, salt: "", commit: "" };
   readonly #parts = new PartCounter();
 
+  sealHead(): Buffer {
+    this.#parts.takeHead();
+    return Buffer.alloc(0);
+  }
+
   seal(part: number, _aad: Uint8Array, plain: Uint8Array): Buffer {
     this.#parts.take(part);
     return Buffer.from(plain);
@@ -128,7 +155,10 @@ class PlainFileSealer implements FileSealer {
   }
 }
 
-const plainOpener: FileOpener = { open: (_part, _aad, sealed) => Buffer.from(sealed) };
+const plainOpener: FileOpener = {
+  isHeadSealed: (_text, tag) => tag.length === 0,
+  open: (_part, _aad, sealed) => Buffer.from(sealed),
+};
 
 function isPlainHeader(header: SealHeader): boolean {
   return header.suite === PLAIN_SUITE;

@@ -319,7 +319,7 @@ async function readFirstHeader(task: TaskStore): Promise<SegmentHeader | undefin
     const bytes = Buffer.from(await task.read(segment));
     const end = bytes.indexOf(10);
     const parsed = parseSegmentHeader(end === -1 ? bytes : bytes.subarray(0, end));
-    if (parsed.header !== undefined) return parsed.header;
+    if (parsed.read !== undefined) return parsed.read.header;
   }
   return undefined;
 }

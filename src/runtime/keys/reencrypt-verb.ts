@@ -106,7 +106,7 @@ class Reencryption {
     log.info(`sealing ${history.records.length} records of ${this.#task.name} again under key ${key}`);
     const renewed = await this.#renew(fresh, { key, generation });
     await this.#confirm();
-    await raise(this.#services, fresh, renewed);
+    await raise(this.#services, fresh, { position: renewed.position, confirm: () => this.#confirm() });
     for (const { file, reason } of renewed.left) log.warn(`${file} of ${this.#task.name} goes: ${reason}`);
     const removed = await this.#removeOld(renewed);
     await this.#carry(fresh);

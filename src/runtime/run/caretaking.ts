@@ -4,6 +4,7 @@
  * The order is that of every owner: nobody else lives → restored and claimed → journal opened → act → anchor raised. A
  * task that crashed stays crashed: nothing here says that it was resumed.
  */
+import { messageOf } from "../../base/errors.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import type { EngineEvent } from "../../engine/events/events.js";
 import { evolve } from "../../engine/evolve/evolve.js";
@@ -59,18 +60,20 @@ export async function withJournal<T>(
   try {
     return await act({ journal, record, nowMs: () => Math.max(clock.nowMs(), state.atMs) });
   } finally {
-    await raise(services, opened, journal);
+    await raise(services, opened, journal).catch((error: unknown) => log.warn(messageOf(error)));
     await journal.close();
   }
 }
 
-/** Remembers outside the folder how far the task came. */
+/** Remembers outside the folder how far the task came, unless a later owner may have gone another way. */
 export async function raise(
   services: Services,
   { vault }: Pick<OpenedTask, "vault">,
-  { position }: Pick<JournalWriter, "position">,
+  journal: Pick<JournalWriter, "position" | "confirm">,
 ): Promise<void> {
+  const { position } = journal;
   if (position === undefined || !services.store.manifest.durable) return;
+  await journal.confirm();
   const { fileSystem, random, environment } = services;
   await raiseAnchor({
     fileSystem,

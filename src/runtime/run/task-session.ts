@@ -25,9 +25,9 @@ import type { TaskState } from "../../engine/state/state.js";
 import type { JournalPosition } from "../../journal/position.js";
 import { openJournalWriter, type JournalWriter } from "../../journal/writer.js";
 import type { TaskStore } from "../../store/contract.js";
-import { raiseAnchor } from "../../vault/anchor.js";
 import type { TaskVault } from "../../vault/contract.js";
 import { AnswerDesk } from "../people/answer-desk.js";
+import { AnchorKeeper } from "./anchor-keeper.js";
 import { keepClaims } from "./calibration.js";
 import { createCleanLog } from "./clean-log.js";
 import { FolderInbox, type ControlDeps } from "../people/control.js";
@@ -122,7 +122,7 @@ class TaskSession {
   readonly #sanitiser: Sanitiser;
   readonly #log: Log;
   readonly #observe: (event: EngineEvent, state: TaskState, n: number) => void;
-  #anchoring: Promise<void> = Promise.resolve();
+  readonly #anchor: AnchorKeeper;
   /** `on_failure: rollback`, the word of seed 000: the task's checkpoint files go when it has ended. */
   #isDiscarding = false;
 
@@ -130,6 +130,7 @@ class TaskSession {
     const { services, task, vault, workflow, unknown, presets } = options;
     this.#options = options;
     this.#journal = journal;
+    this.#anchor = new AnchorKeeper({ services, task, vault, journal });
     const control: ControlDeps = { ...services, task, vault };
     this.#inbox = new FolderInbox(control);
     this.#observe = observeInto(services.emitter, task.name);
@@ -200,8 +201,7 @@ class TaskSession {
     await this.#manager.idle();
     await this.#inbox.settled();
     if (this.#isDiscarding) await this.#discardSnapshots();
-    this.#raiseAnchor();
-    await this.#anchoring;
+    await this.#anchor.close();
     await keepClaims(this.#options.services, this.#options.state, this.#options.settings);
     await this.#journal.close();
   }
@@ -233,7 +233,7 @@ class TaskSession {
       clock,
       random,
       log,
-      events: this.#journal,
+      events: this.#anchor.events,
       blobs: this.#blobs,
       performer: createPerformer(createPerformerDeps({ ...services, log }, workflow, ofTask)),
       sanitiser: this.#sanitiser,
@@ -248,7 +248,7 @@ class TaskSession {
         if (event.type === "question_opened") this.#desk.opened(event, state);
         if (event.type === "question_answered" || event.type === "question_moved") this.#desk.answered(event);
         if (event.type === "noted" && event.facts?.["discard_checkpoints"] === true) this.#isDiscarding = true;
-        if (event.type === "snapshot_written" || event.type === "task_closed") this.#raiseAnchor();
+        this.#anchor.observe(event, state);
       },
     };
   }
@@ -298,29 +298,6 @@ class TaskSession {
         nowMs: () => clock.nowMs(),
       }),
     });
-  }
-
-  /** Remembers outside the folder how far the task came; a failure is said and harms nothing now. */
-  #raiseAnchor(): void {
-    const position = this.#journal.position;
-    if (position === undefined) return;
-    const { services, vault, task } = this.#options;
-    if (!services.store.manifest.durable) return;
-    const { fileSystem, random, environment, log } = services;
-    this.#anchoring = this.#anchoring
-      .then(() =>
-        raiseAnchor({
-          fileSystem,
-          random,
-          stateFolder: environment.stateFolder,
-          taskId: vault.taskId,
-          fields: { position: { epoch: position.epoch, n: position.n, hash: position.h } },
-        }),
-      )
-      .then(
-        () => undefined,
-        (error: unknown) => log.warn(`the anchor of ${task.name} could not be written: ${messageOf(error)}`),
-      );
   }
 }
 

@@ -113,16 +113,19 @@ describe("readHistory", () => {
     await next.close();
     const segment = await room.bytes({ epoch: 2, index: 0 });
     const salt = segment.indexOf('"salt":"') + 10;
-    const lost = await readBytes({ "1-0": bytes, "2-0": damaged(segment, salt) });
+    const lost = await readBytes({ "1-0": bytes, "2-0": damaged(segment, salt, 3) });
     expect(lost).toMatchObject({
       epoch: 2,
       lost: [{ from: 3, to: undefined }],
       damage: [{ segment: "00000002-0000", what: "header" }],
     });
-    const time = segment.indexOf('"timestamp":"') + 15;
-    const proven = await readBytes({ "1-0": bytes, "2-0": damaged(segment, time) });
-    expect(textsOf(proven)).toEqual(["note 1", "note 2", "note 3"]);
-    expect(proven).toMatchObject({ lost: [], damage: [{ segment: "00000002-0000", line: 1, what: "header" }] });
+    // One flipped bit is found again by the hash, a damaged hash by the seal.
+    const stated = segment.indexOf('"h":"', segment.indexOf('"timestamp"')) + 9;
+    for (const [place, mask] of [[segment.indexOf('"timestamp":"') + 15], [salt], [stated, 7]] as const) {
+      const proven = await readBytes({ "1-0": bytes, "2-0": damaged(segment, place, mask) });
+      expect(textsOf(proven)).toEqual(["note 1", "note 2", "note 3"]);
+      expect(proven).toMatchObject({ lost: [], damage: [{ segment: "00000002-0000", line: 1, what: "header" }] });
+    }
   });
 
   it("J4: drops and counts a torn tail; a whole last line counts without its newline", async () => {
@@ -279,12 +282,12 @@ describe("readHistory", () => {
 
   it("J5: uses a damaged first header when nothing stands before it, and loses all when no header is left", async () => {
     const { bytes } = await writeBatches([[1], [2]]);
-    for (const place of [0, bytes.indexOf('"timestamp":"') + 15]) {
+    for (const place of [0, bytes.indexOf('"timestamp":"') + 15, bytes.indexOf('"salt":"') + 10]) {
       const proven = await readBytes({ "1-0": damaged(bytes, place) });
       expect(textsOf(proven)).toEqual(["note 1", "note 2"]);
     }
     const salt = bytes.indexOf('"salt":"') + 10;
-    for (const broken of [damaged(bytes, salt), Buffer.concat([Buffer.from("x\n"), bytes])]) {
+    for (const broken of [damaged(bytes, salt, 3), Buffer.concat([Buffer.from("x\n"), bytes])]) {
       const history = await readBytes({ "1-0": broken });
       expect(history).toMatchObject({ records: [], head: undefined, epoch: 1, lost: [{ from: 1, to: undefined }] });
       // What stood there a snapshot may still know.
@@ -292,16 +295,17 @@ describe("readHistory", () => {
     }
   });
 
-  it("J5: believes a damaged header that continues nothing only where nothing is", async () => {
+  it("J5: believes a damaged header that continues nothing only where its seal fits", async () => {
     const room = await createJournalRoom();
     await (await room.take()).close();
     const second = await room.take();
     second.append([notedEvent(1)]);
     await second.close();
     const [first, heir] = [await room.bytes(), await room.bytes({ epoch: 2, index: 0 })];
-    const broken = damaged(heir, heir.indexOf('"timestamp":"') + 15);
-    expect(textsOf(await readBytes({ "1-0": first, "2-0": broken }))).toEqual(["note 1"]);
+    const repairable = damaged(heir, heir.indexOf('"timestamp":"') + 15);
+    expect(textsOf(await readBytes({ "1-0": first, "2-0": repairable }))).toEqual(["note 1"]);
     const { bytes } = await writeBatches([[7]]);
+    const broken = damaged(heir, heir.indexOf('"timestamp":"') + 15, 3);
     const doubtful = await readBytes({ "1-0": bytes, "2-0": broken });
     expect(textsOf(doubtful)).toEqual(["note 7"]);
     expect(doubtful).toMatchObject({
@@ -321,7 +325,7 @@ describe("readHistory", () => {
     const middle = await room.bytes({ epoch: 2, index: 0 });
     const segments = {
       "1-0": bytes,
-      "2-0": damaged(middle, middle.indexOf('"salt":"') + 10),
+      "2-0": damaged(middle, middle.indexOf('"salt":"') + 10, 3),
       "3-0": await room.bytes({ epoch: 3, index: 0 }),
     };
     const history = await readBytes(segments);

@@ -175,15 +175,21 @@ describe("a whole segment", () => {
     expect(history.record(4)?.decode()).toEqual(long(4));
   });
 
-  it("J14: a damaged header of the only segment is made out by its key; beside others it proves nothing", async () => {
+  it("J14: a header with one damaged bit counts by its seal; damaged beyond that it proves nothing", async () => {
     const { old, whole } = await createScene();
-    const damaged = Buffer.from(whole);
-    const hash = damaged.indexOf('"h":"') + 8;
-    damaged[hash] = damaged[hash] === 65 ? 66 : 65;
-    const alone = await readOf([["3-0", damaged]]);
+    const damagedBy = (mask: number) => {
+      const damaged = Buffer.from(whole);
+      const hash = damaged.indexOf('"h":"') + 8;
+      damaged[hash] = (damaged[hash] ?? 0) ^ mask;
+      return damaged;
+    };
+    const alone = await readOf([["3-0", damagedBy(1)]]);
     expect(textsOf(alone)).toEqual(NEW);
     expect(alone.damage).toContainEqual({ segment: "00000003-0000", line: 1, what: "header" });
-    expect(textsOf(await readOf([...old, ["3-0", damaged]]))).toEqual(OLD);
+    expect(textsOf(await readOf([...old, ["3-0", damagedBy(1)]]))).toEqual(NEW);
+    const beyond = await readOf([...old, ["3-0", damagedBy(3)]]);
+    expect(textsOf(beyond)).toEqual(OLD);
+    expect(beyond.lost).toEqual([{ from: 6, to: undefined }]);
   });
 
   it("opens with its own key only", async () => {
