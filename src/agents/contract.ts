@@ -101,6 +101,8 @@ export interface ModelAnswer {
   readonly uncertainties?: readonly JsonValue[] | undefined;
   /** It says all that is to be said: nothing is asked for beside it. */
   readonly whole?: boolean | undefined;
+  /** It ended at the limit of tokens and is not whole. */
+  readonly cut?: boolean | undefined;
   /** Said in the step's report, e.g. that the answer was scripted. */
   readonly factors: readonly string[];
   readonly usage: Usage;

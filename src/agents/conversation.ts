@@ -9,6 +9,7 @@
  *
  *   answer → asks for tools → each: intent durable → call → result durable → next answer
  *          → is taken: the end
+ *          → is cut at its limit of tokens: the model goes on where it stopped, and the parts are one answer
  *          → lacks something beside it: that is asked for, and what was answered is kept
  *          → is refused: the fault is told, and the next answer is a repair, as often as is allowed
  */
@@ -67,8 +68,10 @@ class Conversation<T> {
   /** How much of the step's guidance the messages and the prompt tell. */
   #told: number;
   #refused = 0;
-  /** Of the next answer, where it is another than the step's. */
+  /** Output schema of the next answer, when it differs from the step's. */
   #form: JsonObject | undefined;
+  /** The parts of an answer that was cut, so far; a part has no form of its own. */
+  #parts: DurableAnswer[] = [];
   /** Answers of this attempt; one may always be asked for. */
   #asked = 0;
 
@@ -86,7 +89,14 @@ class Conversation<T> {
     for (let turn = 1; ; turn += 1) {
       const known = this.#turns[turn - 1];
       this.#tellGuidance(known === undefined ? undefined : (known.told ?? 0));
-      const answer = known ?? (await this.#ask(turn));
+      const part = known ?? (await this.#ask(turn));
+      if (this.#isToBeContinued(part)) {
+        this.#parts.push(part);
+        this.#messages.push({ role: "assistant", text: textOf(part.say), calls: [], kept: part.kept });
+        this.#messages.push({ role: "user", text: CONTINUE });
+        continue;
+      }
+      const answer = this.#joinParts(part);
       const calls = answer.calls ?? [];
       const spoken = { role: "assistant", text: textOf(answer.say), calls, kept: answer.kept } as const;
       if (calls.length > 0) {
@@ -108,6 +118,30 @@ class Conversation<T> {
     }
   }
 
+  /** Errors: MODEL_FAILED, not to be retried, when the answer does not end within the limit. */
+  #isToBeContinued({ say, cut, calls = [] }: DurableAnswer): boolean {
+    if (cut !== true || calls.length > 0) return false;
+    const isEmpty = typeof say !== "string" || say.trim() === "";
+    if (!isEmpty && this.#parts.length < LIMITS.modelContinuationsMax) return true;
+    const times = isEmpty ? "before it had begun" : `${this.#parts.length + 1} times`;
+    throw new SplashdownError(
+      "MODEL_FAILED",
+      `the answer of ${this.work.step.path} was cut at the limit of tokens, ${times}; raise max_tokens of the step`,
+      { details: { reason: "length", retryable: false, partial: textOf(this.#joinParts({ say, factors: [] }).say) } },
+    );
+  }
+
+  /** One answer made of all parts. */
+  #joinParts(last: DurableAnswer): DurableAnswer {
+    const parts = this.#parts;
+    if (parts.length === 0) return last;
+    this.#parts = [];
+    const say = [...parts, last].map((part) => textOf(part.say)).join("");
+    const { cut: _cut, ...rest } = last;
+    const factor = `the answer was cut at the limit of tokens and continued ${parts.length} times`;
+    return { ...rest, say, factors: [...parts.flatMap(({ factors }) => factors), ...last.factors, factor] };
+  }
+
   /** What is not told yet, as far as `upTo`; all that there is where no turn says how far. */
   #tellGuidance(upTo: number | undefined): void {
     const news = this.work.guidanceNow().slice(this.#told, upTo);
@@ -127,7 +161,7 @@ class Conversation<T> {
       choices,
       systemPrompt,
       messages: this.#messages,
-      outputSchema: this.#form ?? this.talk.outputSchema,
+      outputSchema: this.#parts.length > 0 ? undefined : (this.#form ?? this.talk.outputSchema),
       tools: tools.map((tool) => tool.description),
       options,
       turn: this.#turns.length,
@@ -171,9 +205,14 @@ function textOf(say: JsonValue): string {
   return typeof say === "string" ? say : JSON.stringify(say);
 }
 
+const CONTINUE =
+  "Your answer was cut at the limit of tokens. Go on exactly where it stopped, in the middle of a word if need be: repeat nothing and add nothing before it.";
+
 function repairText(fault: string, schema: JsonObject | undefined): string {
-  const form = schema === undefined ? "" : ` It must fit this JSON Schema: ${JSON.stringify(schema)}`;
-  return `That answer cannot be used: ${fault}. Answer again with one whole JSON value and nothing else.${form}`;
+  const refusal = `That answer cannot be used: ${fault}.`;
+  if (schema === undefined) return `${refusal} Answer again.`;
+  const form = `It must fit this JSON Schema: ${JSON.stringify(schema)}`;
+  return `${refusal} Answer again with one whole JSON value and nothing else. ${form}`;
 }
 
 /** More attempts would only repeat the repairs. */

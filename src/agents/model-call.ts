@@ -53,7 +53,7 @@ export interface ModelCall {
 /** A recorded turn; `undefined` for what is none. */
 export function readTurn(turn: JsonValue | undefined): DurableAnswer | undefined {
   if (!isJsonObject(turn) || turn["say"] === undefined) return undefined;
-  const { say, calls, kept, confidence, uncertainties, whole, factors, told } = turn;
+  const { say, calls, kept, confidence, uncertainties, whole, cut, factors, told } = turn;
   return {
     say,
     calls: Array.isArray(calls) ? (calls as readonly ToolCall[]) : undefined,
@@ -61,6 +61,7 @@ export function readTurn(turn: JsonValue | undefined): DurableAnswer | undefined
     confidence,
     uncertainties: Array.isArray(uncertainties) ? (uncertainties as readonly JsonValue[]) : undefined,
     ...(whole === true ? { whole } : {}),
+    ...(cut === true ? { cut } : {}),
     factors: Array.isArray(factors) ? factors.map(String) : [],
     ...(typeof told === "number" ? { told } : {}),
   };
@@ -70,7 +71,7 @@ export function readTurn(turn: JsonValue | undefined): DurableAnswer | undefined
 export async function callModel(deps: PerformerDeps, work: StepWork, call: ModelCall): Promise<DurableAnswer> {
   const { usage, fallback, ...given } = await askInTurn(deps, work, call);
   const answer: DurableAnswer = call.told === undefined ? given : { ...given, told: call.told };
-  const { say, calls, kept, confidence, uncertainties, whole, factors } = answer;
+  const { say, calls, kept, confidence, uncertainties, whole, cut, factors } = answer;
   const recorded = {
     say,
     ...(calls === undefined ? {} : { calls: calls as unknown as JsonValue }),
@@ -78,6 +79,7 @@ export async function callModel(deps: PerformerDeps, work: StepWork, call: Model
     confidence,
     uncertainties,
     ...(whole === true ? { whole } : {}),
+    ...(cut === true ? { cut } : {}),
     factors,
     ...(call.told === undefined ? {} : { told: call.told }),
   };

@@ -72,6 +72,7 @@ async function judge(deps: PerformerDeps, work: StepWork, answer: DurableAnswer)
 
 function outputOf(say: JsonValue, isDeclared: boolean): JsonValue {
   if (typeof say !== "string") return say;
+  if (say.trim() === "") throw outputInvalid("the model's answer is empty", say);
   if (!isDeclared) return { result: say };
   const found = findJson(say);
   if (found === undefined) throw outputInvalid("the step declares an output, but the model's answer is not JSON", say);

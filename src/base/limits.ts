@@ -27,6 +27,8 @@ export const LIMITS = {
   /** Turns of one model step, where nothing else is said. */
   modelTurnsMax: 50,
   /** Repairs of a malformed answer, where nothing else is said. */
+  /** An answer that was cut at its limit of tokens is continued this often. */
+  modelContinuationsMax: 4,
   modelRepairsMax: 2,
   /** Of a malformed answer, what the model is shown again. */
   modelRepairCharsMax: 20_000,

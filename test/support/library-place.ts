@@ -6,10 +6,10 @@ import { onTestFinished } from "vitest";
 import { openSplashdown, type Splashdown } from "../../src/index.js";
 import { createOwnEnvironment } from "./own-environment.js";
 
-export async function openSplashdownInMemory(): Promise<Splashdown> {
+export async function openSplashdownInMemory(variables: Readonly<Record<string, string>> = {}): Promise<Splashdown> {
   const folder = mkdtempSync(join(tmpdir(), "splashdown-library-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const splashdown = await openSplashdown({ store: "memory:", environment: createOwnEnvironment(folder, {}) });
+  const splashdown = await openSplashdown({ store: "memory:", environment: createOwnEnvironment(folder, variables) });
   onTestFinished(() => splashdown.close());
   return splashdown;
 }

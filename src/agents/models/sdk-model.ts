@@ -130,7 +130,8 @@ export class SdkModel implements Model {
     return {
       say: text,
       ...(calls.length === 0 ? {} : { calls, kept }),
-      factors: finish?.finishReason === "length" ? ["the answer was cut at the limit of tokens"] : [],
+      ...(finish?.finishReason === "length" ? { cut: true } : {}),
+      factors: [],
       usage: {
         calls: 1,
         tokensIn: counts?.input ?? 0,
