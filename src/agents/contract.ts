@@ -18,6 +18,7 @@ import type { WorkflowFunctions } from "../definition/files/loaded-workflow.js";
 import type { Usage } from "../engine/events/events.js";
 import type { ProcessHost } from "../process/contract.js";
 import type { CliAgentSettings } from "./cli/profiles.js";
+import type { FunctionGuard } from "./function-guard.js";
 import type { ToolServers } from "./tool-servers/server-pool.js";
 
 /** One thing that is wrong with a value, by JSON Pointer. */
@@ -138,6 +139,8 @@ export interface PerformerDeps {
   readonly outputFolder: string;
   readonly functions: WorkflowFunctions;
   readonly toolServers: ToolServers;
+  /** What functions do to the process is a failure of their step. */
+  readonly functionGuard: FunctionGuard;
   /** Profiles of agents with a command line, over those that come along. */
   readonly cliAgents: Readonly<Record<string, CliAgentSettings>>;
   readonly checkSchema: SchemaCheck;

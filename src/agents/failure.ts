@@ -44,7 +44,8 @@ export async function judgeFinished<T>(judge: () => Promise<T>): Promise<T> {
   try {
     return await judge();
   } catch (error) {
-    throw error instanceof SplashdownError && !isEndOfRun(error) ? afterAct(error, "yes") : error;
+    if (isEndOfRun(error)) throw error;
+    throw afterAct(error instanceof SplashdownError ? error : outputInvalid(messageOf(error)), "yes");
   }
 }
 

@@ -35,12 +35,14 @@ export function createFunctionTools(
       effects,
       approve,
       call: async (use) => {
-        const run = await loadFunction(deps, work, definition.function);
+        const { functionGuard } = deps;
+        const { path } = work.step;
+        const run = await functionGuard.run(path, () => loadFunction(deps, work, definition.function));
         return withinTime({ deps, definition, use }, async (signal) => {
           const { idempotencyKey } = use;
           const input = decodeValue(use.input) as ToolContext["input"];
           const context: ToolContext = { input, task: work.task, path: work.step.path, idempotencyKey, signal };
-          return keepReturned(await run(context as never));
+          return keepReturned(await functionGuard.run(path, () => run(context as never)));
         });
       },
     };

@@ -24,9 +24,12 @@ export async function performFunction(
   { sink, signal }: { readonly sink: StepSink; readonly signal: AbortSignal },
 ): Promise<StepOutcome> {
   if (signal.aborted) return { status: "cancelled", acted: false };
-  const run = await loadFunction(deps, work, (work.definition as FunctionStep).function);
+  const { functionGuard } = deps;
+  const { path: step } = work.step;
+  const { function: reference } = work.definition as FunctionStep;
+  const run = await functionGuard.run(step, () => loadFunction(deps, work, reference));
   const open = openFunctionContext(work, sink, signal);
-  const running = Promise.resolve().then(() => run(open.context));
+  const running = functionGuard.run(step, () => run(open.context));
   const ended = await untilAborted(signal, running, (error) => {
     if (isRefusal(error, signal)) return;
     deps.log.warn(`the function of step ${work.step.path} failed after its end: ${messageOf(error)}`);

@@ -2,13 +2,15 @@
 /**
  * The process of the command line: streams, signals, and one thrown error to one line and one exit status.
  *
+ * Stdout is the verb's alone: what functions and packages write there goes to stderr, so that --json is one document.
+ * An end of the process before the verb's own is never the status 0.
  * First signal: the verb is asked to leave, everything is saved. Second: the process leaves now; what is durable stays.
  */
 import { writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { CommanderError, type Command } from "commander";
 import { EXIT_STATUS } from "../base/error-table.js";
-import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
+import { errnoOf, errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import { readEnvironment } from "../runtime/environment.js";
 import type { CliDeps, GlobalOptions, Streams } from "./deps.js";
 import { repeatFlags } from "./next-command.js";
@@ -59,28 +61,47 @@ function readVersion(): string {
   return version;
 }
 
-/** A closed pipe or a full disk behind stdout never fails a run: what cannot be shown is dropped. */
+/** What was to be shown and could not be written; nobody reads on where a pipe was closed. */
+let outputFailure: Error | undefined;
+
+/** A closed pipe or a full disk behind stdout never fails a run: what cannot be shown is dropped, and the status says so. */
 function createStreams(): Streams {
   const interactive = process.stdin.isTTY && process.stderr.isTTY;
   const write = (descriptor: 1 | 2) => {
     const stream = descriptor === 1 ? process.stdout : process.stderr;
-    stream.on("error", () => undefined);
+    const own = stream.write.bind(stream);
+    stream.on("error", (error: Error) => {
+      if (descriptor === 1 && errnoOf(error) !== "EPIPE") outputFailure ??= error;
+    });
     return (text: string): void => {
-      if (stream.writable) stream.write(text);
+      if (stream.writable) own(text);
     };
   };
   // A terminal that does not know its size says 0.
   const size = (): ScreenSize => ({ columns: process.stderr.columns || 80, rows: process.stderr.rows || 24 });
   const canRedraw = readEnvironment().get("TERM") !== "dumb";
   const screen = process.stderr.isTTY ? createScreen({ write: write(2), size, canRedraw }) : undefined;
+  const out = write(1);
+  const error = screen?.text ?? write(2);
+  giveStdoutTo(error);
   return {
-    out: write(1),
-    error: screen?.text ?? write(2),
+    out,
+    error,
     ...(screen === undefined ? {} : { screen }),
     interactive,
     input: process.stdin,
     columns: () => process.stdout.columns ?? process.stderr.columns,
     colour: process.stderr.isTTY && process.stdout.isTTY && process.stdout.hasColors(),
+  };
+}
+
+/** What anything but a verb writes to stdout. */
+function giveStdoutTo(error: (text: string) => void): void {
+  process.stdout.write = (chunk: string | Uint8Array, ...more: readonly unknown[]): boolean => {
+    const done = more.find((one) => typeof one === "function") as ((failure?: Error | null) => void) | undefined;
+    error(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
+    if (done !== undefined) process.nextTick(done);
+    return true;
   };
 }
 
@@ -131,15 +152,33 @@ function showStack(error: unknown, streams: Streams): void {
 
 /** Ends the process when everything written has left it. */
 async function leave(status: number): Promise<never> {
-  await Promise.all(
-    [process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))),
-  );
-  process.exit(status);
+  await Promise.all([flushStdout(), flush(process.stderr)]);
+  hasEnded = true;
+  if (outputFailure === undefined) process.exit(status);
+  writeSync(2, `splashdown: the output could not be written: ${outputFailure.message}\n`);
+  process.exit(status === EXIT_STATUS.done ? EXIT_STATUS.unexpected : status);
 }
+
+function flush(stream: Pick<NodeJS.WriteStream, "write">): Promise<void> {
+  return new Promise((resolve) => stream.write("", () => resolve()));
+}
+
+let hasEnded = false;
+process.on("exit", (code) => {
+  if (hasEnded || code !== 0) return;
+  writeSync(2, "splashdown: the process ended before its verb did; what is durable stays\n  → splashdown list\n");
+  process.exitCode = EXIT_STATUS.failed;
+});
 
 process.on("uncaughtException", (error) => {
   writeSync(2, `splashdown: ${error.stack ?? error.message} [INTERNAL]\n`);
   process.exit(EXIT_STATUS.unexpected);
 });
 
-await leave(await main(process.argv.slice(2)));
+const flushStdout = (
+  (write) => () =>
+    flush({ write })
+)(process.stdout.write.bind(process.stdout));
+
+// Not awaited here: where nothing is left to wait for, Node would end with a status of its own.
+void main(process.argv.slice(2)).then(leave);

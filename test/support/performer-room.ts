@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../src/base/json.js";
 import type { Log } from "../../src/base/log.js";
 import type { PerformerDeps } from "../../src/agents/contract.js";
+import { openFunctionGuard } from "../../src/agents/function-guard.js";
 import { createPerformer } from "../../src/agents/performer.js";
 import { createModelSource } from "../../src/agents/scripted-model.js";
 import { createToolServers } from "../../src/agents/tool-servers/server-pool.js";
@@ -40,6 +41,7 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
     debug: () => undefined,
     warn: (text) => void warnings.push(text),
   });
+  const functionGuard = openFunctionGuard(log);
   const performer = createPerformer({
     clock,
     random: createSeededRandom("performer room"),
@@ -49,6 +51,7 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
     environment: { PATH: "/usr/bin:/bin", HOME: "/root", LANG: "C.UTF-8" },
     functions: new Map(),
     toolServers,
+    functionGuard,
     cliAgents: {},
     checkSchema: async (schema, value) => {
       const compiled = await compileSchema(schema);
@@ -68,6 +71,7 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
       performer.perform(work, sink, signal),
     close: async () => {
       await toolServers.close();
+      functionGuard.close();
       await host.close();
     },
   };

@@ -9,7 +9,7 @@ import { childEnvironmentOf } from "../environment.js";
 import type { Services } from "../services.js";
 
 /** What belongs to the task. */
-interface OfTask extends Pick<PerformerDeps, "outputFolder"> {
+interface OfTask extends Pick<PerformerDeps, "outputFolder" | "functionGuard"> {
   readonly toolServers: ToolServers;
 }
 

@@ -9,6 +9,7 @@ import { messageOf, SplashdownError } from "../../base/errors.js";
 import type { Log } from "../../base/log.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ToolServers } from "../../agents/tool-servers/server-pool.js";
+import { openFunctionGuard, type FunctionGuard } from "../../agents/function-guard.js";
 import { createPerformer } from "../../agents/performer.js";
 import { createBlobShelf, type RangedBlobShelf } from "../../checkpoint/blobs.js";
 import { createCheckpointManager, type CheckpointManager } from "../../checkpoint/manager.js";
@@ -119,6 +120,7 @@ class TaskSession {
   readonly #runner: TaskRunner;
   readonly #desk: AnswerDesk;
   readonly #toolServers: ToolServers;
+  readonly #functionGuard: FunctionGuard;
   readonly #sanitiser: Sanitiser;
   readonly #log: Log;
   readonly #observe: (event: EngineEvent, state: TaskState, n: number) => void;
@@ -139,6 +141,7 @@ class TaskSession {
     this.#sanitiser = createSanitiser(services, vault, workflow.definition.root);
     this.#log = createCleanLog(services.log, this.#sanitiser);
     this.#toolServers = openToolServers({ ...services, log: this.#log });
+    this.#functionGuard = openFunctionGuard(this.#log);
     this.#runner = new TaskRunner({
       state: options.state,
       ports: this.#createPorts(),
@@ -198,6 +201,7 @@ class TaskSession {
 
   async close(): Promise<void> {
     await this.#toolServers.close();
+    this.#functionGuard.close();
     await this.#manager.idle();
     await this.#inbox.settled();
     if (this.#isDiscarding) await this.#discardSnapshots();
@@ -228,7 +232,11 @@ class TaskSession {
     const { services, task, workflow, settings } = this.#options;
     const { clock, random, fileSystem } = services;
     const log = this.#log;
-    const ofTask = { toolServers: this.#toolServers, outputFolder: task.deliverablesFolder };
+    const ofTask = {
+      toolServers: this.#toolServers,
+      functionGuard: this.#functionGuard,
+      outputFolder: task.deliverablesFolder,
+    };
     return {
       clock,
       random,
