@@ -208,6 +208,8 @@ export type ControlMessage =
       readonly answer: string;
       readonly value?: JsonValue;
       readonly by: string;
+      /** Digest of what was asked; absent: whatever stands open under this name. */
+      readonly asked?: string;
       /** Of a wizard: which move it is, from 1. */
       readonly move?: number;
     }

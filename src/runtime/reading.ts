@@ -5,6 +5,7 @@
  */
 import { createBlobShelf } from "../checkpoint/blobs.js";
 import { createSnapshotSource, type PictureSource } from "../checkpoint/source.js";
+import type { QuestionId } from "../base/ids.js";
 import type { JsonValue } from "../base/json.js";
 import type { ForkOrigin } from "../engine/events/fork-origin.js";
 import type { ValueRef } from "../engine/events/value-ref.js";
@@ -17,6 +18,7 @@ import { anchoredPosition, loadAnchor, type LoadedAnchor } from "../vault/anchor
 import type { TaskVault } from "../vault/contract.js";
 import type { QuestionView, TaskView } from "./task-views.js";
 import { loadStanding } from "./people/giving.js";
+import { describeLostAnswers } from "./people/lost-answers.js";
 import { viewGuidance } from "./people/guidance-view.js";
 import { listMessagesLeft, loadAnswer } from "./people/control.js";
 import { judgeResidence, viewResidence } from "./residence.js";
@@ -105,6 +107,10 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
   const openQuestions = questions.filter((question) => question.status === "open").length;
   const left = await listMessagesLeft(opened);
   const residence = viewResidence(await judgeResidence(services, task, vault.taskId), task);
+  const unanswered = questions.flatMap(({ id, status: is }) =>
+    is === "open" ? (state.questions.get(id as QuestionId) ?? []) : [],
+  );
+  const lost = await describeLostAnswers(opened, unanswered);
   return {
     ...viewStanding(folded, status),
     task: task.name,
@@ -117,7 +123,11 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
     open_questions: openQuestions,
     next: chooseNext({ task: task.name, status, resumable: state.task?.resumable ?? true, openQuestions }),
     deliverables: viewDeliverables(state),
-    damage: [...describeDamage(folded), ...describeRollback({ task: task.name, history: folded.history, anchor })],
+    damage: [
+      ...describeDamage(folded),
+      ...lost,
+      ...describeRollback({ task: task.name, history: folded.history, anchor }),
+    ],
     size: folded.history.sizeBytes,
     output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),
     ...residence,
@@ -133,7 +143,7 @@ export async function viewQuestions({ task, vault }: OpenedTask, state: TaskStat
   const views: QuestionView[] = [];
   for (const question of state.questions.values()) {
     const view = viewQuestion(task.name, await loadStanding({ task, vault }, question));
-    const given = question.status === "open" ? await loadAnswer({ task, vault }, question.id) : undefined;
+    const given = question.status === "open" ? await loadAnswer({ task, vault }, question) : undefined;
     views.push(
       given === undefined
         ? view

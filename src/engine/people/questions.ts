@@ -13,6 +13,7 @@ import type { QuestionOption } from "./question-option.js";
 import { questionIdOf } from "../events/identity.js";
 import { findAmountFault } from "./limit-amounts.js";
 import type { QuestionEntry, TaskState } from "../state/state.js";
+import { digestQuestion } from "./asked.js";
 import { judgeMove, type Wizard } from "./wizard.js";
 
 export interface QuestionRequest {
@@ -54,6 +55,8 @@ export interface Answer {
   readonly answer: string;
   readonly value?: JsonValue;
   readonly by: string;
+  /** Digest of what was asked (asked.ts). */
+  readonly asked?: string;
   /** Of a wizard: which move it is, from 1. */
   readonly move?: number;
 }
@@ -65,16 +68,25 @@ export const BY_TIMEOUT = "timeout";
 export function decideAnswer(choice: Choice, answer: Answer): readonly EngineEvent[] {
   const question = choice.state.questions.get(answer.question as never);
   if (question !== undefined && isTaken(question, answer)) return [];
+  if (question !== undefined && isOfAnother(question, answer)) return refuse(choice, answer, ASKED_ANEW);
   if (question?.wizard !== undefined && question.status === "open" && answer.move !== undefined)
     return moveWizard(choice, { question, wizard: question.wizard, answer });
   const fault = findAnswerFault(question, answer);
-  if (fault !== undefined || question === undefined) {
-    const text = `answer of ${answer.by} refused: ${fault ?? ""}`;
-    return [{ type: "noted", atMs: choice.nowMs, text, facts: { question: answer.question } }];
-  }
+  if (fault !== undefined || question === undefined) return refuse(choice, answer, fault ?? "");
   return question.wizard === undefined
     ? takeAnswer(choice, question, answer)
     : moveWizard(choice, { question, wizard: question.wizard, answer });
+}
+
+const ASKED_ANEW = "what is asked has changed since it was given, so it is asked anew";
+
+/** Given to what stood there before: another text, other options, another place of the history. */
+function isOfAnother(question: QuestionEntry, { asked }: Answer): boolean {
+  return asked !== undefined && asked !== digestQuestion(question);
+}
+
+function refuse({ nowMs }: Choice, { by, question }: Answer, why: string): readonly EngineEvent[] {
+  return [{ type: "noted", atMs: nowMs, text: `answer of ${by} refused: ${why}`, facts: { question } }];
 }
 
 function takeAnswer(choice: Choice, question: QuestionEntry, given: Answer): readonly EngineEvent[] {

@@ -18,6 +18,7 @@ import type { EngineEvent, EventOf, TaskEnd } from "../events/events.js";
 import type { EngineInput, TemplateEngine } from "../input.js";
 import { isPerformed } from "../lookup.js";
 import type { ControlMessage, EnginePorts } from "../ports.js";
+import { digestQuestion } from "../people/asked.js";
 import { BY_TIMEOUT, listExpired } from "../people/questions.js";
 import { isKnownRequest } from "../outcomes/reports.js";
 import type { TaskState } from "../state/state.js";
@@ -243,9 +244,10 @@ export class TaskRunner {
   /** Questions whose time is over are answered like any other: by the first answer that is recorded. */
   #takeDue(): void {
     void this.#post({ kind: "due" });
-    for (const { id, onExpire, wizard } of listExpired(this.state, this.#ports.clock.nowMs())) {
+    for (const question of listExpired(this.state, this.#ports.clock.nowMs())) {
+      const { id, onExpire, wizard } = question;
       const move = wizard === undefined ? {} : { move: wizard.moves + 1 };
-      const answer = { kind: "answer", question: id, answer: onExpire ?? "", by: BY_TIMEOUT, ...move } as const;
+      const answer = { kind: "answer", question: id, answer: onExpire ?? "", by: BY_TIMEOUT, asked: digestQuestion(question), ...move } as const;
       const end = this.#work.begin();
       void this.#ports.inbox.answer(answer).finally(end);
     }

@@ -9,7 +9,7 @@ import { isErrorCode, messageOf } from "../../base/errors.js";
 import type { QuestionId } from "../../base/ids.js";
 import type { EventOf } from "../../engine/events/events.js";
 import type { QuestionEntry, TaskState } from "../../engine/state/state.js";
-import type { ControlDeps, FolderInbox } from "./control.js";
+import { askedOf, listOutdatedAnswers, type ControlDeps, type FolderInbox } from "./control.js";
 import type { Answer } from "./message-body.js";
 import { findUnknownAnswer, type UnknownAnswer } from "./given-answers.js";
 import { giveAnswer } from "./giving.js";
@@ -62,7 +62,8 @@ export class AnswerDesk {
   /** Each way in turn, as long as the question stands open. */
   async #answer(question: QuestionEntry, state: TaskState): Promise<void> {
     const { control, inbox, presets, by, ask } = this.#deps;
-    if (await inbox.retake(question.id)) return;
+    if (await inbox.retake(askedOf(question))) return;
+    await this.#tellOutdated(question);
     const unknown = this.#findUnknown(question, state);
     const onAnswer = (answer: Answer): void => inbox.push({ kind: "answer", ...answer });
     const standing =
@@ -72,6 +73,16 @@ export class AnswerDesk {
     if (ask === undefined || presets.skipGates || standing.status !== "open") return;
     this.#asking = this.#asking.then(() => this.#askInTerminal(ask, standing, state));
     await this.#asking;
+  }
+
+  /** A person who has answered is told why the question stands there again. */
+  async #tellOutdated(question: QuestionEntry): Promise<void> {
+    const { control } = this.#deps;
+    for (const { by, answer, move } of await listOutdatedAnswers(control, question))
+      if ((move ?? 1) === 1)
+        control.log.warn(
+          `${by} answered ${question.id} with ${answer} as it was asked before; what is asked has changed since, so that does not count and it is asked anew`,
+        );
   }
 
   #findUnknown(question: QuestionEntry, state: TaskState): UnknownAnswer | undefined {
@@ -98,7 +109,7 @@ export class AnswerDesk {
     } finally {
       this.#prompt = undefined;
       // Whoever was faster counts.
-      await inbox.retake(question.id);
+      await inbox.retake(askedOf(question));
     }
   }
 
@@ -110,8 +121,8 @@ export class AnswerDesk {
   }
 
   /** Whoever was faster counts. */
-  async #missed({ id }: QuestionEntry, error: unknown): Promise<void> {
+  async #missed(question: QuestionEntry, error: unknown): Promise<void> {
     this.#deps.control.log.warn(`the answer was not recorded: ${messageOf(error)}`);
-    if (isErrorCode(error, "QUESTION_CLOSED")) await this.#deps.inbox.retake(id);
+    if (isErrorCode(error, "QUESTION_CLOSED")) await this.#deps.inbox.retake(askedOf(question));
   }
 }

@@ -1,8 +1,9 @@
 /**
  * Control of a task from outside: the answers and requests that other processes leave, and the owner's inbox.
  *
- * K1: an answer is the exclusive creation of the message `control/answer-<hash of the question>`, with `-<number>` for a
- *     move of a wizard; the creator wins, everybody else reads who answered and when. K2: a watch is a hint, the scan is
+ * K1: an answer is the exclusive creation of the message `control/answer-<hash of the question>.<digest of what was asked>`,
+ *     with `-<number>` for a move of a wizard; the creator wins, everybody else reads who answered and when. An answer to
+ *     what stood there before (another text, other options, a history that was cut since) has another name and counts never. K2: a watch is a hint, the scan is
  *     the truth. K3: a file that does not open is named and left alone; it is no message. K4: a request is removed when
  *     what it asks is durable, and counts once. K5: see control-folder.ts.
  */
@@ -15,6 +16,8 @@ import type { JsonObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import { PIN_PREFIX } from "../../checkpoint/pins.js";
 import type { ControlInbox, ControlMessage } from "../../engine/ports.js";
+import { digestQuestion } from "../../engine/people/asked.js";
+import type { Question } from "../../engine/people/question.js";
 import type { TaskState } from "../../engine/state/state.js";
 import type { TaskStore } from "../../store/contract.js";
 import type { TaskVault } from "../../vault/contract.js";
@@ -48,14 +51,28 @@ export interface ControlDeps extends ControlDesk {
 
 const MOVE_DIGITS = 6;
 
-function answerKey(question: QuestionId, move?: number): string {
-  const key = `${ANSWER_PREFIX}${sha256Hex(question).slice(0, 40)}`;
+/** What an answer is about: the question, as it was asked. */
+export interface AskedQuestion {
+  readonly question: QuestionId;
+  readonly asked: string;
+}
+
+export function askedOf(question: Question): AskedQuestion {
+  return { question: question.id, asked: digestQuestion(question) };
+}
+
+function prefixOf(question: QuestionId): string {
+  return `${ANSWER_PREFIX}${sha256Hex(question).slice(0, 40)}.`;
+}
+
+function answerKey({ question, asked }: AskedQuestion, move?: number): string {
+  const key = `${prefixOf(question)}${asked.slice(0, 16)}`;
   return move === undefined ? key : `${key}-${String(move).padStart(MOVE_DIGITS, "0")}`;
 }
 
 /** What the move before is about, for the move of a wizard that is not its first. */
 function keyBefore(key: string): string | undefined {
-  const move = /^(.*-[0-9a-f]{40})-(\d+)$/.exec(key);
+  const move = /^(.*-[0-9a-f]{40}\.[0-9a-f]{16})-(\d+)$/.exec(key);
   const number = Number(move?.[2] ?? 0);
   return number <= 1 ? undefined : `${move?.[1] ?? ""}-${String(number - 1).padStart(MOVE_DIGITS, "0")}`;
 }
@@ -67,13 +84,14 @@ function keyBefore(key: string): string | undefined {
  */
 export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">): Promise<Answer> {
   const answer: Answer = { ...given, at: formatTime(deps.clock.nowMs()) };
-  if (await leaveMessage(deps, answerKey(given.question, given.move), { kind: "answer", ...answer })) {
-    const details = { question: answer.question, answer: answer.answer, by: answer.by };
+  if (await leaveMessage(deps, answerKey(given, given.move), { kind: "answer", ...answer })) {
+    const { question, asked, answer: said, by, move } = answer;
+    const details = { question, asked, answer: said, by, ...(move === undefined ? {} : { move }) };
     await deps.audit.note(deps, { event: "answered", verb: "answer", details });
     return answer;
   }
   const vault = await deps.keys.renew(deps.task, deps.vault);
-  const standing = await loadMessage({ ...deps, vault }, answerKey(given.question, given.move));
+  const standing = await loadMessage({ ...deps, vault }, answerKey(given, given.move));
   const winner = standing === undefined ? undefined : parseAnswer(standing.body);
   if (standing !== undefined && winner === undefined) throw unreadAnswer(deps.task.name, answer.question);
   const who = winner === undefined ? "somebody else" : `${winner.by} at ${winner.at} with ${winner.answer}`;
@@ -94,11 +112,25 @@ function unreadAnswer(task: string, question: QuestionId): SplashdownError {
 /** The recorded answer of a question, if there is one. */
 export async function loadAnswer(
   folder: ControlFolder,
-  question: QuestionId,
+  question: Question,
   move?: number,
 ): Promise<Answer | undefined> {
-  const found = await loadMessage(folder, answerKey(question, move));
+  const found = await loadMessage(folder, answerKey(askedOf(question), move));
   return found === undefined ? undefined : parseAnswer(found.body);
+}
+
+/** What people said to the same question as it was asked before; it does not count. */
+export async function listOutdatedAnswers(folder: ControlFolder, question: Question): Promise<readonly Answer[]> {
+  const current = answerKey(askedOf(question));
+  const listed = await listMessages(folder.task, prefixOf(question.id));
+  const others = new Set(listed.map(({ about }) => about).filter((about) => !about.startsWith(current)));
+  const found: Answer[] = [];
+  for (const about of others) {
+    const body = await tryToLoad(folder, about);
+    const answer = body === undefined ? undefined : parseAnswer(body);
+    if (answer !== undefined) found.push(answer);
+  }
+  return found;
 }
 
 /** Answers that are done with: their questions are not open any more. */
@@ -106,7 +138,9 @@ export async function listTakenAnswers(
   task: Pick<TaskStore, "list">,
   state: Pick<TaskState, "questions">,
 ): Promise<readonly string[]> {
-  const open = [...state.questions.values()].filter(({ status }) => status === "open").map(({ id }) => answerKey(id));
+  const open = [...state.questions.values()]
+    .filter(({ status }) => status === "open")
+    .map((question) => answerKey(askedOf(question)));
   const isTaken = ({ about }: ControlKey): boolean => !open.some((answer) => about.startsWith(answer));
   return (await listMessages(task, ANSWER_PREFIX)).filter(isTaken).map(({ key }) => key);
 }
@@ -131,7 +165,8 @@ export async function listMessagesLeft(deps: Pick<ControlDeps, "task" | "vault">
   const unread: string[] = [];
   const left = await listMessages(deps.task, REQUEST_PREFIX);
   for (const about of new Set(left.map((message) => message.about))) {
-    const message = await tryToLoad(deps, about);
+    const body = await tryToLoad(deps, about);
+    const message = body === undefined ? undefined : parseMessage(body);
     if (message?.kind === "guidance") guidance.push({ ...message, id: about.slice(REQUEST_PREFIX.length) });
     if (message?.kind === "unread") unread.push(`${about}: ${message.why}`);
   }
@@ -142,10 +177,9 @@ function byTime({ at: left }: GuidanceMessage, { at: right }: GuidanceMessage): 
   return left < right ? -1 : Number(left > right);
 }
 
-async function tryToLoad(folder: ControlFolder, about: string): Promise<MessageBody | undefined> {
+async function tryToLoad(folder: ControlFolder, about: string): Promise<JsonObject | undefined> {
   try {
-    const found = await loadMessage(folder, about);
-    return found === undefined ? undefined : parseMessage(found.body);
+    return (await loadMessage(folder, about))?.body;
   } catch (error) {
     if (error instanceof SplashdownError && error.code !== "INTERNAL") return undefined;
     throw error;
@@ -195,7 +229,7 @@ export class FolderInbox implements ControlInbox {
   }
 
   /** Hands on what was answered to a question before this process asked it. Shape: true when there was something. */
-  async retake(question: QuestionId): Promise<boolean> {
+  async retake(question: AskedQuestion): Promise<boolean> {
     await this.#renew();
     const answer = await this.#retakeOne(answerKey(question));
     let move = 1;
@@ -210,12 +244,12 @@ export class FolderInbox implements ControlInbox {
     return true;
   }
 
-  async answer({ kind: _kind, ...given }: Extract<ControlMessage, { kind: "answer" }>): Promise<void> {
+  async answer({ kind: _kind, asked = "", ...given }: Extract<ControlMessage, { kind: "answer" }>): Promise<void> {
     try {
-      this.push({ kind: "answer", ...(await recordAnswer(this.#deps, given)) });
+      this.push({ kind: "answer", ...(await recordAnswer(this.#deps, { ...given, asked })) });
     } catch (error) {
       this.#deps.log.warn(`the answer to ${given.question} was not recorded: ${messageOf(error)}`);
-      if (isErrorCode(error, "QUESTION_CLOSED")) await this.retake(given.question).catch(() => false);
+      if (isErrorCode(error, "QUESTION_CLOSED")) await this.retake({ ...given, asked }).catch(() => false);
     }
   }
 

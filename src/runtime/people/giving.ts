@@ -10,7 +10,7 @@ import { readAmounts, type LimitName } from "../../engine/people/limit-amounts.j
 import type { QuestionEntry } from "../../engine/state/state.js";
 import { applyChange, judgeMove, type Wizard } from "../../engine/people/wizard.js";
 import { requireOption } from "./answer-check.js";
-import { loadAnswer, recordAnswer, type ControlDeps } from "./control.js";
+import { askedOf, loadAnswer, recordAnswer, type ControlDeps } from "./control.js";
 import type { Answer } from "./message-body.js";
 
 export interface Given {
@@ -38,7 +38,7 @@ export async function giveAnswer(
   if (question.wizard !== undefined) return moveOn(control, question, given);
   const { answer, value } = readChoice(question, given);
   requireOption(control.task.name, question, { answer, ...valueOf(value) });
-  const recorded = await recordAnswer(control, { question: question.id, answer, by: given.by, ...valueOf(value) });
+  const recorded = await recordAnswer(control, { ...askedOf(question), answer, by: given.by, ...valueOf(value) });
   return { answer: recorded, question: { ...question, status: "answered", answer } };
 }
 
@@ -71,7 +71,7 @@ export async function listUnanswered(
   const found: QuestionEntry[] = [];
   for (const question of questions) {
     const standing = await loadStanding(control, question);
-    if (standing.status === "open" && (await loadAnswer(control, question.id)) === undefined) found.push(standing);
+    if (standing.status === "open" && (await loadAnswer(control, question)) === undefined) found.push(standing);
   }
   return found;
 }
@@ -83,7 +83,7 @@ export async function loadStanding(control: AnswerFolder, question: QuestionEntr
   let { wizard } = question;
   if (wizard === undefined || question.status !== "open") return question;
   for (;;) {
-    const move = await loadAnswer(control, question.id, wizard.moves + 1);
+    const move = await loadAnswer(control, question, wizard.moves + 1);
     if (move === undefined) return { ...question, wizard };
     const judged = judgeMove(wizard, move);
     const change = "fault" in judged ? { set: {}, unset: [], cursor: wizard.cursor } : judged.change;
@@ -102,7 +102,7 @@ async function moveOn(control: ControlDeps, question: QuestionEntry, given: Give
     const move = readMove(wizard, given);
     await requireUnsettled(control, standing, move);
     requireOption(task, standing, move);
-    const next = { question: question.id, by: given.by, move: wizard.moves + 1, ...move };
+    const next = { ...askedOf(question), by: given.by, move: wizard.moves + 1, ...move };
     const answer = await recordAnswer(control, next).catch((error: unknown) => {
       if (isErrorCode(error, "QUESTION_CLOSED")) return undefined;
       throw error;
@@ -167,10 +167,10 @@ async function closedBy(
 
 async function findMove(
   control: ControlDeps,
-  { id: question, wizard }: QuestionEntry,
+  question: QuestionEntry,
   item: string | undefined,
 ): Promise<Answer | undefined> {
-  for (let number = wizard?.moves ?? 0; number >= 1; number -= 1) {
+  for (let number = question.wizard?.moves ?? 0; number >= 1; number -= 1) {
     const move = await loadAnswer(control, question, number);
     if (item === undefined || (isJsonObject(move?.value) && move.value[item] !== undefined)) return move;
   }

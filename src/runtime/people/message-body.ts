@@ -15,6 +15,8 @@ export interface Answer {
   readonly value?: JsonValue;
   readonly by: string;
   readonly at: string;
+  /** Digest of what was asked (engine/people/asked.ts). */
+  readonly asked: string;
   /** Of a wizard: which move it is, from 1. */
   readonly move?: number;
 }
@@ -59,11 +61,12 @@ function parseGuidance({ text, path, at }: JsonObject, by: string): GuidanceMess
 }
 
 export function parseAnswer(body: JsonObject): Answer | undefined {
-  const { question, answer, by, at, value, move } = body;
-  if (typeof question !== "string" || typeof answer !== "string") return undefined;
+  const { question, answer, by, at, asked, value, move } = body;
+  if (typeof question !== "string" || typeof answer !== "string" || typeof asked !== "string") return undefined;
   return {
     question: question as QuestionId,
     answer,
+    asked,
     by: typeof by === "string" ? by : "unknown",
     at: typeof at === "string" ? at : "",
     ...(value === undefined ? {} : { value }),

@@ -89,7 +89,7 @@ async function selectQuestion(control: ControlDeps, state: TaskState, id: string
       details: { task, question: id },
     });
   if (named.status === "open") return named;
-  const answer = await loadAnswer(control, named.id);
+  const answer = await loadAnswer(control, named);
   const who =
     answer === undefined ? (named.answeredBy ?? "somebody") : `${answer.by} at ${answer.at} with ${answer.answer}`;
   throw new SplashdownError("QUESTION_CLOSED", `question ${named.id} was answered by ${who}`, {

@@ -1,7 +1,9 @@
 /** The view of how a task stands after this process did its part, or found that nothing was to be done. */
 import type { JsonObject } from "../../base/json.js";
-import type { TaskEntry, TaskState } from "../../engine/state/state.js";
-import type { RunView } from "../task-views.js";
+import type { QuestionId } from "../../base/ids.js";
+import type { QuestionEntry, TaskEntry, TaskState } from "../../engine/state/state.js";
+import { describeLostAnswers } from "../people/lost-answers.js";
+import type { QuestionView, RunView } from "../task-views.js";
 import { listUnacknowledgedKeys } from "../keys/keys-verbs.js";
 import { resolveValue, viewQuestions, type OpenedTask } from "../reading.js";
 import type { Services } from "../services.js";
@@ -19,6 +21,7 @@ export async function viewRun(services: Services, parts: RunViewParts): Promise<
   const { opened, state, how, recovery, notices = [] } = parts;
   const { task, vault } = opened;
   const questions = (await viewQuestions(opened, state)).filter(({ status }) => status === "open");
+  const lost = await describeLostAnswers(opened, listNamed(state, questions));
   const end = viewEnd(state.task);
   const isDone = state.task?.status === "done" || state.task?.status === "partial";
   const reminders = isDone && how !== "finished_before" && vault.encrypted ? await remindOfKeys(services) : [];
@@ -33,10 +36,14 @@ export async function viewRun(services: Services, parts: RunViewParts): Promise<
     how,
     steps: countSteps(state),
     metrics: viewMetrics(state),
-    notices: [...notices, ...reminders],
+    notices: [...notices, ...lost, ...reminders],
     output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),
     recovery,
   };
+}
+
+function listNamed({ questions }: TaskState, named: readonly QuestionView[]): QuestionEntry[] {
+  return named.flatMap(({ id }) => questions.get(id as QuestionId) ?? []);
 }
 
 /** A task that never started counts as crashed. */

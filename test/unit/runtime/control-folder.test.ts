@@ -160,6 +160,8 @@ describe("a message that is left while the task gets another key", () => {
   });
 });
 
+const ASKED = "a".repeat(64);
+
 describe("an owner whose task gets another key", () => {
   async function createOwner() {
     const room = await createRoom();
@@ -173,7 +175,7 @@ describe("an owner whose task gets another key", () => {
     inbox.listen((message) => (received.push(message), Promise.resolve(true)));
     return { ...room, deps, inbox, received, warnings };
   }
-  const given = (answer: string) => ({ question: QUESTION, answer, by: "ann" });
+  const given = (answer: string) => ({ question: QUESTION, asked: ASKED, answer, by: "ann" });
 
   it("K5: takes an answer that is sealed with the new one", async () => {
     const { deps, vaults, rotate, inbox, received, warnings } = await createOwner();
@@ -181,7 +183,7 @@ describe("an owner whose task gets another key", () => {
     await recordAnswer(deps(vaults.both), given("yes"));
     await inbox.load();
     expect(received).toMatchObject([{ kind: "answer", question: QUESTION, answer: "yes", by: "ann" }]);
-    expect(await inbox.retake(QUESTION)).toBe(true);
+    expect(await inbox.retake({ question: QUESTION, asked: ASKED })).toBe(true);
     expect(warnings).toEqual([]);
   });
 

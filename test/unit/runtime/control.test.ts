@@ -113,17 +113,84 @@ describe("a request in the control folder", () => {
   it("that answers in a form that is not known here is said to whoever answers too, and is not taken for one", async () => {
     const { deps, warnings } = await createRoom();
     const question = "gate:main/ok:1" as QuestionId;
-    await recordAnswer(deps, { question, answer: "yes", by: "ann" });
+    const asked = "a".repeat(64);
+    await recordAnswer(deps, { question, asked, answer: "yes", by: "ann" });
     const [key = ""] = await keysOf(deps.task);
     await deps.task.remove(key);
     await leaveMessage(deps, key.replace(/~1$/, ""), { kind: "answer", ballot: ["yes"] });
     const inbox = new FolderInbox(deps);
-    expect(await inbox.retake(question)).toBe(false);
+    expect(await inbox.retake({ question, asked })).toBe(false);
     await inbox.load();
     expect(warnings).toEqual([expect.stringContaining(`a message of the kind "answer" that this version`)]);
-    await expect(recordAnswer(deps, { question, answer: "no", by: "bob" })).rejects.toMatchObject({
+    await expect(recordAnswer(deps, { question, asked, answer: "no", by: "bob" })).rejects.toMatchObject({
       code: "FORMAT_VERSION",
       message: "question gate:main/ok:1 of t was answered in a form that this version does not know",
     });
+  });
+});
+
+describe("a message whose file could not be read once", () => {
+  const question = "gate:main/ok:1" as QuestionId;
+  const asked = "a".repeat(64);
+
+  /** The first read of anything is refused by the disk. */
+  function failOnce(task: TaskStore, code: "STORE_FAILED" | "STORE_BUSY"): TaskStore {
+    let isRefused = false;
+    return wrapTask(task, {
+      get: (key) => {
+        if (isRefused) return task.get(key);
+        isRefused = true;
+        return Promise.reject(new SplashdownError(code, "input/output error"));
+      },
+    });
+  }
+
+  async function readTwice(deps: ControlDeps, code: "STORE_FAILED" | "STORE_BUSY"): Promise<ControlMessage[]> {
+    const inbox = new FolderInbox({ ...deps, task: failOnce(deps.task, code) });
+    const received: ControlMessage[] = [];
+    inbox.listen((message) => (received.push(message), Promise.resolve(true)));
+    await inbox.load();
+    expect(received).toEqual([]);
+    await inbox.load();
+    await settle(inbox);
+    return received;
+  }
+
+  it("[reliability R06] is taken at the next look: no answer is lost", async () => {
+    const { deps } = await createRoom();
+    await recordAnswer(deps, { question, asked, answer: "yes", by: "ann" });
+    expect(await readTwice(deps, "STORE_FAILED")).toMatchObject([{ kind: "answer", answer: "yes", by: "ann" }]);
+  });
+
+  it("[reliability R06 kin] alike a move of a wizard, where the disk was busy", async () => {
+    const { deps } = await createRoom();
+    await recordAnswer(deps, { question, asked, answer: "skip", by: "ann", move: 1 });
+    expect(await readTwice(deps, "STORE_BUSY")).toMatchObject([{ kind: "answer", answer: "skip", move: 1 }]);
+  });
+
+  it("[reliability R06 kin] alike a request, which stays until then", async () => {
+    const { deps } = await createRoom();
+    await leaveRequest(deps, { kind: "stop", by: "ann" });
+    expect(await readTwice(deps, "STORE_FAILED")).toMatchObject([{ kind: "stop", by: "ann" }]);
+    expect(await keysOf(deps.task)).toEqual([]);
+  });
+
+  it("[reliability R06 kin] alike where the folder could not be listed", async () => {
+    const { deps } = await createRoom();
+    await recordAnswer(deps, { question, asked, answer: "yes", by: "ann" });
+    let isRefused = false;
+    const task = wrapTask(deps.task, {
+      list: (prefix) => {
+        if (isRefused) return deps.task.list(prefix);
+        isRefused = true;
+        return Promise.reject(new SplashdownError("STORE_FAILED", "input/output error"));
+      },
+    });
+    const inbox = new FolderInbox({ ...deps, task });
+    const received: ControlMessage[] = [];
+    inbox.listen((message) => (received.push(message), Promise.resolve(true)));
+    await inbox.load();
+    await inbox.load();
+    expect(received).toMatchObject([{ kind: "answer", answer: "yes" }]);
   });
 });
