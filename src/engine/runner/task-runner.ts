@@ -247,7 +247,14 @@ export class TaskRunner {
     for (const question of listExpired(this.state, this.#ports.clock.nowMs())) {
       const { id, onExpire, wizard } = question;
       const move = wizard === undefined ? {} : { move: wizard.moves + 1 };
-      const answer = { kind: "answer", question: id, answer: onExpire ?? "", by: BY_TIMEOUT, asked: digestQuestion(question), ...move } as const;
+      const answer = {
+        kind: "answer",
+        question: id,
+        answer: onExpire ?? "",
+        by: BY_TIMEOUT,
+        asked: digestQuestion(question),
+        ...move,
+      } as const;
       const end = this.#work.begin();
       void this.#ports.inbox.answer(answer).finally(end);
     }
