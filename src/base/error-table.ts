@@ -151,6 +151,11 @@ export const ERROR_TABLE = {
     "no key is configured and none may be made here",
     "splashdown keys init --key-file PATH",
   ),
+  KEY_NOT_TRIED: entry(
+    S.key,
+    "a passphrase or key command is not tried for a task that this machine has not opened before, until it is named",
+    "splashdown show {task}",
+  ),
   KEY_SLOT_NOT_FOUND: entry(S.notFound, "nothing of that name opens the task", "splashdown keys show {task?}"),
   KEY_LOCKED_OUT: entry(
     S.usage,
@@ -197,6 +202,22 @@ export const ERROR_TABLE = {
     S.tampered,
     "a keyring's checksum fits, but its content is not ours",
     "splashdown keys verify {task?}",
+  ),
+
+  KEYRING_ROLLED_BACK: entry(
+    S.tampered,
+    "the keyring is older than one that was in force: what was taken away since would open the task again",
+    "put the newer keyring files back; if the older ones are meant: splashdown keys accept {task}",
+  ),
+  KEYRING_UNPROVEN: entry(
+    S.tampered,
+    "nothing proves that one of its owners locked the task: anybody can lock for a public recipient",
+    "if you know where it comes from: splashdown keys accept {task}",
+  ),
+  KEYRING_FOREIGN: entry(
+    S.tampered,
+    "the task has another first key than this machine has seen it with: it is not the same task",
+    "if you know where it comes from: splashdown keys accept {task}",
   ),
 
   STORE_FULL: passing(

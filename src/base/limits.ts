@@ -90,10 +90,17 @@ export const LIMITS = {
   keyringSlotsMax: 32,
   /** More rotations than any task sees; a name with a higher one was made by nobody. */
   keyGenerationMax: 99_999_999,
-  scryptLog2NMax: 20,
-  scryptBlockSizeMax: 16,
-  scryptParallelMax: 4,
-  scryptMemoryBytesMax: 1024 ** 3,
+  /** Revisions of a keyring that are looked at; two stand where nothing was damaged. */
+  keyringRevisionsMax: 64,
+  /** Keys that a task had, one after the other; each vouches for the next. */
+  keyLineageMax: 500,
+  /** What a reader derives for one passphrase: what is written (slot.ts), one step up. */
+  scryptLog2NMax: 18,
+  scryptBlockSizeMax: 8,
+  scryptParallelMax: 2,
+  scryptWorkMax: 2 ** 18 * 8,
+  /** For all passphrases of one keyring: eight of what is written. */
+  scryptKeyringWorkMax: 8 * 2 ** 17 * 8,
   passphraseCharsMin: 12,
   keyCommandTimeoutMs: 30_000,
   /** A bundle as a whole, and the files in it. */

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { JsonObject } from "../base/json.js";
 import type { Splashdown } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
+import { registerAccept } from "./key-accept.js";
 import { registerKeyChanges } from "./key-changes.js";
 import { registerShred } from "./shred.js";
 import { cleanForTerminal } from "./output.js";
@@ -14,10 +15,13 @@ const STATUSES = describeStatuses([
   [10, "no such task"],
   [12, "key missing or wrong, or none may be made there"],
   [13, "a keyring is damaged"],
+  [15, "a keyring is older than one that was in force, or nothing proves who locked it"],
 ]);
 
 export function registerKeys(program: Command, deps: CliDeps): void {
-  const group = program.command("keys").description("make, show, acknowledge, verify, add, remove and rotate keys");
+  const group = program
+    .command("keys")
+    .description("make, show, acknowledge, verify, add, remove, rotate and accept keys");
   const act = (command: Command, run: (keys: Splashdown["keys"]) => Promise<JsonObject>): Promise<void> =>
     withSplashdown({ command, deps }, async ({ splashdown, print }) => {
       const view = await run(splashdown.keys);
@@ -51,6 +55,7 @@ export function registerKeys(program: Command, deps: CliDeps): void {
     .addHelpText("after", STATUSES)
     .action((task: string | undefined, _flags: object, command: Command) => act(command, (keys) => keys.verify(task)));
   registerKeyChanges(group, deps);
+  registerAccept(group, deps);
   registerShred(group, deps);
 }
 

@@ -139,7 +139,13 @@ function readClosing({ records }: JournalEnd): {
   return { closed: undefined, lastAtMs };
 }
 
-const KEY_CODES: ReadonlySet<string> = new Set(["KEY_MISSING", "KEY_WRONG", "KEY_SOURCE_INVALID", "KEY_NOT_CREATED"]);
+const KEY_CODES: ReadonlySet<string> = new Set([
+  "KEY_MISSING",
+  "KEY_WRONG",
+  "KEY_SOURCE_INVALID",
+  "KEY_NOT_CREATED",
+  "KEY_NOT_TRIED",
+]);
 
 /** A task that died before its first record has no keys yet, and nothing is wrong with it. */
 function statusOfProblem(code: ErrorCode): TaskStatus {

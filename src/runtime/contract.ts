@@ -17,7 +17,7 @@ import type {
   ShredOptions,
   ShredView,
 } from "./transfer/bundle-views.js";
-import type { KeyChangeView, KeyTarget, RotateOptions } from "./keys/key-views.js";
+import type { AcceptedKeys, AcceptOptions, KeyChangeView, KeyTarget, RotateOptions } from "./keys/key-views.js";
 import type { StoreCopyOptions, StoreCopyView, TrashOptions, TrashView } from "./transfer/store-views.js";
 import type {
   ClearOptions,
@@ -129,6 +129,8 @@ export interface Splashdown {
     remove(target: KeyTarget, name: string): Promise<KeyChangeView>;
     /** Fresh wraps; with `taskKey` the next generation of the task's own key, with `reencrypt` everything sealed by it. */
     rotate(target: KeyTarget, options?: RotateOptions): Promise<KeyChangeView>;
+    /** A person's word that a keyring is meant, though it is older or nothing proves who locked it; the plan goes to `confirm`. */
+    accept(task: string, options?: AcceptOptions): Promise<AcceptedKeys>;
     /** Destroys every copy of a task's key in the store; the plan goes to `confirm` first. Nothing brings it back. */
     shred(task: string, options?: ShredOptions): Promise<ShredView>;
   };

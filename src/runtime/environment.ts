@@ -4,7 +4,7 @@
  * Names of our own key variables are taken out of what children get; where folders of the user lie follows env-paths.
  */
 import { homedir, hostname, userInfo } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 
 export interface Environment {
   /** A variable's value; an empty one counts as absent. */
@@ -41,14 +41,19 @@ export function createEnvironment(
   workingFolder: string,
   platform: NodeJS.Platform = process.platform,
 ): Environment {
-  const home = all["HOME"] || readHome();
+  const home = isAbsolute(all["HOME"] ?? "") ? (all["HOME"] ?? "") : readHome();
+  /** A relative one of the desktop's is no place, as its own rules have it; ours is meant from here. */
+  const folderOf = (own: string, shared: string, below: string): string => {
+    if (all[own]) return resolve(workingFolder, all[own]);
+    const base = isAbsolute(all[shared] ?? "") ? (all[shared] ?? "") : join(home, below);
+    return join(base, "splashdown");
+  };
   return {
     get: (name) => (all[name] === "" ? undefined : all[name]),
     all,
     homeFolder: home,
-    configFolder: all["SPLASHDOWN_CONFIG_DIR"] || join(all["XDG_CONFIG_HOME"] || join(home, ".config"), "splashdown"),
-    stateFolder:
-      all["SPLASHDOWN_STATE_DIR"] || join(all["XDG_STATE_HOME"] || join(home, ".local", "state"), "splashdown"),
+    configFolder: folderOf("SPLASHDOWN_CONFIG_DIR", "XDG_CONFIG_HOME", ".config"),
+    stateFolder: folderOf("SPLASHDOWN_STATE_DIR", "XDG_STATE_HOME", join(".local", "state")),
     workingFolder,
     platform,
     host: hostname(),
@@ -65,10 +70,14 @@ export function childEnvironmentOf(environment: Environment, keyVariables: reado
 
 /** A user of a container may have neither HOME nor an entry in the system's list; then it is what such containers set. */
 function readHome(): string {
+  return [homedir, () => userInfo().homedir].map(readFolder).find(isAbsolute) ?? "/";
+}
+
+function readFolder(read: () => string): string {
   try {
-    return homedir();
+    return read();
   } catch {
-    return "/";
+    return "";
   }
 }
 

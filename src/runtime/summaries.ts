@@ -13,7 +13,8 @@ import { anchoredPosition } from "../vault/anchor.js";
 import type { TaskSummaryView } from "./task-views.js";
 import { listUnanswered } from "./people/giving.js";
 import { TASKS_AT_ONCE } from "./readable-tasks.js";
-import { openTask, readAnchor, type OpenedTask } from "./reading.js";
+import type { OpenKeysOptions } from "./keys/key-access.js";
+import { openWith, readAnchor, type OpenedTask } from "./reading.js";
 import { judgeResidence, viewResidence } from "./residence.js";
 import type { Services } from "./services.js";
 import { measureTask } from "./retention/prune-plan.js";
@@ -22,12 +23,14 @@ import { formatTime } from "./views.js";
 /** Shape: in the order of names, all or these. A task that cannot be read is one entry with its problem. */
 export async function listSummaries(services: Services, names?: readonly string[]): Promise<TaskSummaryView[]> {
   const wanted = names === undefined ? {} : { names };
-  const scanned = await scanTasks({ store: services.store, openVault: (task) => services.keys.open(task), ...wanted });
-  return mapInWindow(scanned, TASKS_AT_ONCE, (entry) => summarise(services, entry));
+  const keys = { isOneOfMany: names === undefined };
+  const openVault = (task: TaskStore) => services.keys.open(task, keys);
+  const scanned = await scanTasks({ store: services.store, openVault, ...wanted });
+  return mapInWindow(scanned, TASKS_AT_ONCE, (entry) => summarise(services, entry, keys));
 }
 
-async function summarise(services: Services, entry: ScannedTask): Promise<TaskSummaryView> {
-  const details = await readDetails(services, entry);
+async function summarise(services: Services, entry: ScannedTask, keys: OpenKeysOptions): Promise<TaskSummaryView> {
+  const details = await readDetails(services, entry, keys);
   const { closed } = entry;
   const problem = entry.problem ?? details.problem;
   return {
@@ -66,7 +69,7 @@ interface Details {
   readonly problem?: SplashdownError;
 }
 
-async function readDetails(services: Services, entry: ScannedTask): Promise<Details> {
+async function readDetails(services: Services, entry: ScannedTask, keys: OpenKeysOptions): Promise<Details> {
   let size = 0;
   let task: TaskStore | undefined;
   try {
@@ -75,7 +78,7 @@ async function readDetails(services: Services, entry: ScannedTask): Promise<Deta
     size = await measureTask(task);
     if (entry.taskId === undefined) return { size };
     const residence = viewResidence(await judgeResidence(services, task, entry.taskId), task);
-    return { size, residence, ...(await readHistoryDetails(services, task)) };
+    return { size, residence, ...(await readHistoryDetails(services, task, keys)) };
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
     return { size, problem: error };
@@ -84,8 +87,12 @@ async function readDetails(services: Services, entry: ScannedTask): Promise<Deta
   }
 }
 
-async function readHistoryDetails(services: Services, task: TaskStore): Promise<Omit<Details, "size">> {
-  const opened = await openTask(services, task);
+async function readHistoryDetails(
+  services: Services,
+  task: TaskStore,
+  keys: OpenKeysOptions,
+): Promise<Omit<Details, "size">> {
+  const opened = openWith(services, task, await services.keys.open(task, keys));
   // Before the history: a living owner goes on raising it.
   const anchor = await readAnchor(services, opened.vault.taskId);
   const history = await readHistory(opened);

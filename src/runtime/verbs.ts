@@ -136,6 +136,7 @@ function createKeyVerbs(services: Services): Splashdown["keys"] {
     add: async (target, source) => (await loadChanges()).addKeys(services, target, source),
     remove: async (target, name) => (await loadChanges()).removeKeys(services, target, name),
     rotate: async (target, options = {}) => (await loadChanges()).rotateKeys(services, target, options),
+    accept: async (task, options) => (await import("./keys/accept-verb.js")).acceptKeys(services, task, options),
     shred: async (task, options) => (await import("./keys/shred-verb.js")).shredKeys(services, task, options),
   };
 }

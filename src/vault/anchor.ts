@@ -29,6 +29,8 @@ export interface AnchorPosition {
 /** How new a keyring is: revision of its file, active generation of the task's key. */
 export interface KeyringMark {
   readonly revision: number;
+  /** No older revision counts: it would give back what was taken away. */
+  readonly minRevision: number;
   readonly generation: number;
 }
 
@@ -135,7 +137,9 @@ async function readAnchor(fileSystem: FileSystem, file: string): Promise<Uint8Ar
 function encodeFields({ position, keyring, firstKey, name, store }: Anchor, which: AnchorFile): JsonObject | undefined {
   if (which === "position") return position && { epoch: position.epoch, n: position.n, hash: position.hash };
   const fields: JsonObject = {
-    ...(keyring && { keyring: { revision: keyring.revision, generation: keyring.generation } }),
+    ...(keyring && {
+      keyring: { revision: keyring.revision, min_revision: keyring.minRevision, generation: keyring.generation },
+    }),
     ...(firstKey !== undefined && { firstKey }),
     ...(name !== undefined && { name }),
     ...(store !== undefined && { store }),
@@ -186,8 +190,9 @@ function readIdentity({ keyring, firstKey, name, store }: JsonObject): Anchor | 
   };
 }
 
-function readMark({ revision, generation }: JsonObject): KeyringMark | undefined {
-  return isCount(revision) && isCount(generation) ? { revision, generation } : undefined;
+function readMark({ revision, min_revision: minRevision, generation }: JsonObject): KeyringMark | undefined {
+  if (!isCount(revision) || !isCount(minRevision) || !isCount(generation)) return undefined;
+  return { revision, minRevision, generation };
 }
 
 function isNothingOrText(value: unknown): boolean {
@@ -237,6 +242,7 @@ function raised(known: Anchor, fields: Anchor): Anchor {
     ...(keyring && {
       keyring: {
         revision: Math.max(keyring.revision, known.keyring?.revision ?? 0),
+        minRevision: Math.max(keyring.minRevision, known.keyring?.minRevision ?? 0),
         generation: Math.max(keyring.generation, known.keyring?.generation ?? 0),
       },
     }),

@@ -52,8 +52,21 @@ export interface FileOpener {
   open(part: number, aad: Uint8Array, sealed: Uint8Array): Buffer;
 }
 
+/** Where a task's keyring stood when it was opened: what is remembered of it outside the task's folder. */
+export interface KeyringStanding {
+  readonly revision: number;
+  /** No older revision counts: it would give back what was taken away. */
+  readonly minRevision: number;
+  /** Of the active key. */
+  readonly generation: number;
+  /** The task's first key by its public name (origin.ts). */
+  readonly firstKey: string;
+}
+
 export interface TaskVault {
   readonly taskId: string;
+  /** `undefined` where encryption is off. */
+  readonly keyring: KeyringStanding | undefined;
   /** The active key generation and a short public fingerprint for messages; `undefined` where encryption is off. */
   readonly keyId: KeyId | undefined;
   readonly encrypted: boolean;

@@ -6,7 +6,7 @@
  * present it only hides that the right one is missing. `key-file.ts` owns the file itself.
  *
  * V14: none is made where sealed data of another key is present, on a more volatile volume than the store's, or inside
- * the outputs tree or the project. Source: DESIGN section 7, STORAGE section 2.6.
+ * the outputs tree or the project; where the default place cannot be written, one is named that can be. Source: DESIGN section 7, STORAGE section 2.6.
  */
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { settleNames } from "../base/durable-names.js";
@@ -59,7 +59,7 @@ export async function ensureDefaultKeyFile(options: DefaultKeyOptions): Promise<
   const present = await loadDurable(options, path);
   if (present !== undefined) return present;
   const refuse = (reason: string, cause?: unknown): Promise<SplashdownError> =>
-    explain(options, path, { reason, cause });
+    explain(options, path, { reason, cause, isUnwritable: cause !== undefined });
   if (await options.hasForeignSealedData()) throw await refuse("sealed data of another key is present");
   const objection = await findObjection(options, path);
   if (objection !== undefined) throw await refuse(objection);
@@ -101,30 +101,61 @@ async function findObjection(options: DefaultKeyOptions, path: string): Promise<
   }
 }
 
-/** The refusal, with the two commands that fix it: typed as printed they make a key and use it. */
+interface Refusal {
+  readonly reason: string;
+  readonly cause?: unknown;
+  /** The default place could not be written: another one is tried before it is named. */
+  readonly isUnwritable?: boolean;
+}
+
+/** The refusal, with the commands that fix it: typed as printed they make a key and use it. */
 async function explain(
   options: DefaultKeyOptions,
   path: string,
-  { reason, cause }: { readonly reason: string; readonly cause?: unknown },
+  { reason, cause, isUnwritable = false }: Refusal,
 ): Promise<SplashdownError> {
-  const elsewhere = quoteArgument(await selectKeptPath(options, path));
-  const make = `splashdown keys init --key-file ${elsewhere}`;
-  const commands = (await options.hasForeignSealedData())
-    ? ["splashdown keys verify", make]
-    : [make, `export SPLASHDOWN_KEY_FILE=${elsewhere}`];
+  const kept = await selectKeptPath(options, path, isUnwritable);
+  const commands = await listCommands(options, kept);
   return new SplashdownError("KEY_NOT_CREATED", `no key is configured, and none is made at ${path}: ${reason}`, {
     details: { file: path, reason, commands },
     cause,
   });
 }
 
+async function listCommands(options: DefaultKeyOptions, kept: string | undefined): Promise<string[]> {
+  // No folder here takes a key: then it is kept by whoever sets the variable.
+  if (kept === undefined) return [`export SPLASHDOWN_KEY="$(head -c 32 /dev/urandom | base64)"`];
+  const file = quoteArgument(kept);
+  const make = `splashdown keys init --key-file ${file}`;
+  return (await options.hasForeignSealedData())
+    ? ["splashdown keys verify", make]
+    : [make, `export SPLASHDOWN_KEY_FILE=${file}`];
+}
+
 /** A person may put a key anywhere; where nothing better is known, the default place is as good as theirs. */
-async function selectKeptPath(options: DefaultKeyOptions, path: string): Promise<string> {
+async function selectKeptPath(
+  options: DefaultKeyOptions,
+  path: string,
+  isUnwritable: boolean,
+): Promise<string | undefined> {
   for (const folder of options.keptFolders ?? []) {
     const candidate = join(folder, KEY_NAME);
-    if (candidate !== path && (await findObjection(options, candidate)) === undefined) return candidate;
+    if (candidate === path || (await findObjection(options, candidate)) !== undefined) continue;
+    if (!isUnwritable || (await isWritable(options, folder))) return candidate;
   }
-  return path;
+  return isUnwritable ? undefined : path;
+}
+
+/** Whether a file can be made in a folder: one is made there, and goes. */
+async function isWritable({ fileSystem, random }: DefaultKeyOptions, folder: string): Promise<boolean> {
+  const probe = join(folder, `.${Buffer.from(random.bytes(8)).toString("hex")}.tmp`);
+  try {
+    await writeWhole(fileSystem, probe, Buffer.alloc(1));
+    await fileSystem.unlink(probe);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isInside(folder: string, path: string): boolean {

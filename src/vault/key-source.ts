@@ -10,7 +10,7 @@
  */
 import type { FileSystem } from "../base/file-system.js";
 import { isErrorCode, SplashdownError } from "../base/errors.js";
-import { decodeBase64, decodeBase64Url } from "../base/digest.js";
+import { decodeBase64Url } from "../base/digest.js";
 import type { KeyCommandRunner } from "./key-command.js";
 import { KEY_BYTES } from "./derivation.js";
 import { type AgeBox, type AgeSecret, readAgeSecret } from "./age-wrap.js";
@@ -31,7 +31,8 @@ export type KeySourceSetting =
   | { readonly kind: "passphrase"; readonly environment: string }
   | ({ readonly kind: "passphrase" } & KeptPassphrase)
   | { readonly kind: "env"; readonly name: string }
-  | { readonly kind: "command"; readonly argv: readonly string[] }
+  /** `provesOrigin`: only its owners can wrap with it, so that what it unwraps was locked by one of them (V21). */
+  | { readonly kind: "command"; readonly argv: readonly string[]; readonly provesOrigin?: boolean }
   /** `recipients`: public, `age1…`; `identity`: path of an age identity file, without which it only locks. */
   | { readonly kind: "age"; readonly recipients: readonly string[]; readonly identity?: string }
   /** An entry of the system's keyring (Keychain, Credential Manager, Secret Service). */
@@ -50,12 +51,26 @@ export interface KeyPorts {
   readonly loadAge?: () => Promise<AgeBox>;
   /** A text the system keeps; `undefined` when it has none. Errors: KEY_SOURCE_INVALID. */
   readonly readSystemSecret?: (service: string, account: string) => Promise<string | undefined>;
+  /** Derives from passphrases, each once and one at a time. Absent: each time anew. */
+  readonly derive?: PassphraseDeriver;
+  /** The secret of a kept origin (origin.ts), for owners whose sources give no key to sign with; `undefined` for none. */
+  readonly readKeptOrigin?: () => Promise<Uint8Array | undefined>;
 }
+
+/** What a derivation costs. */
+export interface ScryptCost {
+  readonly log2n: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** The wrapping key of a passphrase. */
+export type PassphraseDeriver = (text: string, salt: Uint8Array, cost: ScryptCost) => Promise<Uint8Array>;
 
 /** A secret at hand, by its nature: what can be done with it, not where it came from. */
 export type Secret =
   | { readonly nature: "key"; readonly bytes: Uint8Array }
-  | { readonly nature: "passphrase"; readonly text: string }
+  | { readonly nature: "passphrase"; readonly text: string; readonly derive?: PassphraseDeriver | undefined }
   | { readonly nature: "command"; readonly argv: readonly string[]; readonly run: KeyCommandRunner }
   | ({ readonly nature: "age" } & AgeSecret);
 
@@ -173,7 +188,7 @@ async function findSecret(setting: KeySourceSetting, ports: KeyPorts): Promise<S
     }
     case "passphrase":
       if ("environment" in setting)
-        return readVariable(setting.environment, ports, (text) => ({ nature: "passphrase", text }));
+        return readVariable(setting.environment, ports, (text) => passphraseOf(text, ports));
       return findKeptPassphrase(setting, ports);
     case "env":
       return readVariable(setting.name, ports, parseEnvironmentSecret);
@@ -206,7 +221,7 @@ async function findSystemSecret(setting: SettingOf<"system">, ports: KeyPorts): 
   const text = await ports.readSystemSecret(setting.service, setting.account);
   if (text === undefined) return "the system's keyring has no such entry";
   const bytes = decodeKeyText(text);
-  if (bytes === undefined) throw invalidSource(setting, "does not hold a key: base64 of 32 bytes");
+  if (bytes === undefined) throw invalidSource(setting, `does not hold a key: ${describeNoKey(text)}`);
   return { nature: "key", bytes };
 }
 
@@ -217,7 +232,11 @@ async function findKeptPassphrase(
   const text = await ports.readPassphrase?.(setting);
   if (text === undefined) return "file" in setting ? "the file does not exist" : "there is no terminal to type it at";
   if (text.trim() === "") throw invalidSource(setting, "is empty");
-  return { nature: "passphrase", text };
+  return passphraseOf(text, ports);
+}
+
+function passphraseOf(text: string, { derive }: KeyPorts): Secret {
+  return { nature: "passphrase", text, derive };
 }
 
 function readVariable(name: string, ports: KeyPorts, parse: (text: string, name: string) => Secret): Secret | string {
@@ -231,19 +250,34 @@ function readVariable(name: string, ports: KeyPorts, parse: (text: string, name:
   return parse(text, name);
 }
 
-/** Base64 of exactly 32 bytes is a key, anything else a passphrase. Source: STORAGE 2.2. */
+/** A key and nothing else: a key with a slip in it would make a passphrase that nobody knows. */
 function parseEnvironmentSecret(text: string, name: string): Secret {
   const bytes = decodeKeyText(text);
   if (bytes !== undefined) return { nature: "key", bytes };
-  if (decodeKeyText(text.trim()) === undefined) return { nature: "passphrase", text };
-  throw new SplashdownError("KEY_SOURCE_INVALID", `the key variable $${name} begins or ends with white space`, {
-    details: { variable: name },
-  });
+  const other = name === "SPLASHDOWN_KEY" ? "SPLASHDOWN_PASSPHRASE" : "a source of type passphrase";
+  throw new SplashdownError(
+    "KEY_SOURCE_INVALID",
+    `the variable $${name} does not hold a key: ${describeNoKey(text)}; a passphrase is for ${other}`,
+    { details: { variable: name } },
+  );
 }
 
+const HEX_KEY = /^[0-9A-Fa-f]{64}$/;
+
+/** 32 bytes as base64 or base64url, with padding or without, or as hex digits; `undefined` for anything else. */
 function decodeKeyText(text: string): Buffer | undefined {
-  const bytes = decodeBase64(text) ?? decodeBase64Url(text);
+  if (HEX_KEY.test(text)) return Buffer.from(text, "hex");
+  const bytes = decodeBase64Url(text.replace(/=$/, "").replaceAll("+", "-").replaceAll("/", "_"));
   return bytes?.length === KEY_BYTES ? bytes : undefined;
+}
+
+/** What is wrong with a text that is no key, without a character of it. */
+function describeNoKey(text: string): string {
+  const inner = text.trim().replace(/^(["'])(.*)\1$/s, "$2");
+  if (inner !== text && decodeKeyText(inner.trim()) !== undefined)
+    return inner === text.trim() ? "it begins or ends with white space" : "it stands in quotes";
+  const wanted = "32 bytes as base64 (44 characters) or hex (64)";
+  return `it has ${text.length} characters and is not ${wanted}`;
 }
 
 function invalidSource(setting: KeySourceSetting, what: string): SplashdownError {

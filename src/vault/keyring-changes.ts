@@ -22,12 +22,16 @@ import { openAll, requireActive, type KeyringChangeOptions, type OpenedKeyring }
 import { isLockedFor, lockedOut, proveEveryKey } from "./keyring-proof.js";
 import { finishRevocation } from "./keyring-revocation.js";
 import { isReadySource, type KeyPorts, type KeySourceSetting, type ReadySource, readSources } from "./key-source.js";
+import { extendLineage, signOrigin } from "./origin.js";
+import { findPassphraseSalts } from "./passphrase-salts.js";
 import type { TaskKey } from "./sealing.js";
-import { createSlot, SCRYPT_COST } from "./slot.js";
-import { opensKey } from "./task-vault.js";
+import { createSlot, SCRYPT_COST, sumScryptWork, type PassphraseSalts } from "./slot.js";
+import { findOrigin, opensKey } from "./task-vault.js";
 import { formatSlot, selectPairs, tryPair } from "./unlocking.js";
 
 const KEYS_MAX = LIMITS.keyringSlotsMax;
+/** Derived at the cost that is written. */
+const KEYRING_PASSPHRASES_MAX = 8;
 
 /** What a change came to; `revision` is absent where nothing had to be changed. */
 export interface KeyringChange {
@@ -101,10 +105,11 @@ export async function rewrapKeys(
     const { header, keys, ready } = opened;
     if (!dropAbsent) await refuseDropping(header.keys, opened);
     const entries: KeyringKey[] = [];
+    const salts: PassphraseSalts = new Map();
     for (const [at, key] of keys.entries()) {
       const entry = header.keys[at];
       if (entry !== undefined)
-        entries.push({ ...entry, slots: await wrapAll(options, { task: header.task, key, ready }) });
+        entries.push({ ...entry, slots: await wrapAll(options, { task: header.task, key, ready, salts }) });
     }
     return { keys: entries, isDoubled: true };
   });
@@ -126,7 +131,7 @@ export async function rotateTaskKey(
   { dropAbsent = false, isFullKept = false }: RotationOptions = {},
 ): Promise<KeyringChange> {
   return changeKeyring(options, [], async (opened) => {
-    const { header, ready } = opened;
+    const { header, ready, salts } = opened;
     if (!dropAbsent)
       await refuseDropping(
         header.keys.filter((entry) => entry.id === header.active),
@@ -140,7 +145,7 @@ export async function rotateTaskKey(
       generation,
       state: "active",
       created: new Date(options.clock.nowMs()).toISOString(),
-      slots: await wrapAll(options, { task: header.task, key, ready }),
+      slots: await wrapAll(options, { task: header.task, key, ready, salts }),
     };
     const older = await openForAll(options, opened, ready);
     const keys = [...older.map((one): KeyringKey => ({ ...one, state: "retired" })), entry];
@@ -196,10 +201,11 @@ export async function wrapForOthers(
   // Nothing stands before it where it is carried to.
   const { min_revision: _min, ...header } = opened.header;
   const keys: KeyringKey[] = [];
+  const salts: PassphraseSalts = new Map();
   for (const [at, key] of opened.keys.entries()) {
     const entry = header.keys[at];
     if (entry !== undefined)
-      keys.push({ ...entry, slots: await wrapAll(options, { task: header.task, key, ready: others }) });
+      keys.push({ ...entry, slots: await wrapAll(options, { task: header.task, key, ready: others, salts }) });
   }
   const bytes = encodeKeyring({ ...header, keys }, requireActive(opened).bytes);
   const proof = {
@@ -212,10 +218,13 @@ export async function wrapForOthers(
   return { key: loaded.file, bytes, slots: listSlots(keys) };
 }
 
+/** With the salts of the passphrases at hand: the next slot of one takes the same. */
+type Changing = OpenedKeyring & { readonly salts: PassphraseSalts };
+
 async function changeKeyring(
   options: KeyringChangeOptions,
   added: readonly ReadySource[],
-  edit: (opened: OpenedKeyring) => Promise<Edit | undefined>,
+  edit: (opened: Changing) => Promise<Edit | undefined>,
 ): Promise<KeyringChange> {
   await finishRevocation(options);
   let change: Omit<KeyringChange, "revision"> | undefined;
@@ -227,7 +236,8 @@ async function changeKeyring(
       const opened = await openAll(options, loaded);
       ready = [...opened.ready, ...added];
       const before = opened.header;
-      const edited = await edit(opened);
+      const salts = await findPassphraseSalts(before, ready, options.scryptCost ?? SCRYPT_COST);
+      const edited = await edit({ ...opened, salts });
       const active = edited?.active ?? requireActive(opened);
       const keys = edited?.keys ?? before.keys;
       change = {
@@ -237,10 +247,14 @@ async function changeKeyring(
         ...compareSlots(before.keys, keys),
       };
       if (edited === undefined) return undefined;
-      if (isTooFull(keys)) throw full(before);
-      keysAfter = new Map([...opened.keys, active].map((key) => [key.id, key.bytes]));
       const { rev: _rev, ...kept } = before;
-      const header = { ...kept, min_generation: edited.minGeneration ?? before.min_generation };
+      const header = {
+        ...kept,
+        ...(await vouch(options, opened, edited.active)),
+        min_generation: edited.minGeneration ?? before.min_generation,
+      };
+      if (isTooFull(keys) || header.lineage.length > LIMITS.keyLineageMax) throw full(before);
+      keysAfter = new Map([...opened.keys, active].map((key) => [key.id, key.bytes]));
       const isDoubled = edited.isDoubled === true;
       return { header: { ...header, keys: [...keys], active: active.id }, activeKey: active.bytes, isDoubled };
     },
@@ -251,14 +265,34 @@ async function changeKeyring(
   return { ...change, revision: (await finishRevocation(options)) ?? revision };
 }
 
+/** Who vouches for the keys from now on: the active key for the next one, an owner at hand for a task that nobody signed. */
+async function vouch(
+  { ports }: KeyringChangeOptions,
+  opened: OpenedKeyring,
+  next: TaskKey | undefined,
+): Promise<Pick<KeyringHeader, "lineage" | "origin">> {
+  const { header, ready } = opened;
+  const lineage = next === undefined ? header.lineage : extendLineage(header, { active: requireActive(opened), next });
+  if (header.origin !== undefined) return { lineage };
+  const signer = await findOrigin(ready, ports);
+  const origin = signer === undefined ? undefined : signOrigin({ ...header, lineage }, signer);
+  return { lineage, ...(origin === undefined ? {} : { origin }) };
+}
+
 function isTooFull(keys: readonly KeyringKey[]): boolean {
-  return keys.length > KEYS_MAX || keys.flatMap(({ slots }) => slots).length > LIMITS.keyringSlotsMax;
+  const slots = keys.flatMap((key) => key.slots);
+  return (
+    keys.length > KEYS_MAX ||
+    slots.length > LIMITS.keyringSlotsMax ||
+    sumScryptWork(slots) > LIMITS.scryptKeyringWorkMax
+  );
 }
 
 function full({ keys, task }: KeyringHeader): SplashdownError {
   const [generations, slots] = [keys.length, keys.flatMap((key) => key.slots).length];
   const held = `${formatCount(generations, "generation")} of the task's key in ${formatCount(slots, "slot")}`;
-  return new SplashdownError("KEYRING_FULL", `the keyring holds ${held}, and no more than ${KEYS_MAX} of either`, {
+  const most = `no more than ${KEYS_MAX} of either and ${KEYRING_PASSPHRASES_MAX} passphrases`;
+  return new SplashdownError("KEYRING_FULL", `the keyring holds ${held}, and ${most}`, {
     details: { workflow_id: task, generations, slots },
   });
 }
@@ -278,13 +312,14 @@ async function requireSource(setting: KeySourceSetting, ports: KeyPorts): Promis
 interface WrapRequest {
   readonly task: string;
   readonly key: TaskKey;
+  readonly salts: PassphraseSalts;
 }
 
 function wrap(
   options: KeyringChangeOptions,
   request: WrapRequest & { readonly source: ReadySource },
 ): Promise<KeyringSlot> {
-  const { task, key, source } = request;
+  const { task, key, source, salts: derivations } = request;
   const scryptCost = options.scryptCost ?? SCRYPT_COST;
   const { random } = options;
   return createSlot({
@@ -295,6 +330,7 @@ function wrap(
     key: key.bytes,
     random,
     scryptCost,
+    derivations,
   });
 }
 
@@ -310,7 +346,7 @@ async function wrapAll(
 /** The entries, each with a slot more for every source that does not open it yet. */
 async function openForAll(
   options: KeyringChangeOptions,
-  { header, keys }: OpenedKeyring,
+  { header, keys, salts }: Changing,
   sources: readonly ReadySource[],
 ): Promise<KeyringKey[]> {
   const { task } = header;
@@ -321,7 +357,7 @@ async function openForAll(
     for (const source of key === undefined ? [] : sources) {
       if (key === undefined || isLockedFor(entry, source) || (await opensKey(entry, source, { task, key: key.bytes })))
         continue;
-      added.push(await wrap(options, { task, key, source }));
+      added.push(await wrap(options, { task, key, source, salts }));
     }
     entries.push(added.length === 0 ? entry : { ...entry, slots: [...entry.slots, ...added] });
   }

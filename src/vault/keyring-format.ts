@@ -20,7 +20,7 @@ import { canonicalJson } from "../base/json-encoding.js";
 import { LIMITS } from "../base/limits.js";
 import { validateKeyringHeader, type KeyringHeader, type KeyringKey } from "../schema/generated/keyring.js";
 import { deriveDigestKey, isSameBytes } from "./derivation.js";
-import { findSlotProblem } from "./slot.js";
+import { findSlotProblem, sumScryptWork } from "./slot.js";
 
 const VERSION = "1.0";
 const FORMAT_START = `{"format":"splashdown.keyring","version":"`;
@@ -151,11 +151,16 @@ function findHeaderProblem(header: KeyringHeader): string | undefined {
     return "does not have its generations in order";
   }
   if ((header.min_revision ?? 1) > header.rev) return "is below its own minimum revision";
+  const { lineage } = header;
+  if (lineage.some(({ generation }, at) => at > 0 && (lineage[at - 1]?.generation ?? 0) >= generation))
+    return "does not have its lineage in order";
+  if (lineage.at(-1)?.generation !== active[0].generation) return "has a lineage that does not end at its active key";
   const slots = keys.flatMap((key: KeyringKey) => key.slots);
   if (slots.length > LIMITS.keyringSlotsMax) return `has more than ${LIMITS.keyringSlotsMax} slots`;
   for (const slot of slots) {
     const problem = findSlotProblem(slot);
     if (problem !== undefined) return `has a slot that ${problem}`;
   }
+  if (sumScryptWork(slots) > LIMITS.scryptKeyringWorkMax) return "asks for more scrypt work than is allowed";
   return undefined;
 }

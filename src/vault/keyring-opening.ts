@@ -5,11 +5,10 @@ import { silentLog, type Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import type { KeyringHeader } from "../schema/generated/keyring.js";
 import type { KeyringObjects, LoadedKeyring } from "./keyring-revisions.js";
-import { type KeyPorts, type KeySourceSetting, type ReadySource, readSources } from "./key-source.js";
+import { type KeyPorts, type KeySourceSetting, type ReadySource, readSources, type ScryptCost } from "./key-source.js";
 import type { TaskKey } from "./sealing.js";
-import type { ScryptCost } from "./slot.js";
-import { requireReady, requireTask } from "./task-vault.js";
-import { unlockKeyring } from "./unlocking.js";
+import { requireReady, requireTask, withKeptOrigin } from "./task-vault.js";
+import { unlockKeyring, type KeyringTrust } from "./unlocking.js";
 
 export interface KeyringChangeOptions {
   readonly taskId?: string;
@@ -23,6 +22,7 @@ export interface KeyringChangeOptions {
   readonly log?: Log;
   /** The highest generation that anything of the task is named after; 0 for none. */
   readonly highestNamed?: () => Promise<number>;
+  readonly trust?: KeyringTrust;
 }
 
 export interface OpenedKeyring {
@@ -39,7 +39,8 @@ export async function openAll(options: KeyringChangeOptions, loaded: LoadedKeyri
   requireTask(loaded, options.taskId);
   const { keyring, file } = loaded;
   const sources = await readSources(options.sources, options.ports);
-  const { keys } = await unlockKeyring({ keyring, file, sources });
+  const trust = await withKeptOrigin(options.trust, options.ports);
+  const { keys } = await unlockKeyring({ keyring, file, sources, trust });
   const missing = keyring.header.keys.filter((entry) => !keys.some((key) => key.id === entry.id));
   if (missing.length > 0) {
     throw new SplashdownError(

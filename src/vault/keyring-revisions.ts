@@ -9,13 +9,14 @@
  * keyring-revocation.ts.
  */
 import { SplashdownError, isErrorCode } from "../base/errors.js";
+import { LIMITS } from "../base/limits.js";
 import type { KeyringHeader } from "../schema/generated/keyring.js";
 import { decodeKeyring, encodeKeyring, type Keyring } from "./keyring-format.js";
 
 /** The part of a task's store that keyrings need; see TaskStore in store/contract.ts for the promises. */
 export interface KeyringObjects {
   putOnce(key: string, bytes: Uint8Array): Promise<"created" | "exists">;
-  get(key: string): Promise<Uint8Array | undefined>;
+  get(key: string, range?: { readonly offset: number; readonly length: number }): Promise<Uint8Array | undefined>;
   list(prefix: string): Promise<readonly { readonly key: string; readonly sizeBytes: number }[]>;
   remove(key: string): Promise<void>;
 }
@@ -45,10 +46,20 @@ function computeKeyringName(rev: number): string {
   return `${PREFIX}${rev}.json`;
 }
 
-async function listRevisions(objects: KeyringObjects): Promise<number[]> {
+interface FoundRevision {
+  readonly rev: number;
+  readonly sizeBytes: number;
+}
+
+/** Newest first. */
+async function findRevisions(objects: KeyringObjects): Promise<FoundRevision[]> {
   const entries = await objects.list(PREFIX);
-  const revisions = entries.map(({ key }) => Number(NAME.exec(key)?.[1] ?? 0)).filter((rev) => rev > 0);
-  return revisions.sort((left, right) => right - left);
+  const found = entries.map(({ key, sizeBytes }) => ({ rev: Number(NAME.exec(key)?.[1] ?? 0), sizeBytes }));
+  return found.filter(({ rev }) => rev > 0).sort((left, right) => right.rev - left.rev);
+}
+
+async function listRevisions(objects: KeyringObjects): Promise<number[]> {
+  return (await findRevisions(objects)).map(({ rev }) => rev);
 }
 
 /**
@@ -59,13 +70,13 @@ async function listRevisions(objects: KeyringObjects): Promise<number[]> {
  * version.
  */
 export async function loadKeyring(objects: KeyringObjects): Promise<LoadedKeyring | undefined> {
-  const revisions = await listRevisions(objects);
+  const found = await findRevisions(objects);
+  const revisions = found.map(({ rev }) => rev);
   const damaged: DamagedRevision[] = [];
-  for (const rev of revisions) {
+  for (const { rev, sizeBytes } of found.slice(0, LIMITS.keyringRevisionsMax)) {
     const file = computeKeyringName(rev);
-    const bytes = await objects.get(file);
-    if (bytes === undefined) continue;
-    const keyring = tryDecode(bytes, { file, rev });
+    const keyring = await readRevision(objects, { file, rev, sizeBytes });
+    if (keyring === undefined) continue;
     if (typeof keyring !== "string") {
       return { keyring, file, damaged, revMax: Math.max(...revisions), revMin: Math.min(...revisions) };
     }
@@ -77,6 +88,16 @@ export async function loadKeyring(objects: KeyringObjects): Promise<LoadedKeyrin
   throw new SplashdownError("KEYRING_CORRUPT", `${newest.problem}${others}`, {
     details: { files: damaged.map(({ file }) => file) },
   });
+}
+
+/** The keyring, or what is wrong with its file; of one that is too large nothing is read. `undefined`: it is gone. */
+async function readRevision(
+  objects: KeyringObjects,
+  { file, rev, sizeBytes }: FoundRevision & { readonly file: string },
+): Promise<Keyring | string | undefined> {
+  if (sizeBytes > LIMITS.keyringBytesMax) return `the keyring file ${file} is too large`;
+  const bytes = await objects.get(file, { offset: 0, length: LIMITS.keyringBytesMax + 1 });
+  return bytes === undefined ? undefined : tryDecode(bytes, { file, rev });
 }
 
 /** The keyring, or what is wrong with its file. */

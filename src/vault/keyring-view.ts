@@ -1,6 +1,6 @@
 /** What `keys show` and `keys verify` tell of a keyring: plain facts, no secret, and no key needed for the first. */
 import type { KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
-import type { SplashdownError } from "../base/errors.js";
+import { SplashdownError } from "../base/errors.js";
 import { isKeyringAuthentic } from "./keyring-format.js";
 import {
   isUnfinished,
@@ -10,7 +10,8 @@ import {
   type LoadedKeyring,
 } from "./keyring-revisions.js";
 import { readSources, type KeyPorts, type KeySourceSetting, type SourceState } from "./key-source.js";
-import { selectPairs, tryPair, type Attempt } from "./unlocking.js";
+import { withKeptOrigin } from "./task-vault.js";
+import { selectCheap, selectPairs, tryPair, unlockKeyring, type Attempt, type KeyringTrust } from "./unlocking.js";
 
 export interface SlotView {
   readonly type: KeyringSlot["type"];
@@ -32,7 +33,13 @@ export interface KeyringView {
   readonly file: string;
   readonly task: string;
   readonly revision: number;
+  /** No older revision counts. */
+  readonly minRevision: number;
+  /** The highest one that is there, readable or not. */
+  readonly revisionMax: number;
   readonly minGeneration: number;
+  /** Who signed the task's first key, by public key; absent where nobody did. */
+  readonly origin?: string;
   readonly keys: readonly KeyView[];
   readonly damaged: readonly DamagedRevision[];
   /** A change that is to stand in two files was cut off (V19); the next one who owns the task, or changes its keys, ends it. */
@@ -56,6 +63,9 @@ function viewKeyring(loaded: LoadedKeyring): KeyringView {
     file: loaded.file,
     task: header.task,
     revision: header.rev,
+    minRevision: header.min_revision ?? 1,
+    revisionMax: loaded.revMax,
+    ...(header.origin === undefined ? {} : { origin: header.origin.key }),
     minGeneration: header.min_generation,
     keys: header.keys.map((key) => ({
       id: key.id,
@@ -90,6 +100,8 @@ export interface KeyringVerdict {
   readonly slots: readonly SlotVerdict[];
   /** Whether the keyring is ours; `undefined` when no slot of the active key opens. */
   readonly authentic: boolean | undefined;
+  /** Why it does not count though it opens: nobody is known to have locked it, or it is another task's (V21). */
+  readonly refusal?: SplashdownError;
   /** Sources that are configured and unusable. */
   readonly problems: readonly string[];
 }
@@ -104,6 +116,7 @@ export async function verifyKeyring(options: {
   readonly store: KeyringObjects;
   readonly sources: readonly KeySourceSetting[];
   readonly ports: KeyPorts;
+  readonly trust?: KeyringTrust;
 }): Promise<KeyringVerdict | undefined> {
   const loaded = await loadKeyring(options.store);
   if (loaded === undefined) return undefined;
@@ -112,7 +125,7 @@ export async function verifyKeyring(options: {
   const slots: SlotVerdict[] = [];
   let authentic: boolean | undefined;
   for (const key of header.keys) {
-    const attempts = await tryAll(key, header.task, sources);
+    const attempts = await tryAll(key, header.task, options.trust?.isFrugal === true ? selectCheap(sources) : sources);
     const opened = attempts.find((attempt) => "outcome" in attempt && attempt.outcome.state === "opened");
     if (key.id === header.active && opened !== undefined && "outcome" in opened && opened.outcome.state === "opened") {
       authentic = isKeyringAuthentic(loaded.keyring, opened.outcome.key);
@@ -120,7 +133,22 @@ export async function verifyKeyring(options: {
     for (const slot of key.slots) slots.push(judgeSlot(key, slot, attempts));
   }
   const problems = sources.flatMap(({ problem }) => (problem === undefined ? [] : [problem.message]));
-  return { view: viewKeyring(loaded), slots, authentic, problems };
+  const refusal = authentic === true ? await findRefusal(loaded, sources, options) : undefined;
+  return { view: viewKeyring(loaded), slots, authentic, problems, ...(refusal === undefined ? {} : { refusal }) };
+}
+
+async function findRefusal(
+  { keyring, file }: LoadedKeyring,
+  sources: readonly SourceState[],
+  options: { readonly ports: KeyPorts; readonly trust?: KeyringTrust },
+): Promise<SplashdownError | undefined> {
+  try {
+    await unlockKeyring({ keyring, file, sources, trust: await withKeptOrigin(options.trust, options.ports) });
+    return undefined;
+  } catch (error) {
+    if (error instanceof SplashdownError && error.code !== "INTERNAL") return error;
+    throw error;
+  }
 }
 
 async function tryAll(key: KeyringKey, task: string, sources: readonly SourceState[]): Promise<Attempt[]> {

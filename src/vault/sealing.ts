@@ -11,7 +11,15 @@ import { decodeBase64Url, encodeBase64Url } from "../base/digest.js";
 import type { KeyId } from "../base/ids.js";
 import type { RandomSource } from "../base/random.js";
 import { computePartNonce, createSealCipher, HEAD_PART, openBytes, sealBytes, type KeyUse } from "./aead.js";
-import type { FileOpener, FileSealer, PartSealer, SealHeader, SealPurpose, TaskVault } from "./contract.js";
+import type {
+  FileOpener,
+  FileSealer,
+  KeyringStanding,
+  PartSealer,
+  SealHeader,
+  SealPurpose,
+  TaskVault,
+} from "./contract.js";
 import { deriveDigestKey, deriveSeal, isSameBytes, SALT_BYTES, type DerivedSeal } from "./derivation.js";
 
 /** AES-256-GCM, HKDF-SHA-512 per file, key commitment of the first kind. */
@@ -33,6 +41,10 @@ export interface SealedVaultOptions {
   readonly minGeneration: number;
   readonly random: RandomSource;
   readonly allowPlain: boolean;
+  /** Absent where the keys come from no keyring. */
+  readonly keyring?: KeyringStanding;
+  /** Ids of every key that the task ever had, as its keyring knows; absent with it. */
+  readonly lineage?: readonly string[];
 }
 
 /** What a tag that does not fit is called, by the file's purpose. */
@@ -44,6 +56,9 @@ const BROKEN_CODE: Readonly<Record<SealPurpose, ErrorCode>> = {
   keyring: "SEAL_BROKEN",
   control: "SEAL_BROKEN",
 };
+
+/** What tells of the task's past: a key that it names was once in the keyring. */
+const HISTORY: ReadonlySet<SealPurpose> = new Set<SealPurpose>(["journal", "audit", "control"]);
 
 function describeFile(purpose: SealPurpose): string {
   return `${purpose === "audit" ? "an" : "a"} ${purpose} file`;
@@ -168,6 +183,7 @@ class SealedVault implements TaskVault {
   readonly taskId: string;
   readonly keyId: KeyId;
   readonly encrypted = true;
+  readonly keyring: KeyringStanding | undefined;
   readonly generations: readonly number[];
   readonly #options: SealedVaultOptions;
   readonly #digestKey: Buffer;
@@ -176,6 +192,7 @@ class SealedVault implements TaskVault {
     this.#options = options;
     this.taskId = options.taskId;
     this.keyId = options.active.id;
+    this.keyring = options.keyring;
     this.generations = orderGenerations(options);
     this.#digestKey = deriveDigestKey(options.active.bytes, "digest", options.taskId);
   }
@@ -196,7 +213,7 @@ class SealedVault implements TaskVault {
   createOpener(purpose: SealPurpose, header: SealHeader): FileOpener {
     if (isPlainHeader(header)) return this.#openPlain(purpose);
     requireKnownSuite(header, this.taskId);
-    const key = this.#requireKey(header.key);
+    const key = this.#requireKey(header.key, purpose);
     const salt = decodeBase64Url(header.salt);
     const commitment = decodeBase64Url(header.commit);
     if (salt?.length !== SALT_BYTES || commitment === undefined) throw this.#wrongKey(purpose, key.id);
@@ -216,13 +233,21 @@ class SealedVault implements TaskVault {
     });
   }
 
-  #requireKey(id: KeyId | undefined): TaskKey {
+  #requireKey(id: KeyId | undefined, purpose: SealPurpose): TaskKey {
     const key = this.#options.keys.find((candidate) => candidate.id === id);
     const details = {
       task: this.taskId,
       key: id ?? "none",
       known: this.#options.keys.map((candidate) => candidate.id),
     };
+    const { lineage } = this.#options;
+    if (key === undefined && id !== undefined && HISTORY.has(purpose) && lineage?.includes(id) === false) {
+      throw new SplashdownError(
+        "KEYRING_ROLLED_BACK",
+        `${describeFile(purpose)} is sealed with key ${id}, which the keyring does not know of: it is older than that file`,
+        { details },
+      );
+    }
     if (key === undefined) {
       throw new SplashdownError("KEY_MISSING", `a file needs key ${details.key}, which the keyring did not give`, {
         details,
@@ -260,6 +285,7 @@ function requireKnownSuite(header: SealHeader, task: string): void {
 class PlainVault implements TaskVault {
   readonly keyId = undefined;
   readonly encrypted = false;
+  readonly keyring = undefined;
   readonly generations: readonly number[] = [0];
   readonly #digestKey: Buffer;
 

@@ -27,14 +27,14 @@ import {
 } from "./derivation.js";
 import { unwrapByCommand, wrapByCommand } from "./key-command.js";
 import { computeAgeFingerprint, unwrapByAge, wrapByAge } from "./age-wrap.js";
-import { canOpen, computeSlotLabel, formatSource, type Secret, type SourceState } from "./key-source.js";
-
-/** What scrypt costs; tests give less. */
-export interface ScryptCost {
-  readonly log2n: number;
-  readonly r: number;
-  readonly p: number;
-}
+import {
+  canOpen,
+  computeSlotLabel,
+  formatSource,
+  type ScryptCost,
+  type Secret,
+  type SourceState,
+} from "./key-source.js";
 
 /** 128 MiB, about half a second. Source: OWASP minimum for scrypt; STORAGE 2.2. */
 export const SCRYPT_COST: ScryptCost = { log2n: 17, r: 8, p: 1 };
@@ -57,7 +57,21 @@ export function isScryptCostLegal(cost: ScryptCost): boolean {
   const { log2n, r, p } = cost;
   if (![log2n, r, p].every((part) => Number.isSafeInteger(part) && part >= 1)) return false;
   if (log2n > LIMITS.scryptLog2NMax || r > LIMITS.scryptBlockSizeMax || p > LIMITS.scryptParallelMax) return false;
-  return 128 * 2 ** log2n * r <= LIMITS.scryptMemoryBytesMax;
+  return workOf(cost) <= LIMITS.scryptWorkMax;
+}
+
+function workOf({ log2n, r, p }: ScryptCost): number {
+  return 2 ** log2n * r * p;
+}
+
+/** What all passphrases of these slots cost together, each counted once. */
+export function sumScryptWork(slots: readonly KeyringSlot[]): number {
+  const derivations = new Map<string, number>();
+  for (const { kdf } of slots) {
+    if (kdf?.name !== "scrypt") continue;
+    derivations.set(`${kdf.salt} ${kdf.log2n} ${kdf.r} ${kdf.p}`, workOf(kdf));
+  }
+  return [...derivations.values()].reduce((sum, work) => sum + work, 0);
 }
 
 /** A passphrase in the one form in which equal-looking texts are equal. Source: STORAGE 2.2, Unicode NFKC. */
@@ -97,7 +111,7 @@ export function findSlotProblem(slot: KeyringSlot): string | undefined {
   if (kdf?.name === "scrypt" && !isScryptCostLegal(kdf)) return "asks for more scrypt work than is allowed";
   const fits: Record<KeyringSlot["type"], boolean> = {
     keyfile: kdf === undefined,
-    env: kdf === undefined || kdf.name === "scrypt",
+    env: kdf === undefined,
     passphrase: kdf?.name === "scrypt",
     command: kdf?.name === "command",
     age: kdf?.name === "age",
@@ -112,7 +126,12 @@ export interface NewSlotOptions extends SlotPlace {
   readonly key: Uint8Array;
   readonly random: RandomSource;
   readonly scryptCost: ScryptCost;
+  /** Of passphrases that slots of this keyring were made for: a passphrase is derived once for all its slots. */
+  readonly derivations?: PassphraseSalts;
 }
+
+/** By passphrase, the salt of its derivation in one keyring. */
+export type PassphraseSalts = Map<string, Uint8Array>;
 
 /**
  * Wraps a task's key for one source.
@@ -132,9 +151,11 @@ export async function createSlot(options: NewSlotOptions): Promise<KeyringSlot> 
       );
     case "passphrase": {
       requireStrongPassphrase(secret.text, source);
-      const wrappingKey = await derivePassphraseKey(secret.text, salt, scryptCost);
-      const kdf: ScryptKdf = { name: "scrypt", ...scryptCost };
-      return sealSlot({ ...clear, fingerprint: computeSaltFingerprint(salt), kdf }, wrappingKey, options);
+      const derived = options.derivations?.get(secret.text) ?? random.bytes(SALT_BYTES);
+      options.derivations?.set(secret.text, derived);
+      const wrappingKey = await deriveFor(secret, derived, scryptCost);
+      const kdf: ScryptKdf = { name: "scrypt", ...scryptCost, salt: encodeBase64Url(derived) };
+      return sealSlot({ ...clear, fingerprint: computeSaltFingerprint(derived), kdf }, wrappingKey, options);
     }
     case "command": {
       const wrappingKey = random.bytes(KEY_BYTES);
@@ -151,6 +172,14 @@ export async function createSlot(options: NewSlotOptions): Promise<KeyringSlot> 
     default:
       return unreachable(secret);
   }
+}
+
+function deriveFor(
+  { text, derive = derivePassphraseKey }: Extract<Secret, { nature: "passphrase" }>,
+  salt: Uint8Array,
+  { log2n, r, p }: ScryptCost,
+): Promise<Uint8Array> {
+  return derive(text, salt, { log2n, r, p });
 }
 
 type ClearSlot = Omit<KeyringSlot, "commit" | "wrap">;
@@ -199,7 +228,8 @@ export async function openSlot(slot: KeyringSlot, secret: Secret, place: SlotPla
   const wrap = decodeBase64Url(slot.wrap);
   if (salt?.length !== SALT_BYTES || commitment?.length !== KEY_BYTES) return { state: "tampered" };
   if (wrap?.length !== KEY_BYTES + TAG_BYTES) return { state: "tampered" };
-  const wrappingKey = await computeWrappingKey(slot, secret, { salt, task: place.task });
+  const wrappingKey = await computeWrappingKey(slot, secret, place);
+  if (wrappingKey === undefined) return { state: "tampered" };
   const seal = deriveSeal({ key: wrappingKey, salt }, "wrap", place.task, place.keyId, slot.type);
   if (!isSameBytes(seal.commitment, commitment)) {
     return { state: isNamedByFingerprint(slot, secret) ? "tampered" : "wrong" };
@@ -216,12 +246,14 @@ function isNamedByFingerprint(slot: KeyringSlot, secret: Secret): boolean {
 async function computeWrappingKey(
   slot: KeyringSlot,
   secret: Secret,
-  place: { readonly salt: Uint8Array; readonly task: string },
-): Promise<Uint8Array> {
+  place: Pick<SlotPlace, "task">,
+): Promise<Uint8Array | undefined> {
   const { kdf } = slot;
   if (secret.nature === "key") return secret.bytes;
-  if (secret.nature === "passphrase" && kdf?.name === "scrypt")
-    return derivePassphraseKey(secret.text, place.salt, kdf);
+  if (secret.nature === "passphrase" && kdf?.name === "scrypt") {
+    const salt = decodeBase64Url(kdf.salt);
+    return salt?.length === SALT_BYTES ? deriveFor(secret, salt, kdf) : undefined;
+  }
   if (secret.nature === "command" && kdf?.name === "command") {
     return unwrapByCommand(secret, kdf.wrapped, { task: place.task, slot: slot.fingerprint });
   }

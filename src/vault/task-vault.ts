@@ -13,8 +13,8 @@ import type { KeyId } from "../base/ids.js";
 import { silentLog, type Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
 import { quoteArgument } from "../base/shell-text.js";
-import type { KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
-import type { TaskVault } from "./contract.js";
+import type { KeyringHeader, KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
+import type { KeyringStanding, TaskVault } from "./contract.js";
 import { computeFingerprint, isSameBytes, KEY_BYTES } from "./derivation.js";
 import type { Keyring } from "./keyring-format.js";
 import { loadKeyring, saveFirstRevision, type KeyringObjects, type LoadedKeyring } from "./keyring-revisions.js";
@@ -25,11 +25,13 @@ import {
   type KeyPorts,
   type KeySourceSetting,
   type ReadySource,
+  type ScryptCost,
   type SourceState,
 } from "./key-source.js";
+import { beginLineage, firstKeyOf, originOfKeptKey, originsOf, signOrigin, type SigningKey } from "./origin.js";
 import { createPlainVault, createSealedVault } from "./sealing.js";
-import { createSlot, isSlotFor, openSlot, SCRYPT_COST, type ScryptCost, type SlotPlace } from "./slot.js";
-import { unlockKeyring } from "./unlocking.js";
+import { createSlot, isSlotFor, openSlot, SCRYPT_COST, type PassphraseSalts, type SlotPlace } from "./slot.js";
+import { unlockKeyring, type KeyringTrust } from "./unlocking.js";
 
 export interface CreateVaultOptions {
   readonly taskId: string;
@@ -56,7 +58,16 @@ export async function createTaskVault(options: CreateVaultOptions): Promise<Task
   const bytes = random.bytes(KEY_BYTES);
   const id = computeFingerprint(bytes, "task-key");
   const entry = await createKeyEntry({ ...options, id, bytes, ready });
-  const header = { task: taskId, active: id, min_generation: entry.generation, keys: [entry] };
+  const begun = { task: taskId, lineage: beginLineage({ id, generation: entry.generation, bytes }) };
+  const signer = await findOrigin(ready, options.ports);
+  const origin = signer === undefined ? undefined : signOrigin(begun, signer);
+  const header = {
+    ...begun,
+    active: id,
+    min_generation: entry.generation,
+    keys: [entry],
+    ...(origin === undefined ? {} : { origin }),
+  };
   const created = await saveFirstRevision(store, { header, activeKey: bytes }, (keyring) =>
     proveKeyring(keyring, { sources: ready, key: bytes }),
   );
@@ -69,7 +80,33 @@ export async function createTaskVault(options: CreateVaultOptions): Promise<Task
     minGeneration: entry.generation,
     random,
     allowPlain: false,
+    keyring: standingOf({ ...header, rev: 1 }),
+    lineage: [id],
   });
+}
+
+/** With what an owner signs: an age identity or a key that is at hand, else the kept origin, where there is one. */
+export async function findOrigin(ready: readonly ReadySource[], ports: KeyPorts): Promise<SigningKey | undefined> {
+  const byIdentity = [...ready].sort((left, right) => rankSigner(left) - rankSigner(right));
+  const [own] = byIdentity.flatMap(({ secret }) => originsOf(secret));
+  if (own !== undefined) return own;
+  const kept = await ports.readKeptOrigin?.();
+  return kept === undefined ? undefined : originOfKeptKey(kept);
+}
+
+function rankSigner({ secret }: ReadySource): number {
+  return secret.nature === "age" ? 0 : 1;
+}
+
+export function standingOf(header: KeyringHeader): KeyringStanding {
+  const active = header.keys.find(({ id }) => id === header.active);
+  assert(active !== undefined, "a keyring without its active key was opened");
+  return {
+    revision: header.rev,
+    minRevision: header.min_revision ?? 1,
+    generation: active.generation,
+    firstKey: firstKeyOf(header),
+  };
 }
 
 /** The sources that a new keyring is made for. A configured one that is unusable must not be left out in silence. */
@@ -110,10 +147,12 @@ interface KeyEntryOptions extends CreateVaultOptions {
 async function createKeyEntry(options: KeyEntryOptions): Promise<KeyringKey> {
   const { taskId, id, bytes, ready, random, clock } = options;
   const scryptCost = options.scryptCost ?? SCRYPT_COST;
+  const derivations: PassphraseSalts = new Map();
   const slots: KeyringSlot[] = [];
   for (const source of ready) {
+    const { secret } = source;
     slots.push(
-      await createSlot({ task: taskId, keyId: id, source, secret: source.secret, key: bytes, random, scryptCost }),
+      await createSlot({ task: taskId, keyId: id, source, secret, key: bytes, random, scryptCost, derivations }),
     );
   }
   return { id, generation: 1, state: "active", created: new Date(clock.nowMs()).toISOString(), slots };
@@ -171,13 +210,14 @@ export interface OpenVaultOptions {
   /** `encryption: false` was set: a task without a keyring is opened as plain (needs `taskId`), plain files are read. */
   readonly allowPlain?: boolean;
   readonly log?: Log;
+  readonly trust?: KeyringTrust;
 }
 
 /**
  * Opens the vault of a task that exists; writes nothing.
  *
  * Errors: KEYRING_CORRUPT (damaged, or there is none), FORMAT_VERSION, TASK_SWAPPED (of another task), KEY_MISSING,
- * KEY_WRONG, KEY_SOURCE_INVALID, KEYRING_TAMPERED.
+ * KEY_WRONG, KEY_SOURCE_INVALID, KEYRING_TAMPERED, KEYRING_UNPROVEN, KEYRING_FOREIGN, KEY_NOT_TRIED.
  */
 export async function openTaskVault(options: OpenVaultOptions): Promise<TaskVault> {
   const allowPlain = options.allowPlain ?? false;
@@ -196,9 +236,27 @@ export async function openTaskVault(options: OpenVaultOptions): Promise<TaskVaul
   reportDamage(loaded, options.log ?? silentLog);
   const { keyring, file } = loaded;
   const sources = await readSources(options.sources, options.ports);
-  const { active, keys } = await unlockKeyring({ keyring, file, sources });
+  const trust = await withKeptOrigin(options.trust, options.ports);
+  const { active, keys } = await unlockKeyring({ keyring, file, sources, trust });
   const { task, min_generation: minGeneration } = keyring.header;
-  return createSealedVault({ taskId: task, active, keys, minGeneration, random: options.random, allowPlain });
+  const { random } = options;
+  return createSealedVault({
+    taskId: task,
+    active,
+    keys,
+    minGeneration,
+    random,
+    allowPlain,
+    keyring: standingOf(keyring.header),
+    lineage: keyring.header.lineage.map((entry) => entry.id),
+  });
+}
+
+/** What is trusted, and what the user's own kept origin signed. */
+export async function withKeptOrigin(trust: KeyringTrust | undefined, ports: KeyPorts): Promise<KeyringTrust> {
+  const kept = await ports.readKeptOrigin?.();
+  if (kept === undefined) return trust ?? {};
+  return { ...trust, origins: [...(trust?.origins ?? []), originOfKeptKey(kept).publicKey] };
 }
 
 /** Errors: TASK_SWAPPED. */

@@ -12,6 +12,7 @@ import type { KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
 import { computeFingerprint } from "./derivation.js";
 import { isKeyringAuthentic, type Keyring } from "./keyring-format.js";
 import { isReadySource, type ReadySource, type Secret, type SourceState } from "./key-source.js";
+import { firstKeyOf, isOfOrigin, leadsToActive, originsOf, provesLocker } from "./origin.js";
 import type { TaskKey } from "./sealing.js";
 import { isSlotFor, openSlot, type SlotOutcome } from "./slot.js";
 
@@ -29,6 +30,19 @@ export interface UnlockRequest {
   /** For messages. */
   readonly file: string;
   readonly sources: readonly SourceState[];
+  readonly trust?: KeyringTrust | undefined;
+}
+
+/** What is known beside the keyring of who may have locked it. */
+export interface KeyringTrust {
+  /** The task's first key by its public name, as this machine saw it the first time (origin.ts). */
+  readonly firstKey?: string | undefined;
+  /** Origins that a person trusts, beside those that the sources make. */
+  readonly origins?: readonly string[];
+  /** A person has said so, for this once: whoever locked it, and with whatever first key. */
+  readonly isAccepted?: boolean;
+  /** Nothing that costs is tried: no derivation from a passphrase, no command. */
+  readonly isFrugal?: boolean;
 }
 
 const EFFORT: Readonly<Record<Secret["nature"], number>> = { key: 0, age: 1, command: 2, passphrase: 3 };
@@ -57,15 +71,41 @@ export async function tryPair(
   }
 }
 
-/** The key of the first slot that opens, or what was tried. */
-async function openKey(request: UnlockRequest, key: KeyringKey): Promise<Buffer | Attempt[]> {
+interface OpenedKey {
+  readonly bytes: Buffer;
+  readonly source: ReadySource;
+}
+
+/** Whether nothing is to be asked further once a slot has opened. */
+type IsEnough = (opened: OpenedKey) => boolean;
+
+/** The key of the first slot that opens and is enough, else of the first that opens at all, or what was tried. */
+async function openKey(request: UnlockRequest, key: KeyringKey, isEnough: IsEnough): Promise<OpenedKey | Attempt[]> {
   const attempts: Attempt[] = [];
-  for (const pair of selectPairs(key, request.sources)) {
+  let found: OpenedKey | undefined;
+  for (const pair of selectAffordable(request, key)) {
     const attempt = await tryPair(pair, { task: request.keyring.header.task, keyId: key.id });
-    if ("outcome" in attempt && attempt.outcome.state === "opened") return attempt.outcome.key;
-    attempts.push(attempt);
+    if ("outcome" in attempt && attempt.outcome.state === "opened") {
+      const opened = { bytes: attempt.outcome.key, source: pair.source };
+      if (isEnough(opened)) return opened;
+      found ??= opened;
+    } else attempts.push(attempt);
   }
-  return attempts;
+  return found ?? attempts;
+}
+
+function selectAffordable({ sources, trust }: UnlockRequest, key: KeyringKey): SlotPair[] {
+  const pairs = selectPairs(key, sources);
+  return trust?.isFrugal === true ? pairs.filter(({ source }) => !isCostly(source)) : pairs;
+}
+
+/** Sources that cost nothing to try. */
+export function selectCheap(sources: readonly SourceState[]): SourceState[] {
+  return sources.filter((source) => !isReadySource(source) || !isCostly(source));
+}
+
+function isCostly({ secret }: ReadySource): boolean {
+  return secret.nature === "passphrase" || secret.nature === "command";
 }
 
 export interface UnlockedKeyring {
@@ -78,24 +118,66 @@ export interface UnlockedKeyring {
  * Unwraps the active key, proves the keyring with it, then unwraps what else is in it.
  *
  * Errors: KEY_MISSING (no source has what a slot needs), KEY_WRONG (another key or passphrase), KEY_SOURCE_INVALID (a
- * source is unusable and no other opened it), KEYRING_TAMPERED.
+ * source is unusable and no other opened it), KEY_NOT_TRIED (only what costs would open it), KEYRING_TAMPERED;
+ * KEYRING_UNPROVEN and KEYRING_FOREIGN (V21).
  */
 export async function unlockKeyring(request: UnlockRequest): Promise<UnlockedKeyring> {
   const { header } = request.keyring;
   const activeEntry = header.keys.find((key) => key.id === header.active);
   assert(activeEntry !== undefined, "a keyring without its active key was decoded");
-  const opened = await openKey(request, activeEntry);
+  const ready = request.sources.filter(isReadySource);
+  const isEnough: IsEnough = ({ bytes, source }) =>
+    provesLocker(source) ||
+    isVouchedFor(request, { ...activeEntry, id: activeEntry.id as KeyId, bytes }, ready) ||
+    request.trust?.isAccepted === true;
+  const opened = await openKey(request, activeEntry, isEnough);
   if (Array.isArray(opened)) throw explainRefusal(request, activeEntry, opened);
-  const active = requireNamed(request, activeEntry, opened);
+  const active = requireNamed(request, activeEntry, opened.bytes);
   if (!isKeyringAuthentic(request.keyring, active.bytes))
     throw tampered(request, "was changed by someone without its key");
+  requireFirstKey(request, active);
+  if (!isEnough(opened)) throw unproven(request, opened.source);
   const keys = [active];
   for (const entry of header.keys) {
     if (entry === activeEntry) continue;
-    const older = await openKey(request, entry);
-    if (!Array.isArray(older)) keys.push(requireNamed(request, entry, older));
+    const older = await openKey(request, entry, () => true);
+    if (!Array.isArray(older)) keys.push(requireNamed(request, entry, older.bytes));
   }
   return { active, keys };
+}
+
+/** By the machine, which has seen the task before, or by an owner's signature (V21, V22). */
+export function isVouchedFor(
+  { keyring: { header }, trust }: Pick<UnlockRequest, "keyring" | "trust">,
+  active: TaskKey,
+  ready: readonly ReadySource[],
+): boolean {
+  const { firstKey } = trust ?? {};
+  if (firstKey !== undefined && leadsToActive(header, active, firstKey)) return true;
+  const own = ready.flatMap(({ secret }) => originsOf(secret).map(({ publicKey }) => publicKey));
+  return isOfOrigin(header, [...own, ...(trust?.origins ?? [])]) && leadsToActive(header, active);
+}
+
+/** Errors: KEYRING_FOREIGN where this machine has seen the task with another first key. */
+function requireFirstKey({ keyring: { header }, file, trust }: UnlockRequest, active: TaskKey): void {
+  const { firstKey, isAccepted } = trust ?? {};
+  if (firstKey === undefined || isAccepted === true || leadsToActive(header, active, firstKey)) return;
+  const { task } = header;
+  throw new SplashdownError(
+    "KEYRING_FOREIGN",
+    `the keyring file ${file} does not come from the key that this machine has seen task ${task} begin with`,
+    { details: { task, file, first_key: firstKeyOf(header), known_first_key: firstKey } },
+  );
+}
+
+function unproven({ keyring: { header }, file }: UnlockRequest, { label }: ReadySource): SplashdownError {
+  const { task, origin } = header;
+  const by = origin === undefined ? "nobody signed it" : `it is signed by ${origin.key}, whom nobody here knows`;
+  return new SplashdownError(
+    "KEYRING_UNPROVEN",
+    `the keyring file ${file} opens by the ${label}, for which anybody can lock, and ${by}`,
+    { details: { task, file, origin: origin?.key ?? null } },
+  );
 }
 
 function requireNamed(request: UnlockRequest, entry: KeyringKey, bytes: Buffer): TaskKey {
@@ -117,12 +199,23 @@ function explainRefusal(request: UnlockRequest, key: KeyringKey, attempts: reado
   }
   const problem = findProblem(request, attempts);
   if (problem !== undefined) return problem;
+  if (request.trust?.isFrugal === true && selectPairs(key, request.sources).some(({ source }) => isCostly(source)))
+    return notTried(request, key);
   return attempts.length > 0 ? explainWrong(request, key, attempts) : explainMissing(request, key);
 }
 
 function findProblem(request: UnlockRequest, attempts: readonly Attempt[]): SplashdownError | undefined {
   for (const attempt of attempts) if ("problem" in attempt) return attempt.problem;
   return request.sources.find((source) => source.problem !== undefined)?.problem;
+}
+
+function notTried(request: UnlockRequest, key: KeyringKey): SplashdownError {
+  const { task } = request.keyring.header;
+  return new SplashdownError(
+    "KEY_NOT_TRIED",
+    `this machine has not opened it before, and ${key.slots.map(formatSlot).join(" or ")} is not tried unasked`,
+    { details: { task, file: request.file } },
+  );
 }
 
 /** `passphrase slot 0f1e… (NAME)`. */

@@ -1,7 +1,7 @@
 /** What a vault needs of the world, faked, with a key file that is there. */
 import { formatKeyFile } from "../../src/vault/key-file.js";
-import type { KeyPorts, KeySourceSetting } from "../../src/vault/key-source.js";
-import type { ScryptCost } from "../../src/vault/slot.js";
+import type { KeyPorts, KeySourceSetting, ScryptCost } from "../../src/vault/key-source.js";
+import type { KeyringTrust } from "../../src/vault/unlocking.js";
 import { createTaskVault, openTaskVault } from "../../src/vault/task-vault.js";
 import type { TaskVault } from "../../src/vault/contract.js";
 import { FakeClock } from "./fake-clock.js";
@@ -22,10 +22,12 @@ export interface VaultRoom {
   readonly secrets: Map<string, string>;
   readonly ports: KeyPorts;
   readonly warnings: string[];
+  /** What this machine knows of the task that was made here: as what `open` is given where nothing is said. */
+  readonly trust: () => KeyringTrust;
   readonly create: (sources?: readonly KeySourceSetting[], taskId?: string) => Promise<TaskVault>;
   readonly open: (
     sources?: readonly KeySourceSetting[],
-    extra?: { taskId?: string | undefined; allowPlain?: boolean },
+    extra?: { taskId?: string | undefined; allowPlain?: boolean; trust?: KeyringTrust },
   ) => Promise<TaskVault>;
 }
 
@@ -46,14 +48,22 @@ export function createVaultRoom({ seed = 1, ...packages }: VaultRoomOptions = {}
   const log = { info: () => undefined, debug: () => undefined, warn: (text: string) => void warnings.push(text) };
   const ports: KeyPorts = { fileSystem, readSecret: (name) => secrets.get(name), ...packages };
   const shared = { store, ports, random, log };
+  let firstKey: string | undefined;
+  const trust = (): KeyringTrust => ({ firstKey });
   return {
     store,
     fileSystem,
     secrets,
     ports,
     warnings,
-    create: (sources = [KEY_SOURCE], taskId = TASK_ID) =>
-      createTaskVault({ ...shared, taskId, sources, clock: new FakeClock(), scryptCost: TEST_SCRYPT }),
-    open: (sources = [KEY_SOURCE], extra = {}) => openTaskVault({ ...shared, taskId: TASK_ID, sources, ...extra }),
+    trust,
+    create: async (sources = [KEY_SOURCE], taskId = TASK_ID) => {
+      const clock = new FakeClock();
+      const vault = await createTaskVault({ ...shared, taskId, sources, clock, scryptCost: TEST_SCRYPT });
+      firstKey = vault.keyring?.firstKey;
+      return vault;
+    },
+    open: (sources = [KEY_SOURCE], extra = {}) =>
+      openTaskVault({ ...shared, taskId: TASK_ID, sources, trust: trust(), ...extra }),
   };
 }

@@ -58,6 +58,7 @@ export type AuditEvent =
   | "unpinned"
   | "rolled_back"
   | "keys_changed"
+  | "keys_accepted"
   | "exported"
   | "imported"
   | "shredded";

@@ -85,6 +85,7 @@ const FAULT_CODES = [
   "AUDIT_TAMPERED",
   "KEY_MISSING",
   "KEY_WRONG",
+  "KEYRING_ROLLED_BACK",
   "SEAL_MISSING",
 ] as const;
 

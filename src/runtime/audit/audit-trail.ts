@@ -63,7 +63,15 @@ export interface AuditNote {
   readonly details?: JsonObject;
 }
 
-const KEY_PROBLEMS = ["KEY_MISSING", "KEY_WRONG", "KEY_SOURCE_INVALID", "KEYRING_TAMPERED"] as const;
+const KEY_PROBLEMS = [
+  "KEY_MISSING",
+  "KEY_WRONG",
+  "KEY_SOURCE_INVALID",
+  "KEYRING_TAMPERED",
+  "KEYRING_ROLLED_BACK",
+  "KEYRING_UNPROVEN",
+  "KEYRING_FOREIGN",
+] as const;
 const TRIES = 100;
 
 /** Where the last audit file that this machine has seen is remembered; beside the anchors of journals. */

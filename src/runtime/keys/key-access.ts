@@ -5,7 +5,7 @@
  * are any; else `SPLASHDOWN_KEY_FILE`, `SPLASHDOWN_KEY` and `SPLASHDOWN_PASSPHRASE`, else the user's default key file,
  * which a first run makes where that protects (vault/default-key.ts).
  */
-import { dirname, relative, resolve } from "node:path";
+import { dirname, relative } from "node:path";
 import { isErrorCode, SplashdownError } from "../../base/errors.js";
 import type { FileSystem } from "../../base/file-system.js";
 import type { Log } from "../../base/log.js";
@@ -24,14 +24,20 @@ import { KEY_BYTES } from "../../vault/derivation.js";
 import { readSources, type KeyPorts, type KeySourceSetting, type SourceState } from "../../vault/key-source.js";
 import { createTaskVault, openTaskVault, requireReady } from "../../vault/task-vault.js";
 import { createPlainVault } from "../../vault/sealing.js";
-import { inspectKeyring } from "../../vault/keyring-view.js";
+import { inspectKeyring, type KeyringView } from "../../vault/keyring-view.js";
+import { createPassphraseDeriver } from "../../vault/passphrase-derivation.js";
+import type { KeyringTrust } from "../../vault/unlocking.js";
 import type { Environment } from "../environment.js";
 import { findHighestGeneration } from "../people/control-folder.js";
 import { loadAge, readSystemSecret } from "./key-packages.js";
 import { KeptPassphrases, type AskPassphrase } from "./kept-passphrases.js";
 import { createKeyCommandRunner } from "./key-command-runner.js";
+import { findLaterKey } from "./key-history.js";
+import { findKeyringRollback, KeyMemory, type KnownTask, type SeenKeyring } from "./key-memory.js";
+import { KeyOrigins } from "./key-origins.js";
 import { openReadable } from "../readable-tasks.js";
 import { readShredMark } from "./shred-mark.js";
+import { resolveSource, sourcesOfEnvironment } from "./source-settings.js";
 
 export interface KeyAccessDeps {
   readonly environment: Environment;
@@ -53,16 +59,32 @@ export interface KeyAccessDeps {
   readonly announce: (key: { readonly path: string; readonly fingerprint: string }) => void;
 }
 
+/** How a task's keys are opened; by default as of a task that was named. */
+export interface OpenKeysOptions {
+  /** One of many that are looked at: nothing that costs is tried for a task that this machine has not opened before. */
+  readonly isOneOfMany?: boolean;
+  /** A person has said so: whoever locked it, with whatever first key, and however old the keyring is. */
+  readonly isAccepted?: boolean;
+}
+
 export class KeyAccess {
   readonly ports: KeyPorts;
+  readonly memory: KeyMemory;
+  readonly origins: KeyOrigins;
   readonly #deps: KeyAccessDeps;
   readonly #passphrases: KeptPassphrases;
 
   constructor(deps: KeyAccessDeps) {
     this.#deps = deps;
     this.#passphrases = new KeptPassphrases({ fileSystem: deps.fileSystem, ask: deps.askPassphrase });
+    const { fileSystem, random, log } = deps;
+    const { stateFolder, configFolder } = deps.environment;
+    this.memory = new KeyMemory({ fileSystem, random, log, stateFolder, isDurable: deps.store.manifest.durable });
+    this.origins = new KeyOrigins({ fileSystem, random, configFolder });
     this.ports = {
       fileSystem: deps.fileSystem,
+      derive: createPassphraseDeriver(),
+      readKeptOrigin: () => this.origins.readKept(),
       readSecret: (name) => deps.environment.all[name],
       readPassphrase: (kept) => this.#passphrases.read(kept),
       runCommand: createKeyCommandRunner(deps.processes, deps.environment),
@@ -113,10 +135,14 @@ export class KeyAccess {
     }
   }
 
-  /** Errors: TASK_NOT_STARTED; those of `openTaskVault`, naming the task as people do. Writes nothing. */
-  async open(task: TaskStore): Promise<TaskVault> {
+  /**
+   * Writes nothing to the task; remembers how new its keyring is.
+   *
+   * Errors: TASK_NOT_STARTED; KEYRING_ROLLED_BACK; those of `openTaskVault`, naming the task as people do.
+   */
+  async open(task: TaskStore, options: OpenKeysOptions = {}): Promise<TaskVault> {
     try {
-      return await this.#open(task);
+      return await this.#open(task, options);
     } catch (error) {
       if (!(error instanceof SplashdownError) || error.code === "TASK_NOT_STARTED") throw error;
       const { code, message, details } = error;
@@ -127,7 +153,7 @@ export class KeyAccess {
     }
   }
 
-  async #open(task: TaskStore): Promise<TaskVault> {
+  async #open(task: TaskStore, options: OpenKeysOptions): Promise<TaskVault> {
     const { encryption } = this.#deps;
     // Though all of it may be there: whoever imports again makes the place anew (T1).
     if (await isArriving(task)) throw new SplashdownError("IMPORT_UNFINISHED", "its import was not finished");
@@ -145,11 +171,48 @@ export class KeyAccess {
         throw new SplashdownError("SEAL_MISSING", "it is not encrypted, and encryption is demanded");
       }
     }
-    return this.#openBySources(task, view === undefined ? {} : { taskId: view.task });
+    if (view === undefined) return this.#openBySources(task, {});
+    const known = await this.memory.load(view.task);
+    if (options.isAccepted !== true) await this.#refuseOlder(task, view, known);
+    const named = { taskId: view.task, trust: await this.#trustOf(known, options) };
+    let vault = await this.#openBySources(task, named);
+    if (
+      options.isAccepted !== true &&
+      options.isOneOfMany !== true &&
+      (await findLaterKey(task, vault)) !== undefined
+    ) {
+      // Somebody may have made another key since the keyring was read.
+      vault = await this.#openBySources(task, named);
+      const problem = await findLaterKey(task, vault);
+      if (problem !== undefined) throw problem;
+    }
+    await this.memory.raise(vault.taskId, vault.keyring);
+    return vault;
+  }
+
+  /** Errors: KEYRING_ROLLED_BACK. Read again before, for somebody may have changed the keyring since it was read. */
+  async #refuseOlder(task: TaskStore, view: KeyringView, { keyring: mark }: KnownTask): Promise<void> {
+    if (findKeyringRollback(view.task, seenOf(view), mark) === undefined) return;
+    const again = await inspectKeyring(task);
+    const problem = again && findKeyringRollback(view.task, seenOf(again), mark);
+    if (problem !== undefined) throw problem;
+  }
+
+  /** What is known of who may have locked a task. */
+  async trustOf(taskId: string): Promise<KeyringTrust> {
+    return this.#trustOf(await this.memory.load(taskId), {});
+  }
+
+  async #trustOf({ firstKey, isKnown }: KnownTask, options: OpenKeysOptions): Promise<KeyringTrust> {
+    const { isOneOfMany = false, isAccepted = false } = options;
+    return { firstKey, origins: await this.origins.trusted(), isAccepted, isFrugal: isOneOfMany && !isKnown };
   }
 
   /** Nobody is asked for a passphrase that is not needed. */
-  async #openBySources(task: TaskStore, named: { readonly taskId?: string }): Promise<TaskVault> {
+  async #openBySources(
+    task: TaskStore,
+    named: { readonly taskId?: string; readonly trust?: KeyringTrust },
+  ): Promise<TaskVault> {
     const { random, log } = this.#deps;
     const openBy = (sources: readonly KeySourceSetting[]): Promise<TaskVault> =>
       openTaskVault({ store: task, sources, ports: this.ports, random, log, ...named });
@@ -175,11 +238,12 @@ export class KeyAccess {
     return active === undefined || active.id === vault.keyId ? vault : this.open(task);
   }
 
-  /** What a change of the task's keyring takes. */
-  changing(task: TaskStore, { taskId }: Pick<TaskVault, "taskId">): KeyringChangeOptions {
+  /** What a change of the task's keyring takes. The vault was opened, so that what it says of the first key is trusted. */
+  changing(task: TaskStore, { taskId, keyring }: Pick<TaskVault, "taskId" | "keyring">): KeyringChangeOptions {
     const { random, clock, log } = this.#deps;
     const highestNamed = () => findHighestGeneration(task);
-    return { taskId, store: task, sources: this.sources(), ports: this.ports, random, clock, log, highestNamed };
+    const trust: KeyringTrust = { firstKey: keyring?.firstKey };
+    return { taskId, store: task, sources: this.sources(), ports: this.ports, random, clock, log, highestNamed, trust };
   }
 
   /** Ends a change of the task's keyring that was cut off (V19), where every generation of it opens here. */
@@ -205,10 +269,12 @@ export class KeyAccess {
     if (!encryption) return createPlainVault(taskId);
     await this.ensureKey();
     const options = { taskId, store: task, sources: this.sources(), ports: this.ports, random, clock, log };
-    return createTaskVault(options).catch((error: unknown) => {
+    const vault = await createTaskVault(options).catch((error: unknown) => {
       if (!isErrorCode(error, "TASK_SWAPPED")) throw error;
       return this.open(task);
     });
+    await this.memory.raise(vault.taskId, vault.keyring);
+    return vault;
   }
 
   /**
@@ -222,7 +288,8 @@ export class KeyAccess {
     if (!encryption) return;
     if (this.isConfigured) {
       if (this.sources().some(isTyped)) this.#passphrases.beginNew();
-      requireReady(await readSources(this.sources(), this.ports), log);
+      const ready = requireReady(await readSources(this.sources(), this.ports), log);
+      await this.origins.ensureKept(ready);
       return;
     }
     const key = await ensureDefaultKeyFile({
@@ -254,30 +321,19 @@ export class KeyAccess {
   }
 
   #fromEnvironment(): KeySourceSetting[] {
-    const { all } = this.#deps.environment;
-    const found: KeySourceSetting[] = [];
-    if (all["SPLASHDOWN_KEY_FILE"])
-      found.push(this.resolveSource({ kind: "keyfile", path: all["SPLASHDOWN_KEY_FILE"] }));
-    if (all["SPLASHDOWN_AGE_IDENTITY"])
-      found.push(this.resolveSource({ kind: "age", recipients: [], identity: all["SPLASHDOWN_AGE_IDENTITY"] }));
-    if (all["SPLASHDOWN_KEY"] !== undefined) found.push({ kind: "env", name: "SPLASHDOWN_KEY" });
-    if (all["SPLASHDOWN_PASSPHRASE"] !== undefined)
-      found.push({ kind: "passphrase", environment: "SPLASHDOWN_PASSPHRASE" });
-    if (all["SPLASHDOWN_PASSPHRASE_FILE"])
-      found.push(this.resolveSource({ kind: "passphrase", file: all["SPLASHDOWN_PASSPHRASE_FILE"] }));
-    if (all["SPLASHDOWN_PASSPHRASE_TYPED"]) found.push({ kind: "passphrase", typed: "opens" });
-    return found;
+    return sourcesOfEnvironment(this.#deps.environment);
   }
 
   /** The source with its path absolute, from the working folder. */
   resolveSource(source: KeySourceSetting): KeySourceSetting {
-    const { workingFolder } = this.#deps.environment;
-    if (source.kind === "age" && source.identity !== undefined)
-      return { ...source, identity: resolve(workingFolder, source.identity) };
-    if (source.kind === "passphrase" && "file" in source)
-      return { kind: "passphrase", file: resolve(workingFolder, source.file) };
-    return source.kind === "keyfile" ? { kind: "keyfile", path: resolve(workingFolder, source.path) } : source;
+    return resolveSource(source, this.#deps.environment.workingFolder);
   }
+}
+
+/** Where a keyring stands as its file says. */
+export function seenOf(view: KeyringView): SeenKeyring {
+  const { file, revision, minRevision, revisionMax, keys } = view;
+  return { file, revision, minRevision, revisionMax, generation: keys.find(({ active }) => active)?.generation ?? 0 };
 }
 
 function isTyped(source: KeySourceSetting): boolean {

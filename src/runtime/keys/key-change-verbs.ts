@@ -96,7 +96,9 @@ async function changeTask(services: Services, task: TaskStore, change: Change): 
   const changed = revision !== undefined;
   if (changed) {
     const details = { revision, generation, added: [...added], removed: [...removed] };
-    await services.audit.note({ task, vault }, { event: "keys_changed", verb: change.verb, details });
+    // As it is now: this machine remembers it, and the trail is sealed with the key that was made.
+    const now = { task, vault: await services.keys.open(task) };
+    await services.audit.note(now, { event: "keys_changed", verb: change.verb, details });
   }
   return { task: task.name, changed, ...(changed ? { revision } : {}), key: active, generation, added, removed };
 }

@@ -42,6 +42,24 @@ export interface ReencryptedTask {
   readonly left: readonly string[];
 }
 
+export interface AcceptOptions {
+  /** Asked with the plan before anything is remembered. */
+  readonly confirm?: (plan: AcceptedKeys) => Promise<boolean>;
+  /** Whoever signed the task's keys is trusted for other tasks too. */
+  readonly origin?: boolean;
+}
+
+/** What stood against a keyring, and whether it counts now. */
+export interface AcceptedKeys {
+  readonly task: string;
+  readonly accepted: boolean;
+  readonly file: string;
+  readonly revision: number;
+  /** Public key of whoever signed the task's first key. */
+  readonly origin?: string;
+  readonly objection?: { readonly code: string; readonly message: string };
+}
+
 export interface KeyChangeView {
   readonly tasks: readonly TaskKeyChange[];
   /** The source that was added, as settings name it. */

@@ -10,7 +10,8 @@ import { acknowledgeKey, initKeyFile, isKeyAcknowledged } from "../../vault/defa
 import { loadKeyFile } from "../../vault/key-file.js";
 import { formatSource, readSources } from "../../vault/key-source.js";
 import { inspectKeyring, verifyKeyring, type KeyringVerdict, type KeyringView } from "../../vault/keyring-view.js";
-import type { KeyAccess } from "./key-access.js";
+import { seenOf, type KeyAccess } from "./key-access.js";
+import { findKeyringRollback } from "./key-memory.js";
 import { whileOpen } from "../reading.js";
 
 export interface KeysDeps {
@@ -108,7 +109,22 @@ async function showTaskKeys(deps: KeysDeps, name: string): Promise<JsonObject> {
   if (task === undefined) throw new SplashdownError("TASK_NOT_FOUND", `no task ${name}`, { details: { task: name } });
   const view = await whileOpen(task, inspectKeyring);
   if (view === undefined) return { task: task.name, encrypted: false, text: `task ${task.name} is not encrypted` };
-  return { task: task.name, encrypted: true, keyring: viewAsJson(view), text: formatKeyring(task.name, view) };
+  const older = await findOlder(deps, view);
+  const shown = { task: task.name, encrypted: true, keyring: viewAsJson(view) };
+  const text = formatKeyring(task.name, view);
+  if (older === undefined) return { ...shown, text };
+  return {
+    ...shown,
+    problem: older.code,
+    exit_status: EXIT_STATUS.tampered,
+    text: `${text}\n  OLDER: ${older.message}`,
+  };
+}
+
+/** Whether a keyring is older than this machine remembers. */
+async function findOlder({ access }: KeysDeps, view: KeyringView): Promise<SplashdownError | undefined> {
+  const { keyring } = await access.memory.load(view.task);
+  return findKeyringRollback(view.task, seenOf(view), keyring);
 }
 
 function viewAsJson(view: KeyringView): JsonObject {
@@ -156,11 +172,10 @@ export async function listUnacknowledgedKeys(
 }
 
 export async function verifyKeys(deps: KeysDeps, name: string | undefined): Promise<JsonObject> {
-  const results: { task: string; ok: boolean; text: string; detail: JsonObject }[] = [];
+  const results: Judged[] = [];
   for (const task of await deps.tasks(name)) {
     try {
-      const verdict = await verifyKeyring({ store: task, sources: deps.access.sources(), ports: deps.access.ports });
-      results.push(judge(task.name, verdict));
+      results.push(await verifyTask(deps, task, name !== undefined));
     } finally {
       await task.close();
     }
@@ -168,29 +183,66 @@ export async function verifyKeys(deps: KeysDeps, name: string | undefined): Prom
   const ok = results.every((result) => result.ok);
   return {
     ok,
-    exit_status: ok ? EXIT_STATUS.done : EXIT_STATUS.key,
+    exit_status: Math.max(EXIT_STATUS.done, ...results.map(({ status }) => status)),
     tasks: results.map((result) => ({ task: result.task, ok: result.ok, ...result.detail })),
     text: results.length === 0 ? "no tasks" : results.map((result) => result.text).join("\n"),
   };
 }
 
-function judge(
-  task: string,
+interface Judged {
+  readonly task: string;
+  readonly ok: boolean;
+  readonly status: number;
+  readonly text: string;
+  readonly detail: JsonObject;
+}
+
+async function verifyTask(deps: KeysDeps, task: TaskStore, isNamed: boolean): Promise<Judged> {
+  const view = await inspectKeyring(task);
+  const known = view === undefined ? undefined : await deps.access.memory.load(view.task);
+  // Of a task that was never opened here only what costs nothing is tried, until it is named.
+  const isFrugal = !isNamed && known?.isKnown === false;
+  const trust = view === undefined ? {} : { ...(await deps.access.trustOf(view.task)), isFrugal };
+  const { access } = deps;
+  const verdict = await verifyKeyring({ store: task, sources: access.sources(), ports: access.ports, trust });
+  const older =
+    verdict === undefined ? undefined : findKeyringRollback(verdict.view.task, seenOf(verdict.view), known?.keyring);
+  return judge(task.name, verdict, older ?? verdict?.refusal ?? (await findUnknownKey(access, task, verdict)));
+}
+
+/** A key that the task's own trail names and its keyring does not know of. */
+async function findUnknownKey(
+  access: KeyAccess,
+  task: TaskStore,
   verdict: KeyringVerdict | undefined,
-): { task: string; ok: boolean; text: string; detail: JsonObject } {
+): Promise<SplashdownError | undefined> {
+  if (verdict?.authentic !== true) return undefined;
+  try {
+    await access.open(task);
+    return undefined;
+  } catch (error) {
+    return error instanceof SplashdownError && error.code === "KEYRING_ROLLED_BACK" ? error : undefined;
+  }
+}
+
+function judge(task: string, verdict: KeyringVerdict | undefined, refusal: SplashdownError | undefined): Judged {
   if (verdict === undefined)
-    return { task, ok: true, text: `ok   ${task}: not encrypted`, detail: { encrypted: false } };
-  const ok = verdict.authentic === true;
+    return { task, ok: true, status: 0, text: `ok   ${task}: not encrypted`, detail: { encrypted: false } };
+  const ok = verdict.authentic === true && refusal === undefined;
+  const status = ok ? EXIT_STATUS.done : (refusal?.exitStatus ?? EXIT_STATUS.key);
   const slots = verdict.slots.map(
     (slot) =>
       `       ${slot.type} ${slot.label}: ${slot.verdict}${slot.reason === undefined ? "" : ` (${slot.reason})`}`,
   );
-  const head = ok ? `ok   ${task}: opens` : `FAIL ${task}: no configured key opens it`;
+  const head = ok ? `ok   ${task}: opens` : `FAIL ${task}: ${refusal?.message ?? "no configured key opens it"}`;
   const problems = [...verdict.problems, ...(verdict.view.unfinished ? [UNFINISHED] : [])];
-  const detail = { encrypted: true, ...(JSON.parse(JSON.stringify(verdict)) as JsonObject) };
+  const { refusal: _refusal, ...facts } = verdict;
+  const problem = refusal === undefined ? {} : { problem: refusal.code };
+  const detail = { encrypted: true, ...(JSON.parse(JSON.stringify(facts)) as JsonObject), ...problem };
   return {
     task,
     ok,
+    status,
     text: [head, ...slots, ...problems.map((problem) => `       ${problem}`)].join("\n"),
     detail,
   };

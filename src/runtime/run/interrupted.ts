@@ -123,7 +123,7 @@ export async function findBeside(services: Services, wanted: Wanted, calledAtMs:
   const old: ScannedTask[] = [];
   const withinMs = parseDurationMs(wanted.settings.recovery_config.take_up_within) ?? TAKE_UP_WITHIN_MS;
   const sinceMs = clock.nowMs() - withinMs;
-  for (const entry of await scanTasks({ store, openVault: (task) => keys.open(task) })) {
+  for (const entry of await scanTasks({ store, openVault: (task) => keys.open(task, { isOneOfMany: true }) })) {
     const relevance = judgeEntry(entry, { sinceMs, calledAtMs });
     if (relevance === "old") old.push(entry);
     if (relevance !== "stands") continue;
@@ -151,6 +151,8 @@ function judgeEntry(
   { status, lastAtMs, closed, problem }: ScannedTask,
   { sinceMs, calledAtMs }: { readonly sinceMs: number; readonly calledAtMs: number },
 ): "stands" | "old" | undefined {
+  // Of another machine, as far as can be told from here: nobody goes on with it unasked.
+  if (problem?.code === "KEY_NOT_TRIED") return undefined;
   if (problem !== undefined) return "stands";
   if (lastAtMs === undefined) return undefined;
   if (status === "done" || status === "partial" || closed?.resumable === false)

@@ -183,7 +183,10 @@ type RecoveredTask = RecoverView["tasks"][number];
 /** Takes up what crashed and what has fallen due; each task by itself, so that a bad one stops no other. */
 export async function recoverTasks(services: Services, options: RecoverOptions): Promise<RecoverView> {
   for (const workflow of options.workflows ?? []) await loadGiven(services, workflow);
-  const scanned = await scanTasks({ store: services.store, openVault: (task) => services.keys.open(task) });
+  const scanned = await scanTasks({
+    store: services.store,
+    openVault: (task) => services.keys.open(task, { isOneOfMany: true }),
+  });
   const plan = planRecovery(scanned, services.clock.nowMs(), await findAnswered(services, scanned));
   const results = new Map<string, RecoveredTask>();
   for (const { name, why } of plan.leave) results.set(name, { task: name, action: "left", why });

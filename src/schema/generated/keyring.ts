@@ -15,6 +15,9 @@ export interface KeyringHeader {
   readonly min_generation: number;
   /** Older revisions are to go: they give what was taken away since, or lack the newest key; absent while neither is so. */
   readonly min_revision?: number;
+  readonly origin?: KeyringOrigin;
+  /** Every key the task ever had, oldest first: each vouches for the next one. */
+  readonly lineage: readonly KeyringLineage[];
   /** All generations that still have files, oldest first. */
   readonly keys: readonly KeyringKey[];
 }
@@ -24,6 +27,26 @@ export type Fingerprint = string;
 
 /** 32 bytes as unpadded base64url. */
 export type Bytes32 = string;
+
+/** 64 bytes as unpadded base64url. */
+export type Bytes64 = string;
+
+/** An owner's word that the task's first key is theirs; absent where its maker had no key to sign with. */
+export interface KeyringOrigin {
+  /** The owner's public key. */
+  readonly key: Bytes32;
+  /** The owner's signature of the task and its first key. */
+  readonly proof: Bytes64;
+}
+
+/** One generation's public key, with the signature of the key before it. */
+export interface KeyringLineage {
+  /** The task key's id, as files name it. */
+  readonly id: Fingerprint;
+  readonly generation: number;
+  readonly key: Bytes32;
+  readonly proof?: Bytes64;
+}
 
 export interface KeyringKey {
   readonly id: Fingerprint;
@@ -55,6 +78,8 @@ export interface ScryptKdf {
   readonly log2n: number;
   readonly r: number;
   readonly p: number;
+  /** Of the derivation: the same for every slot of one passphrase in a keyring, so that it is derived once. */
+  readonly salt: Bytes32;
 }
 
 /** The wrapping key as the key command returned it, wrapped. */
@@ -69,21 +94,126 @@ export interface AgeKdf {
   readonly wrapped: string;
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/keyring.schema.json","type":"object","additionalProperties":false,"required":["task","rev","active","min_generation","keys"],"properties":{"task":{"type":"string","format":"uuid"},"rev":{"type":"integer","minimum":1,"maximum":999999999},"active":{"$ref":"#/$defs/fingerprint"},"min_generation":{"type":"integer","minimum":1,"maximum":999999999},"min_revision":{"type":"integer","minimum":1,"maximum":999999999},"keys":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/key"}}},"$defs":{"fingerprint":{"type":"string","pattern":"^[0-9a-f]{16}$"},"bytes32":{"type":"string","pattern":"^[A-Za-z0-9_-]{43}$"},"key":{"type":"object","additionalProperties":false,"required":["id","generation","state","created","slots"],"properties":{"id":{"$ref":"#/$defs/fingerprint"},"generation":{"type":"integer","minimum":1,"maximum":999999999},"state":{"enum":["active","retired"]},"created":{"type":"string","format":"date-time"},"slots":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/slot"}}}},"slot":{"type":"object","additionalProperties":false,"required":["type","label","fingerprint","salt","commit","wrap"],"properties":{"type":{"enum":["passphrase","keyfile","env","command","age","system"]},"label":{"type":"string","minLength":1,"maxLength":200},"fingerprint":{"$ref":"#/$defs/fingerprint"},"kdf":{"$ref":"#/$defs/kdf"},"salt":{"$ref":"#/$defs/bytes32"},"commit":{"$ref":"#/$defs/bytes32"},"wrap":{"type":"string","pattern":"^[A-Za-z0-9_-]{64}$"}}},"kdf":{"oneOf":[{"$ref":"#/$defs/scrypt"},{"$ref":"#/$defs/wrapped"},{"$ref":"#/$defs/age"}]},"scrypt":{"type":"object","additionalProperties":false,"required":["name","log2n","r","p"],"properties":{"name":{"const":"scrypt"},"log2n":{"type":"integer","minimum":1,"maximum":20},"r":{"type":"integer","minimum":1,"maximum":16},"p":{"type":"integer","minimum":1,"maximum":4}}},"wrapped":{"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"command"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}},"age":{"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"age"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/keyring.schema.json","type":"object","additionalProperties":false,"required":["task","rev","active","min_generation","lineage","keys"],"properties":{"task":{"type":"string","format":"uuid"},"rev":{"type":"integer","minimum":1,"maximum":999999999},"active":{"$ref":"#/$defs/fingerprint"},"min_generation":{"type":"integer","minimum":1,"maximum":999999999},"min_revision":{"type":"integer","minimum":1,"maximum":999999999},"origin":{"$ref":"#/$defs/origin"},"lineage":{"type":"array","minItems":1,"maxItems":500,"items":{"$ref":"#/$defs/lineage"}},"keys":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/key"}}},"$defs":{"fingerprint":{"type":"string","pattern":"^[0-9a-f]{16}$"},"bytes32":{"type":"string","pattern":"^[A-Za-z0-9_-]{43}$"},"bytes64":{"type":"string","pattern":"^[A-Za-z0-9_-]{86}$"},"origin":{"type":"object","additionalProperties":false,"required":["key","proof"],"properties":{"key":{"$ref":"#/$defs/bytes32"},"proof":{"$ref":"#/$defs/bytes64"}}},"lineage":{"type":"object","additionalProperties":false,"required":["id","generation","key"],"properties":{"id":{"$ref":"#/$defs/fingerprint"},"generation":{"type":"integer","minimum":1,"maximum":999999999},"key":{"$ref":"#/$defs/bytes32"},"proof":{"$ref":"#/$defs/bytes64"}}},"key":{"type":"object","additionalProperties":false,"required":["id","generation","state","created","slots"],"properties":{"id":{"$ref":"#/$defs/fingerprint"},"generation":{"type":"integer","minimum":1,"maximum":999999999},"state":{"enum":["active","retired"]},"created":{"type":"string","format":"date-time"},"slots":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/slot"}}}},"slot":{"type":"object","additionalProperties":false,"required":["type","label","fingerprint","salt","commit","wrap"],"properties":{"type":{"enum":["passphrase","keyfile","env","command","age","system"]},"label":{"type":"string","minLength":1,"maxLength":200},"fingerprint":{"$ref":"#/$defs/fingerprint"},"kdf":{"$ref":"#/$defs/kdf"},"salt":{"$ref":"#/$defs/bytes32"},"commit":{"$ref":"#/$defs/bytes32"},"wrap":{"type":"string","pattern":"^[A-Za-z0-9_-]{64}$"}}},"kdf":{"oneOf":[{"$ref":"#/$defs/scrypt"},{"$ref":"#/$defs/wrapped"},{"$ref":"#/$defs/age"}]},"scrypt":{"type":"object","additionalProperties":false,"required":["name","log2n","r","p","salt"],"properties":{"name":{"const":"scrypt"},"log2n":{"type":"integer","minimum":1,"maximum":18},"r":{"type":"integer","minimum":1,"maximum":8},"p":{"type":"integer","minimum":1,"maximum":2},"salt":{"$ref":"#/$defs/bytes32"}}},"wrapped":{"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"command"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}},"age":{"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"age"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}}}};
 const schema32 = {"type":"string","pattern":"^[0-9a-f]{16}$"};
 const formats0 = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const pattern4 = new RegExp("^[0-9a-f]{16}$", "u");
-const schema33 = {"type":"object","additionalProperties":false,"required":["id","generation","state","created","slots"],"properties":{"id":{"$ref":"#/$defs/fingerprint"},"generation":{"type":"integer","minimum":1,"maximum":999999999},"state":{"enum":["active","retired"]},"created":{"type":"string","format":"date-time"},"slots":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/slot"}}}};
-const formats2 = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-const schema35 = {"type":"object","additionalProperties":false,"required":["type","label","fingerprint","salt","commit","wrap"],"properties":{"type":{"enum":["passphrase","keyfile","env","command","age","system"]},"label":{"type":"string","minLength":1,"maxLength":200},"fingerprint":{"$ref":"#/$defs/fingerprint"},"kdf":{"$ref":"#/$defs/kdf"},"salt":{"$ref":"#/$defs/bytes32"},"commit":{"$ref":"#/$defs/bytes32"},"wrap":{"type":"string","pattern":"^[A-Za-z0-9_-]{64}$"}}};
-const schema41 = {"type":"string","pattern":"^[A-Za-z0-9_-]{43}$"};
-const func1 = countCodePoints;
-const pattern7 = new RegExp("^[A-Za-z0-9_-]{43}$", "u");
-const pattern9 = new RegExp("^[A-Za-z0-9_-]{64}$", "u");
-const schema37 = {"oneOf":[{"$ref":"#/$defs/scrypt"},{"$ref":"#/$defs/wrapped"},{"$ref":"#/$defs/age"}]};
-const schema38 = {"type":"object","additionalProperties":false,"required":["name","log2n","r","p"],"properties":{"name":{"const":"scrypt"},"log2n":{"type":"integer","minimum":1,"maximum":20},"r":{"type":"integer","minimum":1,"maximum":16},"p":{"type":"integer","minimum":1,"maximum":4}}};
-const schema39 = {"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"command"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}};
-const schema40 = {"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"age"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}};
+const schema33 = {"type":"object","additionalProperties":false,"required":["key","proof"],"properties":{"key":{"$ref":"#/$defs/bytes32"},"proof":{"$ref":"#/$defs/bytes64"}}};
+const schema34 = {"type":"string","pattern":"^[A-Za-z0-9_-]{43}$"};
+const schema35 = {"type":"string","pattern":"^[A-Za-z0-9_-]{86}$"};
+const pattern5 = new RegExp("^[A-Za-z0-9_-]{43}$", "u");
+const pattern6 = new RegExp("^[A-Za-z0-9_-]{86}$", "u");
+
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate21.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.key === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.proof === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "proof"},message:"must have required property '"+"proof"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "key") || (key0 === "proof"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.key !== undefined){
+let data0 = data.key;
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+const err3 = {instancePath:instancePath+"/key",schemaPath:"#/$defs/bytes32/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{43}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{43}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/key",schemaPath:"#/$defs/bytes32/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.proof !== undefined){
+let data1 = data.proof;
+if(typeof data1 === "string"){
+if(!pattern6.test(data1)){
+const err5 = {instancePath:instancePath+"/proof",schemaPath:"#/$defs/bytes64/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{86}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{86}$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/proof",schemaPath:"#/$defs/bytes64/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate21.errors = vErrors;
+return errors === 0;
+}
+validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema36 = {"type":"object","additionalProperties":false,"required":["id","generation","key"],"properties":{"id":{"$ref":"#/$defs/fingerprint"},"generation":{"type":"integer","minimum":1,"maximum":999999999},"key":{"$ref":"#/$defs/bytes32"},"proof":{"$ref":"#/$defs/bytes64"}}};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -95,13 +225,9 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-const _errs0 = errors;
-let valid0 = false;
-let passing0 = null;
-const _errs1 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name === undefined){
-const err0 = {instancePath,schemaPath:"#/$defs/scrypt/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data.id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -110,8 +236,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(data.log2n === undefined){
-const err1 = {instancePath,schemaPath:"#/$defs/scrypt/required",keyword:"required",params:{missingProperty: "log2n"},message:"must have required property '"+"log2n"+"'"};
+if(data.generation === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "generation"},message:"must have required property '"+"generation"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -120,8 +246,8 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data.r === undefined){
-const err2 = {instancePath,schemaPath:"#/$defs/scrypt/required",keyword:"required",params:{missingProperty: "r"},message:"must have required property '"+"r"+"'"};
+if(data.key === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -130,8 +256,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(data.p === undefined){
-const err3 = {instancePath,schemaPath:"#/$defs/scrypt/required",keyword:"required",params:{missingProperty: "p"},message:"must have required property '"+"p"+"'"};
+for(const key0 in data){
+if(!((((key0 === "id") || (key0 === "generation")) || (key0 === "key")) || (key0 === "proof"))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -140,9 +267,12 @@ vErrors.push(err3);
 }
 errors++;
 }
-for(const key0 in data){
-if(!((((key0 === "name") || (key0 === "log2n")) || (key0 === "r")) || (key0 === "p"))){
-const err4 = {instancePath,schemaPath:"#/$defs/scrypt/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+}
+if(data.id !== undefined){
+let data0 = data.id;
+if(typeof data0 === "string"){
+if(!pattern4.test(data0)){
+const err4 = {instancePath:instancePath+"/id",schemaPath:"#/$defs/fingerprint/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{16}$"},message:"must match pattern \""+"^[0-9a-f]{16}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -152,9 +282,8 @@ vErrors.push(err4);
 errors++;
 }
 }
-if(data.name !== undefined){
-if("scrypt" !== data.name){
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/scrypt/properties/name/const",keyword:"const",params:{allowedValue: "scrypt"},message:"must be equal to constant"};
+else {
+const err5 = {instancePath:instancePath+"/id",schemaPath:"#/$defs/fingerprint/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -164,10 +293,10 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data.log2n !== undefined){
-let data1 = data.log2n;
+if(data.generation !== undefined){
+let data1 = data.generation;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-const err6 = {instancePath:instancePath+"/log2n",schemaPath:"#/$defs/scrypt/properties/log2n/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err6 = {instancePath:instancePath+"/generation",schemaPath:"#/properties/generation/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -177,8 +306,8 @@ vErrors.push(err6);
 errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 20 || isNaN(data1)){
-const err7 = {instancePath:instancePath+"/log2n",schemaPath:"#/$defs/scrypt/properties/log2n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20"};
+if(data1 > 999999999 || isNaN(data1)){
+const err7 = {instancePath:instancePath+"/generation",schemaPath:"#/properties/generation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999},message:"must be <= 999999999"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -188,7 +317,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data1 < 1 || isNaN(data1)){
-const err8 = {instancePath:instancePath+"/log2n",schemaPath:"#/$defs/scrypt/properties/log2n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+const err8 = {instancePath:instancePath+"/generation",schemaPath:"#/properties/generation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -199,10 +328,11 @@ errors++;
 }
 }
 }
-if(data.r !== undefined){
-let data2 = data.r;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-const err9 = {instancePath:instancePath+"/r",schemaPath:"#/$defs/scrypt/properties/r/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.key !== undefined){
+let data2 = data.key;
+if(typeof data2 === "string"){
+if(!pattern5.test(data2)){
+const err9 = {instancePath:instancePath+"/key",schemaPath:"#/$defs/bytes32/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{43}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{43}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -211,9 +341,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 16 || isNaN(data2)){
-const err10 = {instancePath:instancePath+"/r",schemaPath:"#/$defs/scrypt/properties/r/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16},message:"must be <= 16"};
+}
+else {
+const err10 = {instancePath:instancePath+"/key",schemaPath:"#/$defs/bytes32/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -222,8 +352,12 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(data2 < 1 || isNaN(data2)){
-const err11 = {instancePath:instancePath+"/r",schemaPath:"#/$defs/scrypt/properties/r/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data.proof !== undefined){
+let data3 = data.proof;
+if(typeof data3 === "string"){
+if(!pattern6.test(data3)){
+const err11 = {instancePath:instancePath+"/proof",schemaPath:"#/$defs/bytes64/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{86}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{86}$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -233,11 +367,8 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
-if(data.p !== undefined){
-let data3 = data.p;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-const err12 = {instancePath:instancePath+"/p",schemaPath:"#/$defs/scrypt/properties/p/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err12 = {instancePath:instancePath+"/proof",schemaPath:"#/$defs/bytes64/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -246,9 +377,10 @@ vErrors.push(err12);
 }
 errors++;
 }
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 4 || isNaN(data3)){
-const err13 = {instancePath:instancePath+"/p",schemaPath:"#/$defs/scrypt/properties/p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"};
+}
+}
+else {
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -257,8 +389,191 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(data3 < 1 || isNaN(data3)){
-const err14 = {instancePath:instancePath+"/p",schemaPath:"#/$defs/scrypt/properties/p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+validate23.errors = vErrors;
+return errors === 0;
+}
+validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema40 = {"type":"object","additionalProperties":false,"required":["id","generation","state","created","slots"],"properties":{"id":{"$ref":"#/$defs/fingerprint"},"generation":{"type":"integer","minimum":1,"maximum":999999999},"state":{"enum":["active","retired"]},"created":{"type":"string","format":"date-time"},"slots":{"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/$defs/slot"}}}};
+const formats2 = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+const schema42 = {"type":"object","additionalProperties":false,"required":["type","label","fingerprint","salt","commit","wrap"],"properties":{"type":{"enum":["passphrase","keyfile","env","command","age","system"]},"label":{"type":"string","minLength":1,"maxLength":200},"fingerprint":{"$ref":"#/$defs/fingerprint"},"kdf":{"$ref":"#/$defs/kdf"},"salt":{"$ref":"#/$defs/bytes32"},"commit":{"$ref":"#/$defs/bytes32"},"wrap":{"type":"string","pattern":"^[A-Za-z0-9_-]{64}$"}}};
+const func1 = countCodePoints;
+const pattern15 = new RegExp("^[A-Za-z0-9_-]{64}$", "u");
+const schema44 = {"oneOf":[{"$ref":"#/$defs/scrypt"},{"$ref":"#/$defs/wrapped"},{"$ref":"#/$defs/age"}]};
+const schema47 = {"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"command"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}};
+const schema48 = {"type":"object","additionalProperties":false,"required":["name","wrapped"],"properties":{"name":{"const":"age"},"wrapped":{"type":"string","minLength":1,"maxLength":16384}}};
+const schema45 = {"type":"object","additionalProperties":false,"required":["name","log2n","r","p","salt"],"properties":{"name":{"const":"scrypt"},"log2n":{"type":"integer","minimum":1,"maximum":18},"r":{"type":"integer","minimum":1,"maximum":8},"p":{"type":"integer","minimum":1,"maximum":2},"salt":{"$ref":"#/$defs/bytes32"}}};
+
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate28.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.log2n === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "log2n"},message:"must have required property '"+"log2n"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.r === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "r"},message:"must have required property '"+"r"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.p === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "p"},message:"must have required property '"+"p"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.salt === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "salt"},message:"must have required property '"+"salt"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "name") || (key0 === "log2n")) || (key0 === "r")) || (key0 === "p")) || (key0 === "salt"))){
+const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if("scrypt" !== data.name){
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/const",keyword:"const",params:{allowedValue: "scrypt"},message:"must be equal to constant"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.log2n !== undefined){
+let data1 = data.log2n;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err7 = {instancePath:instancePath+"/log2n",schemaPath:"#/properties/log2n/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 18 || isNaN(data1)){
+const err8 = {instancePath:instancePath+"/log2n",schemaPath:"#/properties/log2n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 18},message:"must be <= 18"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data1 < 1 || isNaN(data1)){
+const err9 = {instancePath:instancePath+"/log2n",schemaPath:"#/properties/log2n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+if(data.r !== undefined){
+let data2 = data.r;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err10 = {instancePath:instancePath+"/r",schemaPath:"#/properties/r/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 8 || isNaN(data2)){
+const err11 = {instancePath:instancePath+"/r",schemaPath:"#/properties/r/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8},message:"must be <= 8"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data2 < 1 || isNaN(data2)){
+const err12 = {instancePath:instancePath+"/r",schemaPath:"#/properties/r/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+if(data.p !== undefined){
+let data3 = data.p;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err13 = {instancePath:instancePath+"/p",schemaPath:"#/properties/p/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 2 || isNaN(data3)){
+const err14 = {instancePath:instancePath+"/p",schemaPath:"#/properties/p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -267,11 +582,8 @@ vErrors.push(err14);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err15 = {instancePath,schemaPath:"#/$defs/scrypt/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data3 < 1 || isNaN(data3)){
+const err15 = {instancePath:instancePath+"/p",schemaPath:"#/properties/p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -280,16 +592,13 @@ vErrors.push(err15);
 }
 errors++;
 }
-var _valid0 = _errs1 === errors;
-if(_valid0){
-valid0 = true;
-passing0 = 0;
-var props0 = true;
 }
-const _errs12 = errors;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name === undefined){
-const err16 = {instancePath,schemaPath:"#/$defs/wrapped/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data.salt !== undefined){
+let data4 = data.salt;
+if(typeof data4 === "string"){
+if(!pattern5.test(data4)){
+const err16 = {instancePath:instancePath+"/salt",schemaPath:"#/$defs/bytes32/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{43}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{43}$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -298,8 +607,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(data.wrapped === undefined){
-const err17 = {instancePath,schemaPath:"#/$defs/wrapped/required",keyword:"required",params:{missingProperty: "wrapped"},message:"must have required property '"+"wrapped"+"'"};
+}
+else {
+const err17 = {instancePath:instancePath+"/salt",schemaPath:"#/$defs/bytes32/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -308,9 +618,10 @@ vErrors.push(err17);
 }
 errors++;
 }
-for(const key1 in data){
-if(!((key1 === "name") || (key1 === "wrapped"))){
-const err18 = {instancePath,schemaPath:"#/$defs/wrapped/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+}
+}
+else {
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -319,66 +630,129 @@ vErrors.push(err18);
 }
 errors++;
 }
+validate28.errors = vErrors;
+return errors === 0;
+}
+validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate27.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+let passing0 = null;
+const _errs1 = errors;
+if(!(validate28(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+if(_valid0){
+valid0 = true;
+passing0 = 0;
+var props0 = true;
+}
+const _errs2 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/$defs/wrapped/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.wrapped === undefined){
+const err1 = {instancePath,schemaPath:"#/$defs/wrapped/required",keyword:"required",params:{missingProperty: "wrapped"},message:"must have required property '"+"wrapped"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "name") || (key0 === "wrapped"))){
+const err2 = {instancePath,schemaPath:"#/$defs/wrapped/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
 }
 if(data.name !== undefined){
 if("command" !== data.name){
-const err19 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/wrapped/properties/name/const",keyword:"const",params:{allowedValue: "command"},message:"must be equal to constant"};
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/wrapped/properties/name/const",keyword:"const",params:{allowedValue: "command"},message:"must be equal to constant"};
 if(vErrors === null){
-vErrors = [err19];
+vErrors = [err3];
 }
 else {
-vErrors.push(err19);
+vErrors.push(err3);
 }
 errors++;
 }
 }
 if(data.wrapped !== undefined){
-let data5 = data.wrapped;
-if(typeof data5 === "string"){
-if(func1(data5) > 16384){
-const err20 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/wrapped/properties/wrapped/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"};
+let data1 = data.wrapped;
+if(typeof data1 === "string"){
+if(func1(data1) > 16384){
+const err4 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/wrapped/properties/wrapped/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"};
 if(vErrors === null){
-vErrors = [err20];
+vErrors = [err4];
 }
 else {
-vErrors.push(err20);
+vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data5) < 1){
-const err21 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/wrapped/properties/wrapped/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func1(data1) < 1){
+const err5 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/wrapped/properties/wrapped/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
-vErrors = [err21];
+vErrors = [err5];
 }
 else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-else {
-const err22 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/wrapped/properties/wrapped/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
+vErrors.push(err5);
 }
 errors++;
 }
 }
-}
 else {
-const err23 = {instancePath,schemaPath:"#/$defs/wrapped/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err6 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/wrapped/properties/wrapped/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
-vErrors = [err23];
+vErrors = [err6];
 }
 else {
-vErrors.push(err23);
+vErrors.push(err6);
 }
 errors++;
 }
-var _valid0 = _errs12 === errors;
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/$defs/wrapped/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
 if(_valid0 && valid0){
 valid0 = false;
 passing0 = [passing0, 1];
@@ -391,99 +765,99 @@ if(props0 !== true){
 props0 = true;
 }
 }
-const _errs19 = errors;
+const _errs9 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.name === undefined){
-const err24 = {instancePath,schemaPath:"#/$defs/age/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+const err8 = {instancePath,schemaPath:"#/$defs/age/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
-vErrors = [err24];
+vErrors = [err8];
 }
 else {
-vErrors.push(err24);
+vErrors.push(err8);
 }
 errors++;
 }
 if(data.wrapped === undefined){
-const err25 = {instancePath,schemaPath:"#/$defs/age/required",keyword:"required",params:{missingProperty: "wrapped"},message:"must have required property '"+"wrapped"+"'"};
+const err9 = {instancePath,schemaPath:"#/$defs/age/required",keyword:"required",params:{missingProperty: "wrapped"},message:"must have required property '"+"wrapped"+"'"};
 if(vErrors === null){
-vErrors = [err25];
+vErrors = [err9];
 }
 else {
-vErrors.push(err25);
+vErrors.push(err9);
 }
 errors++;
 }
-for(const key2 in data){
-if(!((key2 === "name") || (key2 === "wrapped"))){
-const err26 = {instancePath,schemaPath:"#/$defs/age/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+for(const key1 in data){
+if(!((key1 === "name") || (key1 === "wrapped"))){
+const err10 = {instancePath,schemaPath:"#/$defs/age/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
-vErrors = [err26];
+vErrors = [err10];
 }
 else {
-vErrors.push(err26);
+vErrors.push(err10);
 }
 errors++;
 }
 }
 if(data.name !== undefined){
 if("age" !== data.name){
-const err27 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/age/properties/name/const",keyword:"const",params:{allowedValue: "age"},message:"must be equal to constant"};
+const err11 = {instancePath:instancePath+"/name",schemaPath:"#/$defs/age/properties/name/const",keyword:"const",params:{allowedValue: "age"},message:"must be equal to constant"};
 if(vErrors === null){
-vErrors = [err27];
+vErrors = [err11];
 }
 else {
-vErrors.push(err27);
+vErrors.push(err11);
 }
 errors++;
 }
 }
 if(data.wrapped !== undefined){
-let data7 = data.wrapped;
-if(typeof data7 === "string"){
-if(func1(data7) > 16384){
-const err28 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/age/properties/wrapped/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"};
+let data3 = data.wrapped;
+if(typeof data3 === "string"){
+if(func1(data3) > 16384){
+const err12 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/age/properties/wrapped/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"};
 if(vErrors === null){
-vErrors = [err28];
+vErrors = [err12];
 }
 else {
-vErrors.push(err28);
+vErrors.push(err12);
 }
 errors++;
 }
-if(func1(data7) < 1){
-const err29 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/age/properties/wrapped/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func1(data3) < 1){
+const err13 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/age/properties/wrapped/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
-vErrors = [err29];
+vErrors = [err13];
 }
 else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/age/properties/wrapped/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
+vErrors.push(err13);
 }
 errors++;
 }
 }
-}
 else {
-const err31 = {instancePath,schemaPath:"#/$defs/age/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err14 = {instancePath:instancePath+"/wrapped",schemaPath:"#/$defs/age/properties/wrapped/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
-vErrors = [err31];
+vErrors = [err14];
 }
 else {
-vErrors.push(err31);
+vErrors.push(err14);
 }
 errors++;
 }
-var _valid0 = _errs19 === errors;
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/$defs/age/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+var _valid0 = _errs9 === errors;
 if(_valid0 && valid0){
 valid0 = false;
 passing0 = [passing0, 2];
@@ -499,12 +873,12 @@ props0 = true;
 }
 }
 if(!valid0){
-const err32 = {instancePath,schemaPath:"#/oneOf",keyword:"oneOf",params:{passingSchemas: passing0},message:"must match exactly one schema in oneOf"};
+const err16 = {instancePath,schemaPath:"#/oneOf",keyword:"oneOf",params:{passingSchemas: passing0},message:"must match exactly one schema in oneOf"};
 if(vErrors === null){
-vErrors = [err32];
+vErrors = [err16];
 }
 else {
-vErrors.push(err32);
+vErrors.push(err16);
 }
 errors++;
 }
@@ -519,17 +893,17 @@ vErrors = null;
 }
 }
 }
-validate23.errors = vErrors;
+validate27.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate23.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate27.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate22.evaluated;
+const evaluated0 = validate26.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -612,7 +986,7 @@ errors++;
 if(data.type !== undefined){
 let data0 = data.type;
 if(!((((((data0 === "passphrase") || (data0 === "keyfile")) || (data0 === "env")) || (data0 === "command")) || (data0 === "age")) || (data0 === "system"))){
-const err7 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema35.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema42.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -683,15 +1057,15 @@ errors++;
 }
 }
 if(data.kdf !== undefined){
-if(!(validate23(data.kdf, {instancePath:instancePath+"/kdf",parentData:data,parentDataProperty:"kdf",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+if(!(validate27(data.kdf, {instancePath:instancePath+"/kdf",parentData:data,parentDataProperty:"kdf",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
 errors = vErrors.length;
 }
 }
 if(data.salt !== undefined){
 let data4 = data.salt;
 if(typeof data4 === "string"){
-if(!pattern7.test(data4)){
+if(!pattern5.test(data4)){
 const err13 = {instancePath:instancePath+"/salt",schemaPath:"#/$defs/bytes32/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{43}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{43}$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -716,7 +1090,7 @@ errors++;
 if(data.commit !== undefined){
 let data5 = data.commit;
 if(typeof data5 === "string"){
-if(!pattern7.test(data5)){
+if(!pattern5.test(data5)){
 const err15 = {instancePath:instancePath+"/commit",schemaPath:"#/$defs/bytes32/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{43}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{43}$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -741,7 +1115,7 @@ errors++;
 if(data.wrap !== undefined){
 let data6 = data.wrap;
 if(typeof data6 === "string"){
-if(!pattern9.test(data6)){
+if(!pattern15.test(data6)){
 const err17 = {instancePath:instancePath+"/wrap",schemaPath:"#/properties/wrap/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -774,16 +1148,16 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate22.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
-validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate21.evaluated;
+const evaluated0 = validate25.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -916,7 +1290,7 @@ errors++;
 if(data.state !== undefined){
 let data2 = data.state;
 if(!((data2 === "active") || (data2 === "retired"))){
-const err11 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema33.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema40.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -976,8 +1350,8 @@ errors++;
 }
 const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate22(data4[i0], {instancePath:instancePath+"/slots/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
+if(!(validate26(data4[i0], {instancePath:instancePath+"/slots/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
 errors = vErrors.length;
 }
 }
@@ -1004,10 +1378,10 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate21.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
-validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -1062,8 +1436,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(data.keys === undefined){
-const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'"};
+if(data.lineage === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "lineage"},message:"must have required property '"+"lineage"+"'"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1072,9 +1446,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-for(const key0 in data){
-if(!((((((key0 === "task") || (key0 === "rev")) || (key0 === "active")) || (key0 === "min_generation")) || (key0 === "min_revision")) || (key0 === "keys"))){
-const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(data.keys === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1083,12 +1456,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
-if(data.task !== undefined){
-let data0 = data.task;
-if(typeof data0 === "string"){
-if(!(formats0.test(data0))){
-const err6 = {instancePath:instancePath+"/task",schemaPath:"#/properties/task/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""};
+for(const key0 in data){
+if(!((((((((key0 === "task") || (key0 === "rev")) || (key0 === "active")) || (key0 === "min_generation")) || (key0 === "min_revision")) || (key0 === "origin")) || (key0 === "lineage")) || (key0 === "keys"))){
+const err6 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1098,8 +1468,11 @@ vErrors.push(err6);
 errors++;
 }
 }
-else {
-const err7 = {instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.task !== undefined){
+let data0 = data.task;
+if(typeof data0 === "string"){
+if(!(formats0.test(data0))){
+const err7 = {instancePath:instancePath+"/task",schemaPath:"#/properties/task/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1109,10 +1482,8 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data.rev !== undefined){
-let data1 = data.rev;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-const err8 = {instancePath:instancePath+"/rev",schemaPath:"#/properties/rev/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err8 = {instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1121,9 +1492,11 @@ vErrors.push(err8);
 }
 errors++;
 }
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 999999999 || isNaN(data1)){
-const err9 = {instancePath:instancePath+"/rev",schemaPath:"#/properties/rev/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999},message:"must be <= 999999999"};
+}
+if(data.rev !== undefined){
+let data1 = data.rev;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err9 = {instancePath:instancePath+"/rev",schemaPath:"#/properties/rev/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1132,8 +1505,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(data1 < 1 || isNaN(data1)){
-const err10 = {instancePath:instancePath+"/rev",schemaPath:"#/properties/rev/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 999999999 || isNaN(data1)){
+const err10 = {instancePath:instancePath+"/rev",schemaPath:"#/properties/rev/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999},message:"must be <= 999999999"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1142,13 +1516,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-}
-if(data.active !== undefined){
-let data2 = data.active;
-if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
-const err11 = {instancePath:instancePath+"/active",schemaPath:"#/$defs/fingerprint/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{16}$"},message:"must match pattern \""+"^[0-9a-f]{16}$"+"\""};
+if(data1 < 1 || isNaN(data1)){
+const err11 = {instancePath:instancePath+"/rev",schemaPath:"#/properties/rev/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1158,8 +1527,12 @@ vErrors.push(err11);
 errors++;
 }
 }
-else {
-const err12 = {instancePath:instancePath+"/active",schemaPath:"#/$defs/fingerprint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.active !== undefined){
+let data2 = data.active;
+if(typeof data2 === "string"){
+if(!pattern4.test(data2)){
+const err12 = {instancePath:instancePath+"/active",schemaPath:"#/$defs/fingerprint/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{16}$"},message:"must match pattern \""+"^[0-9a-f]{16}$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1169,10 +1542,8 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data.min_generation !== undefined){
-let data3 = data.min_generation;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-const err13 = {instancePath:instancePath+"/min_generation",schemaPath:"#/properties/min_generation/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err13 = {instancePath:instancePath+"/active",schemaPath:"#/$defs/fingerprint/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1181,9 +1552,11 @@ vErrors.push(err13);
 }
 errors++;
 }
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 999999999 || isNaN(data3)){
-const err14 = {instancePath:instancePath+"/min_generation",schemaPath:"#/properties/min_generation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999},message:"must be <= 999999999"};
+}
+if(data.min_generation !== undefined){
+let data3 = data.min_generation;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err14 = {instancePath:instancePath+"/min_generation",schemaPath:"#/properties/min_generation/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1192,8 +1565,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(data3 < 1 || isNaN(data3)){
-const err15 = {instancePath:instancePath+"/min_generation",schemaPath:"#/properties/min_generation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 999999999 || isNaN(data3)){
+const err15 = {instancePath:instancePath+"/min_generation",schemaPath:"#/properties/min_generation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999},message:"must be <= 999999999"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1202,12 +1576,8 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-}
-if(data.min_revision !== undefined){
-let data4 = data.min_revision;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-const err16 = {instancePath:instancePath+"/min_revision",schemaPath:"#/properties/min_revision/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data3 < 1 || isNaN(data3)){
+const err16 = {instancePath:instancePath+"/min_generation",schemaPath:"#/properties/min_generation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1216,9 +1586,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 999999999 || isNaN(data4)){
-const err17 = {instancePath:instancePath+"/min_revision",schemaPath:"#/properties/min_revision/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999},message:"must be <= 999999999"};
+}
+}
+if(data.min_revision !== undefined){
+let data4 = data.min_revision;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+const err17 = {instancePath:instancePath+"/min_revision",schemaPath:"#/properties/min_revision/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1227,8 +1600,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(data4 < 1 || isNaN(data4)){
-const err18 = {instancePath:instancePath+"/min_revision",schemaPath:"#/properties/min_revision/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 999999999 || isNaN(data4)){
+const err18 = {instancePath:instancePath+"/min_revision",schemaPath:"#/properties/min_revision/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999},message:"must be <= 999999999"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1237,13 +1611,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-}
-if(data.keys !== undefined){
-let data5 = data.keys;
-if(Array.isArray(data5)){
-if(data5.length > 32){
-const err19 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(data4 < 1 || isNaN(data4)){
+const err19 = {instancePath:instancePath+"/min_revision",schemaPath:"#/properties/min_revision/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1252,8 +1621,19 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(data5.length < 1){
-const err20 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+if(data.origin !== undefined){
+if(!(validate21(data.origin, {instancePath:instancePath+"/origin",parentData:data,parentDataProperty:"origin",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate21.errors : vErrors.concat(validate21.errors);
+errors = vErrors.length;
+}
+}
+if(data.lineage !== undefined){
+let data6 = data.lineage;
+if(Array.isArray(data6)){
+if(data6.length > 500){
+const err20 = {instancePath:instancePath+"/lineage",schemaPath:"#/properties/lineage/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1262,16 +1642,8 @@ vErrors.push(err20);
 }
 errors++;
 }
-const len0 = data5.length;
-for(let i0=0; i0<len0; i0++){
-if(!(validate21(data5[i0], {instancePath:instancePath+"/keys/" + i0,parentData:data5,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate21.errors : vErrors.concat(validate21.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err21 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data6.length < 1){
+const err21 = {instancePath:instancePath+"/lineage",schemaPath:"#/properties/lineage/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1280,15 +1652,75 @@ vErrors.push(err21);
 }
 errors++;
 }
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate23(data6[i0], {instancePath:instancePath+"/lineage/" + i0,parentData:data6,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
 }
 }
 else {
-const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err22 = {instancePath:instancePath+"/lineage",schemaPath:"#/properties/lineage/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err22];
 }
 else {
 vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data.keys !== undefined){
+let data8 = data.keys;
+if(Array.isArray(data8)){
+if(data8.length > 32){
+const err23 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(data8.length < 1){
+const err24 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+const len1 = data8.length;
+for(let i1=0; i1<len1; i1++){
+if(!(validate25(data8[i1], {instancePath:instancePath+"/keys/" + i1,parentData:data8,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+else {
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
 }
 errors++;
 }

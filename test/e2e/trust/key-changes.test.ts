@@ -37,8 +37,10 @@ interface Changes {
 const KEY_ID = /"key":"([0-9a-f]{16})"/;
 
 /** Files below the outputs that have the text in them; the key of a sealed file stands in its header. */
+/** But for the keyring, which goes on naming every key that there was. */
 function filesNaming(place: Place, text: string): string[] {
-  return [...place.take("outputs")].flatMap(([path, { bytes }]) => (bytes.includes(text) ? [path] : []));
+  const files = [...place.take("outputs")].filter(([path]) => !path.includes("keyring-"));
+  return files.flatMap(([path, { bytes }]) => (bytes.includes(text) ? [path] : []));
 }
 
 async function change(place: Place, ...args: string[]): Promise<Changes> {

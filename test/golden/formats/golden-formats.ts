@@ -45,7 +45,7 @@ const SOURCES: readonly KeySourceSetting[] = [
   KEY_SOURCE,
   { kind: "passphrase", environment: "WORDS" },
   { kind: "env", name: "RAW" },
-  { kind: "command", argv: ["wrap"] },
+  { kind: "command", argv: ["wrap"], provesOrigin: true },
   { kind: "system", service: "splashdown", account: "ada" },
 ];
 
@@ -130,7 +130,7 @@ const OWNER = {
 };
 const POSITION = { epoch: 2, n: 9, hash: H };
 const KNOWN_ELSE = {
-  keyring: { revision: 3, generation: 2 },
+  keyring: { revision: 3, minRevision: 1, generation: 2 },
   firstKey: "0123456789abcdef",
   name: "report",
   store: "file:/outputs",

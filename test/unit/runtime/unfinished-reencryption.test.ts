@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";
 import { ExploredPlace, type WorkflowOf } from "../../simulation/verbs/explored-place.js";
+import { codeOfAsync } from "../../support/error-code.js";
 import { changeFileSystem } from "../../support/changed-file-system.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
 
@@ -123,6 +124,8 @@ describe("a task whose newest keyring is gone", () => {
     await first.verbs.close();
     await disk.unlink(`${FOLDER}/keyring-2.json`);
     const place = await open(disk, "second");
+    expect(await codeOfAsync(() => place.verbs.answer(EXTEND))).toBe("KEYRING_ROLLED_BACK");
+    expect((await place.verbs.keys.accept("t")).accepted).toBe(true);
     const [changed] = (await place.verbs.keys.rotate({ task: "t" }, { taskKey: true })).tasks;
     expect(changed).toMatchObject({ changed: true, generation: 3 });
     await place.verbs.answer(EXTEND);

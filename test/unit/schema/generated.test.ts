@@ -35,11 +35,11 @@ describe("validateKeyringHeader", () => {
 
   it("refuses a key derivation over the ceilings and an unknown one", () => {
     const value = example() as { keys: [{ slots: [Record<string, unknown>] }] };
-    value.keys[0].slots[0]["kdf"] = { name: "scrypt", log2n: 21, r: 8, p: 1 };
+    value.keys[0].slots[0]["kdf"] = { name: "scrypt", log2n: 19, r: 8, p: 1, salt: "A".repeat(43) };
     expect(validateKeyringHeader(value).ok).toBe(false);
     value.keys[0].slots[0]["kdf"] = { name: "argon2id" };
     expect(validateKeyringHeader(value).ok).toBe(false);
-    value.keys[0].slots[0]["kdf"] = { name: "scrypt", log2n: 17, r: 8, p: 1 };
+    value.keys[0].slots[0]["kdf"] = { name: "scrypt", log2n: 17, r: 8, p: 1, salt: "A".repeat(43) };
     expect(validateKeyringHeader(value).ok).toBe(true);
   });
 });

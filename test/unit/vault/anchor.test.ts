@@ -164,7 +164,7 @@ describe("anchor file", () => {
   });
 
   const CALM = {
-    keyring: { revision: 3, generation: 2 },
+    keyring: { revision: 3, minRevision: 2, generation: 2 },
     firstKey: "0123456789abcdef",
     name: "t",
     store: "file:/outputs",
@@ -186,13 +186,16 @@ describe("anchor file", () => {
     const options = { fileSystem, stateFolder: STATE, taskId: TASK_ID, random: createSeededRandom(3) };
     await raiseAnchor({ ...options, fields: CALM });
     const lower = {
-      keyring: { revision: 4, generation: 1 },
+      keyring: { revision: 4, minRevision: 1, generation: 1 },
       firstKey: "f".repeat(16),
       name: "other",
       store: "file:/x",
     };
     expect(await raiseAnchor({ ...options, fields: lower })).toBe(true);
-    expect(await load()).toEqual({ state: "known", anchor: { ...CALM, keyring: { revision: 4, generation: 2 } } });
+    expect(await load()).toEqual({
+      state: "known",
+      anchor: { ...CALM, keyring: { revision: 4, minRevision: 2, generation: 2 } },
+    });
     await replaceAnchor({ ...options, fields: { name: "other" } });
     expect(await load()).toMatchObject({ anchor: { name: "other", firstKey: CALM.firstKey } });
   });

@@ -256,7 +256,7 @@ describe("rotating the task's key", () => {
     const refusal = await refusalOf(() => addKeySource(changeIn(room), OTHER_FILE));
     expect([refusal.code, refusal.message]).toEqual([
       "KEYRING_FULL",
-      "the keyring holds 32 generations of the task's key in 32 slots, and no more than 32 of either",
+      "the keyring holds 32 generations of the task's key in 32 slots, and no more than 32 of either and 8 passphrases",
     ]);
     expect((await room.open()).generations).toHaveLength(32);
   });
@@ -297,7 +297,9 @@ describe("a change of keys", () => {
       { ...key, ...older },
       { ...key, generation: 2 },
     ]);
-    const draft = { header: { ...keyring.header, keys }, activeKey: active.bytes };
+    const [first] = keyring.header.lineage;
+    const lineage = keyring.header.lineage.concat({ id: keyring.header.active, generation: 2, key: first?.key ?? "" });
+    const draft = { header: { ...keyring.header, lineage, keys }, activeKey: active.bytes };
     await saveNextRevision(
       room.store,
       async () => draft,

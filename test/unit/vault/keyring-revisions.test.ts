@@ -7,6 +7,7 @@ import {
   type KeyringDraft,
   type LoadedKeyring,
 } from "../../../src/vault/keyring-revisions.js";
+import { beginLineage } from "../../../src/vault/origin.js";
 import { codeOfAsync, refusalOf } from "../../support/error-code.js";
 import { MemoryKeyringObjects } from "../../support/memory-keyring-objects.js";
 import { TASK_ID } from "../../support/vault-room.js";
@@ -25,7 +26,8 @@ const SLOT = {
 function draftOf(labels: readonly string[]): KeyringDraft {
   const slots = labels.map((label) => ({ ...SLOT, label }));
   const key = { id: ID, generation: 1, state: "active", created: "2024-01-02T14:35:22.123Z", slots } as const;
-  return { header: { task: TASK_ID, active: ID, min_generation: 1, keys: [key] }, activeKey };
+  const lineage = beginLineage({ id: ID, generation: 1, bytes: activeKey });
+  return { header: { task: TASK_ID, active: ID, min_generation: 1, lineage, keys: [key] }, activeKey };
 }
 
 const labelsOf = (header: Pick<KeyringHeader, "keys">): string[] =>

@@ -140,6 +140,7 @@ describe("a change of a keyring", () => {
           random,
           clock: new FakeClock(),
           scryptCost: TEST_SCRYPT,
+          trust: room.trust(),
         };
         const sealer = (await room.open()).createSealer("blob");
         const sealed = sealer.seal(0, AAD, Buffer.from("before"));

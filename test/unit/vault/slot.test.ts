@@ -23,12 +23,13 @@ const create = (): Promise<KeyringSlot> =>
 describe("isScryptCostLegal", () => {
   it.each([
     [SCRYPT_COST, true],
-    [{ log2n: 20, r: 8, p: 1 }, true],
-    [{ log2n: 19, r: 16, p: 4 }, true],
-    [{ log2n: 20, r: 16, p: 1 }, false],
-    [{ log2n: 21, r: 1, p: 1 }, false],
-    [{ log2n: 4, r: 17, p: 1 }, false],
-    [{ log2n: 4, r: 1, p: 5 }, false],
+    [{ log2n: 18, r: 8, p: 1 }, true],
+    [{ log2n: 17, r: 8, p: 2 }, true],
+    [{ log2n: 18, r: 8, p: 2 }, false],
+    [{ log2n: 19, r: 1, p: 1 }, false],
+    [{ log2n: 20, r: 8, p: 4 }, false],
+    [{ log2n: 4, r: 9, p: 1 }, false],
+    [{ log2n: 4, r: 1, p: 3 }, false],
     [{ log2n: 0, r: 1, p: 1 }, false],
     [{ log2n: 4.5, r: 1, p: 1 }, false],
   ])("of %j is %s", (cost, verdict) => expect(isScryptCostLegal(cost)).toBe(verdict));
@@ -62,7 +63,7 @@ describe("createSlot", () => {
 describe("findSlotProblem", () => {
   it("refuses work over the ceilings and derivations that do not belong to the type", async () => {
     const slot = await create();
-    const scrypt = { name: "scrypt", log2n: 17, r: 8, p: 1 } as const;
+    const scrypt = { name: "scrypt", log2n: 17, r: 8, p: 1, salt: "A".repeat(43) } as const;
     const wrapped = { name: "command", wrapped: "x" } as const;
     expect(findSlotProblem(slot)).toBeUndefined();
     expect(findSlotProblem({ ...slot, type: "env" })).toBeUndefined();

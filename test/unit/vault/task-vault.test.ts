@@ -195,7 +195,7 @@ describe("createTaskVault without a word about cost and log", () => {
     const shared = { taskId: TASK_ID, store, sources: [PASSPHRASE, ENV], ports, random: createSeededRandom(1) };
     const vault = await createTaskVault({ ...shared, clock: new FakeClock() });
     const text = Buffer.from(store.objects.get("keyring-1.json") ?? []).toString();
-    expect(text).toContain('"kdf":{"log2n":17,"name":"scrypt","p":1,"r":8}');
+    expect(text).toContain('"kdf":{"log2n":17,"name":"scrypt","p":1,"r":8,"salt":');
     store.objects.set("keyring-2.json", aad);
     expect((await openTaskVault(shared)).keyId).toBe(vault.keyId);
     expect(room.warnings).toEqual([]);

@@ -5,6 +5,7 @@ import { computeFingerprint } from "../../../src/vault/derivation.js";
 import { formatKeyFile } from "../../../src/vault/key-file.js";
 import { isReadySource, readSources, type KeySourceSetting } from "../../../src/vault/key-source.js";
 import { saveNextRevision } from "../../../src/vault/keyring-revisions.js";
+import { extendLineage } from "../../../src/vault/origin.js";
 import { createSlot } from "../../../src/vault/slot.js";
 import { proveKeyring } from "../../../src/vault/task-vault.js";
 import { unlockKeyring } from "../../../src/vault/unlocking.js";
@@ -44,8 +45,11 @@ async function rotate(room: VaultRoom, rotation: Rotation = {}): Promise<KeyId> 
     async ({ keyring }) => {
       const older: KeyringKey[] = keyring.header.keys.map((entry) => ({ ...entry, state: "retired" }));
       const entry: KeyringKey = { id, generation: 2, state: "active", created: "2024-01-03T00:00:00.000Z", slots };
+      const owner = await readSources([KEY_SOURCE], room.ports);
+      const { active } = await unlockKeyring({ keyring, file: "f", sources: owner });
+      const lineage = extendLineage(keyring.header, { active, next: { id, generation: 2, bytes: key } });
       return {
-        header: { task: TASK_ID, active: id, min_generation: minGeneration, keys: [...older, entry] },
+        header: { task: TASK_ID, active: id, min_generation: minGeneration, lineage, keys: [...older, entry] },
         activeKey: key,
       };
     },
@@ -149,7 +153,7 @@ describe("unlockKeyring", () => {
 
   it("asserts what the format promises", async () => {
     const keyring = {
-      header: { task: TASK_ID, rev: 1, active: "0123456789abcdef", min_generation: 1, keys: [] },
+      header: { task: TASK_ID, rev: 1, active: "0123456789abcdef", min_generation: 1, lineage: [], keys: [] },
       mac: Buffer.alloc(64),
       authenticated: Buffer.alloc(1),
     };
