@@ -7,15 +7,37 @@ import { isErrorCode } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
 import { parsePlainValue } from "./plain-value.js";
 
-const FENCED = /```[a-zA-Z0-9]*[ \t]*\r?\n([\s\S]*?)\r?\n[ \t]*```/g;
+const FENCE = "```";
+/** The rest of a line that opens a block. */
+const OPENING = /[a-zA-Z0-9]*[ \t]*\r?\n/y;
+const CLOSING = /\r?\n[ \t]*```/g;
 
 /** `undefined` when there is none that can be stored, or more than one in blocks of their own. */
 export function findJson(text: string): JsonValue | undefined {
   const whole = parse(text);
   if (whole !== undefined) return whole;
-  const fenced = [...text.matchAll(FENCED)].flatMap(([, inner = ""]) => parse(inner) ?? []);
+  const fenced = listFenced(text).flatMap((inner) => parse(inner) ?? []);
   if (fenced.length > 0) return fenced.length === 1 ? fenced[0] : undefined;
   return findInProse(text);
+}
+
+/** What stands in fenced blocks. Each place is read once: where no block closes behind one that opens, none does later. */
+function listFenced(text: string): string[] {
+  const found: string[] = [];
+  for (let at = text.indexOf(FENCE); at !== -1;) {
+    OPENING.lastIndex = at + FENCE.length;
+    let next = at + 1;
+    if (OPENING.test(text)) {
+      const from = OPENING.lastIndex;
+      CLOSING.lastIndex = from;
+      const closing = CLOSING.exec(text);
+      if (closing === null) return found;
+      found.push(text.slice(from, closing.index));
+      next = CLOSING.lastIndex;
+    }
+    at = text.indexOf(FENCE, next);
+  }
+  return found;
 }
 
 /** Places looked at; texts with more brackets are no prose. */

@@ -86,6 +86,8 @@ export const LIMITS = {
   schemaNodesMax: 20_000,
   schemaDepthMax: 64,
   schemaTextCharsMax: 64 * 1024,
+  /** Compiling one, and holding one value against it. Nothing else of the process runs meanwhile. */
+  schemaCheckMs: 2_000,
   keyringBytesMax: 256 * 1024,
   keyringSlotsMax: 32,
   /** More rotations than any task sees; a name with a higher one was made by nobody. */

@@ -43,7 +43,7 @@ function encodeForUrls(value: string): string[] {
 function computeBase64Piece(bytes: Uint8Array, offset: number): string {
   const text = Buffer.concat([Buffer.alloc(offset), bytes])
     .toString("base64")
-    .replace(/=+$/, "");
+    .replace(/={1,2}$/, "");
   const start = Math.ceil((offset * 8) / 6);
   const end = Math.floor(((offset + bytes.length) * 8) / 6);
   return text.slice(start, end);

@@ -58,7 +58,13 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
     expression:
       /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----)?/g,
   },
-  { kind: "jwt", hints: ["eyJ"], expression: /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/g },
+  // The whole shape is looked for once where a run of its characters begins; only then what stands before it in the run.
+  {
+    kind: "jwt",
+    hints: ["eyJ"],
+    expression: /((?<![\w-])(?=[\w-]{11,}\.eyJ[\w-]{8,}\.)[\w-]*?\b)(eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*)/g,
+    hasContext: true,
+  },
   { kind: "aws", hints: ["AKIA", "ASIA"], expression: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g },
   { kind: "github", hints: ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], expression: /\bgh[pousr]_[A-Za-z0-9]{20,255}\b/g },
   { kind: "github", hints: ["github_pat_"], expression: /\bgithub_pat_\w{22,255}\b/g },

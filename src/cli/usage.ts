@@ -9,7 +9,7 @@ const UNKNOWN = /^unknown (command|option) '([^']*)'/;
 export function toUsageError(error: CommanderError, verb: string, program: Command): SplashdownError {
   const said = error.message
     .replace(/^error: /, "")
-    .replace(/\n?\(Did you mean (.*?)\?\)\s*$/s, "; did you mean $1?")
+    .replace(/\n?\(Did you mean ([^()]{0,200})\?\)\s*$/, "; did you mean $1?")
     .trim();
   const [known = "", kind, word = ""] = UNKNOWN.exec(said) ?? [];
   const suggestion = suggest(program, kind, word);

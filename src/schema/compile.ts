@@ -4,19 +4,48 @@
  * Owns: the bounds on such schemas and the choice of dialect. Ajv is loaded on first use only; the schemas of our own
  * files are compiled ahead (see validator.ts) and never come here.
  *
- * H3: a schema from outside is judged before it is compiled: size, depth, no reference to anything outside itself.
+ * H3: a schema from outside is judged before it is compiled: size, depth, no reference to anything outside itself; neither
+ *     it nor a value held against it takes longer than a stated time, whatever its patterns are.
  */
 import type { Ajv, Options } from "ajv";
 import { messageOf } from "../base/errors.js";
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
+import { runWithin } from "./time-limit.js";
 import { createValidator, type RawValidate, type SchemaDefect, type Validator } from "./validator.js";
 
 export type CompiledSchema =
   | { readonly ok: true; readonly validate: Validator<JsonValue> }
   | { readonly ok: false; readonly defects: readonly SchemaDefect[] };
 
+/** The pattern that is being tried, to be named where it is what takes too long. */
+let tried: string | undefined;
+
+const patternTried = (): string | undefined => tried;
+
+/** A pattern as the standard reads it, and where it is none in that reading, as older programs do: `^https\\:`. */
+function createPattern(
+  source: string,
+  flags: string,
+): { readonly test: (text: string) => boolean; readonly toString: () => string } {
+  let pattern: RegExp;
+  try {
+    pattern = new RegExp(source, flags);
+  } catch {
+    pattern = new RegExp(source);
+  }
+  const test = (text: string): boolean => {
+    tried = source;
+    const fits = pattern.test(text);
+    tried = undefined;
+    return fits;
+  };
+  // Ajv keeps one for each text.
+  return { test, toString: () => String(pattern) };
+}
+
 const OPTIONS: Options = {
+  code: { regExp: Object.assign(createPattern, { code: "new RegExp" }) },
   strict: false,
   allErrors: true,
   coerceTypes: false,
@@ -39,12 +68,29 @@ export async function compileSchema(schema: unknown): Promise<CompiledSchema> {
   const ajv = await createAjv(isJsonObject(plain) ? plain["$schema"] : undefined);
   if (ajv === undefined) return refuse("/$schema", "names a dialect other than draft 2020-12, 2019-09 or 7");
   try {
-    const validate: RawValidate = ajv.compile(plain as object | boolean);
-    return { ok: true, validate: createValidator<JsonValue>(validate) };
+    const compiled = runWithin(LIMITS.schemaCheckMs, (): RawValidate => ajv.compile(plain as object | boolean));
+    if (compiled.isOver) return refuse("", `could not be read within ${LIMITS.schemaCheckMs} ms`);
+    return { ok: true, validate: endable(createValidator<JsonValue>(compiled.value)) };
   } catch (error) {
     return refuse("", messageOf(error));
   }
 }
+
+/** A value that takes too long does not fit, and the defect names the pattern that is to blame. */
+function endable(validate: Validator<JsonValue>): Validator<JsonValue> {
+  return (value) => {
+    tried = undefined;
+    const verdict = runWithin(LIMITS.schemaCheckMs, () => validate(value));
+    if (!verdict.isOver) return verdict.value;
+    const pattern = patternTried();
+    const against =
+      pattern === undefined ? "" : ` against the pattern ${JSON.stringify(pattern.slice(0, PATTERN_CHARS_TOLD))}`;
+    const message = `could not be checked within ${LIMITS.schemaCheckMs} ms${against}`;
+    return { ok: false, defects: [{ path: "", message, keyword: "pattern", params: { pattern: pattern ?? null } }] };
+  };
+}
+
+const PATTERN_CHARS_TOLD = 200;
 
 function refuse(path: string, message: string): CompiledSchema {
   return { ok: false, defects: [{ path, message, keyword: "schema", params: {} }] };

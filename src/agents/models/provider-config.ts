@@ -112,7 +112,7 @@ function readAddress(facts: ProviderFacts, environment: ProviderSources["environ
   const said = facts.urlVariables?.map(environment).find((value) => value !== undefined);
   if (said === undefined) return facts.baseUrl;
   const whole = /^[a-z]+:\/\//i.test(said) ? said : `http://${said}`;
-  const bare = whole.replace(/\/+$/, "");
+  const bare = whole.replace(/(?<!\/)\/+$/, "");
   return facts.urlPath !== undefined && !bare.endsWith(facts.urlPath) ? bare + facts.urlPath : bare;
 }
 

@@ -79,14 +79,17 @@ function readMoment(number: number, nowMs: number): number {
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const UNIT = "(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)";
-const SPAN_TEXT = String.raw`(?:\d+(?:\.\d+)?\s*${UNIT}(?![a-z])\s*)+`;
-const COMPACT_TEXT = String.raw`(?:\d+(?:\.\d+)?(?:ms|[smhd]))+`;
+const SPAN_TEXT = String.raw`(?:\d{1,15}(?:\.\d{1,15})?\s{0,8}${UNIT}(?![a-z])\s{0,8})+`;
+const COMPACT_TEXT = String.raw`(?:\d{1,15}(?:\.\d{1,15})?(?:ms|[smhd]))+`;
 const SPAN = new RegExp(`^\\s*(?:${SPAN_TEXT}|${COMPACT_TEXT})\\s*$`, "i");
-const PART = /(\d+(?:\.\d+)?)\s*(milliseconds?|ms|[smhd])/gi;
+const PART = /(?<!\d)(\d{1,15}(?:\.\d{1,15})?)\s{0,8}(milliseconds?|ms|[smhd])/gi;
+
+/** No provider says how long to wait in more words than this. */
+const SPAN_CHARS_MAX = 200;
 
 /** `6m0s`, `1.5s`, `350ms`, `2 minutes`. */
 function readSpanMs(text: string): number | undefined {
-  if (!SPAN.test(text)) return undefined;
+  if (text.length > SPAN_CHARS_MAX || !SPAN.test(text)) return undefined;
   let total = 0;
   for (const [, count, unit = "s"] of text.matchAll(PART)) {
     const word = unit.toLowerCase();
@@ -100,19 +103,23 @@ const BODY_SPANS = [
   /"retryDelay"\s*:\s*"([\d.]+s)"/i,
   /"retry_after(?:_seconds)?"\s*:\s*"?([\d.]+)/i,
   new RegExp(
-    `(?:try again|retry|available again|resets?)\\s+(?:after|in)\\s+(?:about\\s+)?(${COMPACT_TEXT}|${SPAN_TEXT})`,
+    `(?:try again|retry|available again|resets?)\\s{1,8}(?:after|in)\\s{1,8}(?:about\\s{1,8})?(${COMPACT_TEXT}|${SPAN_TEXT})`,
     "i",
   ),
-  /(?:try again|retry)\s+(?:after|in)\s+(\d+(?:\.\d+)?)(?![\d.]*\s*[a-z])/i,
+  /(?:try again|retry)\s{1,8}(?:after|in)\s{1,8}(\d{1,15}(?:\.\d{1,15})?)(?![\d.]{0,15}\s{0,8}[a-z])/i,
 ];
 /** The first group is a moment. */
 const BODY_MOMENTS = [
   /"resets?_?at"\s*:\s*"?([^",}\s]+)/i,
-  /resets? at\s+(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d))/i,
+  /resets? at\s{1,8}(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d))/i,
   /limit reached\|(\d{10,13})/i,
 ];
 
-function fromBody({ body, nowMs }: Refusal): number | undefined {
+/** What a body says of waiting stands at its beginning. */
+const BODY_CHARS_MAX = 16 * 1024;
+
+function fromBody({ body: whole, nowMs }: Refusal): number | undefined {
+  const body = whole.slice(0, BODY_CHARS_MAX);
   for (const pattern of BODY_SPANS) {
     const said = pattern.exec(body)?.[1];
     const seconds = readNumber(said);

@@ -64,7 +64,11 @@ const FORMS: Readonly<Record<string, WriteNumber>> = {
 };
 
 function grouped(text: string, mark: string): string {
-  return mark === "" ? text : text.replace(/^\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, mark));
+  if (mark === "") return text;
+  return text.replace(/^\d+/, (whole) => {
+    const first = whole.length % 3 || 3;
+    return [whole.slice(0, first), ...(whole.slice(first).match(/\d{3}/g) ?? [])].join(mark);
+  });
 }
 
 function missingOf(text: string, { width }: Spec): number {

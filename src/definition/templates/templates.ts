@@ -88,7 +88,9 @@ export function renderText(template: Template, scope: TemplateScope, options: Te
     const compiled = compiledTemplate(template);
     if (compiled.form === "chain")
       return checkSize(
-        template.replace(/\{\{[^]*\}\}/, () => textOf(requireChain(compiled.chains[0] as Chain, scope))),
+        template.slice(0, template.indexOf("{{")) +
+          textOf(requireChain(compiled.chains[0] as Chain, scope)) +
+          template.slice(template.lastIndexOf("}}") + 2),
       );
     if (compiled.form === "text") return template;
     if (compiled.form === "pieces")

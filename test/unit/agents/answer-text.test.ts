@@ -26,3 +26,14 @@ describe("the JSON in an answer", () => {
     expect(tookMs).toBeLessThan(1_000);
   });
 });
+
+describe("a long answer that opens fences and closes none", () => {
+  it.each([
+    ["[security H6 kin] is read in little time: openings alone", "```a\n b"],
+    ["[security H6 kin] is read in little time: lines of spaces", "```\n      \n"],
+    ["[security H6 kin] is read in little time: brackets", "{["],
+  ])("%s", async (_title, part) => {
+    const tookMs = await processorMsOf(() => void findJson(part.repeat(Math.ceil(2_000_000 / part.length))));
+    expect(tookMs).toBeLessThan(5_000);
+  });
+});

@@ -6,6 +6,7 @@ import { createRedactor, type Redactor } from "../../../src/base/redact.js";
 import { computeSecretForms } from "../../../src/base/secret-forms.js";
 import { isSecretName } from "../../../src/base/secret-shapes.js";
 import { PLANTED, repeat } from "../../support/planted-secrets.js";
+import { processorMsOf } from "../../support/real-clock.js";
 
 const digest = (secret: Uint8Array): Uint8Array => createHmac("sha256", "key of the task").update(secret).digest();
 const markOf = (secret: string, kind: string): string =>
@@ -253,5 +254,31 @@ describe("computeSecretForms", () => {
     const forms = computeSecretForms("plain-value");
     expect(forms[0]).toBe("plain-value");
     expect(new Set(forms).size).toBe(forms.length);
+  });
+});
+
+describe("long texts made to hold the redaction up", () => {
+  it.each([
+    ["[security H6] of the first parts of tokens", "eyJ-"],
+    ["[security H6 kin] of first and second parts of tokens", `eyJ${"a".repeat(9)}.eyJ-`],
+    ["[security H6 kin] of beginnings of keys", "-----BEGIN A PRIVATE KEY-----"],
+    ["[security H6 kin] of addresses without an end", "a://b:"],
+    ["[security H6 kin] of fields without a value", 'token="'],
+    ["[security H6 kin] of names and colons", '\\"password\\" : '],
+    ["[security H6 kin] of headers", "authorization: bearer "],
+  ])("%s are read in time that grows with the text alone", async (_title, part) => {
+    const redactor = createRedactor(digest);
+    const textOf = (chars: number) => part.repeat(Math.ceil(chars / part.length));
+    const oneMs = await processorMsOf(() => void redactor.redactText(textOf(1_000_000)));
+    const fourMs = await processorMsOf(() => void redactor.redactText(textOf(4_000_000)));
+    expect(fourMs).toBeLessThan(Math.max(oneMs * 12, 5_000));
+  });
+
+  it("takes a token out behind other characters of its own alphabet, and leaves those", () => {
+    const token = `eyJ${"a".repeat(20)}.eyJ${"b".repeat(20)}.${"c".repeat(20)}`;
+    const redactor = createRedactor(digest);
+    expect(redactor.redactText(`x-${token} y`)).toMatch(/^x-\[redacted:jwt:[0-9a-f]{8}\] y$/);
+    expect(redactor.redactText(`eyJ-${token} y`)).not.toContain("bbbb");
+    expect(redactor.redactText(`(${token})`)).toMatch(/^\(\[redacted:jwt:[0-9a-f]{8}\]\)$/);
   });
 });

@@ -97,3 +97,47 @@ function nest(levels: number): unknown {
   for (let level = 0; level < levels; level += 1) schema = { not: schema };
   return schema;
 }
+
+describe("a schema of somebody else that takes too long", () => {
+  const HELD_UP = [/^: could not be checked within \d+ ms against the pattern "/];
+
+  async function requireEnded(schema: unknown, value: unknown): Promise<string[]> {
+    const from = performance.now();
+    const defects = await judge(schema, value);
+    expect(performance.now() - from).toBeLessThan(60_000);
+    return defects;
+  }
+
+  it("[security H6] is ended, and the pattern that goes back without end is named", async () => {
+    const pattern = "^([a-z0-9]+)+@x.com$";
+    const [defect = ""] = await requireEnded({ type: "string", pattern }, "a".repeat(41));
+    expect(defect).toMatch(HELD_UP[0] as RegExp);
+    expect(defect).toContain(pattern);
+    expect(await judge({ type: "string", pattern }, "ab1@x.com")).toEqual([]);
+  });
+
+  it("[security H6 kin] in the names of properties is ended as well", async () => {
+    const schema = { patternProperties: { "^(a|a)*$": { type: "string" } }, additionalProperties: false };
+    const [defect = ""] = await requireEnded(schema, { [`${"a".repeat(40)}!`]: "x" });
+    expect(defect).toMatch(HELD_UP[0] as RegExp);
+  });
+
+  it("[security H6 kin] that compares each with each is ended, without a pattern to blame", async () => {
+    const many = Array.from({ length: 60_000 }, (_item, at) => ({ at, more: [at] }));
+    const defects = await requireEnded({ type: "array", uniqueItems: true }, many);
+    expect(defects).toEqual([expect.stringMatching(/^: could not be checked within \d+ ms$/)]);
+  });
+
+  it("[security H6 kin] that takes long to be read itself is refused as a schema", async () => {
+    const values = Array.from({ length: 19_000 }, (_item, at) => `v${at}`);
+    const defects = await requireEnded({ enum: values }, "v1");
+    expect(defects.length).toBeLessThanOrEqual(1);
+  });
+
+  it("[public L kin] whose pattern only older programs read is read as they do", async () => {
+    const schema = { properties: { url: { type: "string", pattern: "^https\\:\\/\\/" } } };
+    expect(await judge(schema, { url: "https://a" })).toEqual([]);
+    expect(await judge(schema, { url: "ftp://a" })).toEqual([expect.stringContaining("/url: must match pattern")]);
+    expect(await judge(schema, {})).toEqual([]);
+  });
+});

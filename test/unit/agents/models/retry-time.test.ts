@@ -80,7 +80,7 @@ describe("when to ask again", () => {
 
   it("reads hostile text in little time", async () => {
     const tookMs = await processorMsOf(() => {
-      expect(afterMs({}, `try again in ${"1s".repeat(200_000)}!`)).toBe(200_000_000);
+      expect(afterMs({}, `try again in ${"1s".repeat(200_000)}!`)).toBeUndefined();
       expect(afterMs({}, `try again in ${"9".repeat(200_000)}`)).toBeDefined();
     });
     expect(tookMs).toBeLessThan(1_000);
