@@ -25,6 +25,8 @@ export interface ChildRun {
   readonly stderrTailBytes?: number;
   /** Makes the identity durable; the program does not run before (A2). Absent: nothing of it needs to be known later. */
   readonly spawned?: (process: ProcessRef) => Promise<void>;
+  /** The program runs from here on. */
+  readonly released?: () => void;
   readonly signal: AbortSignal;
 }
 
@@ -48,6 +50,7 @@ export async function runChild(deps: PerformerDeps, run: ChildRun): Promise<Chil
   run.signal.addEventListener("abort", cancel, { once: true });
   try {
     child.release();
+    run.released?.();
     const result = await child.result;
     if (isCancelled) return { status: "cancelled" };
     if (result.stdoutOverflow) throw tooLarge();

@@ -31,6 +31,30 @@ export function isEndOfRun(error: unknown): boolean {
 /** A call that broke has been made, and nobody knows what it cost. */
 const ONE_CALL: Usage = { calls: 1, tokensIn: 0, tokensOut: 0 };
 
+/** What a failed call of a model used; `undefined` where none was made. */
+export function usageOfError(error: unknown): Usage | undefined {
+  const { usage, called } = detailsOf(error) ?? {};
+  return isJsonObject(usage) ? (usage as unknown as Usage) : called === true ? ONE_CALL : undefined;
+}
+
+/** The same error, with what was used until it came. */
+export function withUsage(error: SplashdownError, usage: Usage | undefined): SplashdownError {
+  if (usage === undefined) return error;
+  const details = { ...error.details, usage: { ...usage } };
+  return new SplashdownError(error.code, error.message, { details, cause: error.cause });
+}
+
+export function sumUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const isPriced = one.costMicroUsd !== undefined && other.costMicroUsd !== undefined;
+  return {
+    calls: one.calls + other.calls,
+    tokensIn: one.tokensIn + other.tokensIn,
+    tokensOut: one.tokensOut + other.tokensOut,
+    ...(isPriced ? { costMicroUsd: (one.costMicroUsd ?? 0) + (other.costMicroUsd ?? 0) } : {}),
+  };
+}
+
 /** `yes`: the work is done, and only its result cannot be used. `maybe`: it was begun, and its end is not known. */
 export type Acted = "yes" | "maybe";
 
@@ -54,7 +78,7 @@ export function outcomeOfError(error: unknown): StepOutcome {
   if (isErrorCode(error, "CANCELLED")) return { status: "cancelled" };
   const code = errorCodeOf(error) ?? "STEP_FAILED";
   const details = detailsOf(error);
-  const usage = details?.["called"] === true ? ONE_CALL : undefined;
+  const usage = usageOfError(error);
   const retryAtMs = details?.["retry_at_ms"];
   return {
     status: "failed",

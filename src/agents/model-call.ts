@@ -7,6 +7,7 @@
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import { suggestProviderMap } from "../definition/settings/provider-map.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import type { Usage } from "../engine/events/events.js";
 import type { Fallback } from "../engine/events/turn-notes.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
 import type {
@@ -18,8 +19,9 @@ import type {
   ToolCall,
   ToolDescription,
 } from "./contract.js";
-import { isEndOfRun } from "./failure.js";
+import { isEndOfRun, sumUsage, usageOfError, withUsage } from "./failure.js";
 import { createPartialPace } from "./partial-pace.js";
+import { SCRIPTED_PROVIDER } from "./scripted-model.js";
 
 export interface DurableAnswer extends Omit<ModelAnswer, "usage"> {
   /** How much of the step's guidance had been told when it was asked; absent: none but what its prompt had. */
@@ -100,7 +102,7 @@ async function askInTurn(
   for (const choice of call.choices) {
     if (call.turn > 0 || failures.length > 0) await call.sink.beforeCall();
     try {
-      const answer = await askOne(deps, work, { ...call, choice });
+      const answer = withFailed(await askOne(deps, work, { ...call, choice }), failures);
       if (failures.length === 0) return answer;
       const why = failures.map((error) => error.message).join("; ");
       const factor = `answered by the fallback ${nameOf(deps, choice)}: ${why}`;
@@ -113,7 +115,16 @@ async function askInTurn(
         deps.log.warn(`${nameOf(deps, choice)}: ${messageOf(error)}; the next is asked`);
     }
   }
-  throw selectFailure(failures);
+  throw withUsage(selectFailure(failures), usageOfAll(failures));
+}
+
+/** What was spent on models that failed is spent. */
+function withFailed(answer: ModelAnswer, failures: readonly SplashdownError[]): ModelAnswer {
+  return { ...answer, usage: sumUsage(answer.usage, usageOfAll(failures)) ?? answer.usage };
+}
+
+function usageOfAll(failures: readonly SplashdownError[]): Usage | undefined {
+  return failures.map(usageOfError).reduce(sumUsage, undefined);
 }
 
 const MOVES_ON = new Set(["MODEL_FAILED", "MODEL_RATE_LIMITED", "MODEL_UNAVAILABLE"]);
@@ -135,7 +146,9 @@ async function askOne(
   const { name, path, visit, attempt, idempotencyKey } = work.step;
   const pace = createPartialPace(deps.clock, call.sink);
   const chosen = deps.chooseProvider(choice.provider, choice.model);
-  return requireModel(deps, work, { chosen: chosen.provider, named: choice.provider }).call(
+  const model = requireModel(deps, work, { chosen: chosen.provider, named: choice.provider });
+  if (chosen.provider !== SCRIPTED_PROVIDER) call.sink.callBegun(nameOf(deps, choice));
+  return model.call(
     {
       step: { name, path, visit, attempt },
       turn: call.turn,

@@ -42,8 +42,10 @@ function formatCost({ metrics }: RunView): string[] {
   if (metrics.api_calls === 0) return [];
   const unpriced =
     metrics.unpriced_calls === 0 ? "" : `, ${formatCount(metrics.unpriced_calls, "call")} of unknown price`;
+  const { uncounted_calls: cut = 0 } = metrics;
+  const uncounted = cut === 0 ? "" : ` and those of ${formatCount(cut, "call")} that nobody told`;
   return [
-    `  ${formatCount(metrics.api_calls, "model call")}, ${formatCount(metrics.tokens_used, "token")}, $${metrics.cost_usd.toFixed(4)}${unpriced}`,
+    `  ${formatCount(metrics.api_calls, "model call")}, ${formatCount(metrics.tokens_used, "token")}${uncounted}, $${metrics.cost_usd.toFixed(4)}${unpriced}`,
   ];
 }
 

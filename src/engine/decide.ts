@@ -45,6 +45,7 @@ const RULES: { readonly [K in EngineInput["kind"]]: Rule<InputOf<K>> } = {
   substep_intended: decideReport,
   substep_completed: decideReport,
   substep_failed: decideReport,
+  call_begun: decideReport,
   turn: decideReport,
   before_call: decideCall,
   approval_wanted: decideApproval,

@@ -176,6 +176,8 @@ export type EngineInput =
       readonly usage?: Usage;
       readonly notes?: TurnNotes;
     }
+  /** A model is asked. */
+  | { readonly kind: "call_begun"; readonly step: StepId; readonly attempt: number; readonly asked: string }
   /** A further call inside a step is about to begin. */
   | { readonly kind: "before_call"; readonly step: StepId; readonly attempt: number }
   /** A call of a tool waits for a person. */

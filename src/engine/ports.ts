@@ -149,6 +149,8 @@ export interface StepSink extends WishSink {
   /** The next attempt goes on from here: what was wished for so far is kept with it. */
   milestone(name: string, state: JsonValue): Promise<void>;
   turn(value: JsonValue, usage?: Usage, notes?: TurnNotes): Promise<void>;
+  /** A model is asked: from here on the call counts, whatever comes of it. Cheap; it is not waited for. */
+  callBegun(this: void, asked: string): void;
   /**
    * Before every further call of a model in this step: looks at the limits. Where one is reached the attempt ends, a person
    * is asked, and after `extend` the step goes on at its next turn. Errors: CANCELLED.

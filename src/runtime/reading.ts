@@ -170,7 +170,7 @@ function viewStanding({ state }: FoldedTask, status: string) {
     steps_done: countSteps(state).done,
     decisions: viewDecisions(state),
     checkpoints: state.checkpoints.length,
-    metrics: viewMetrics(state),
+    metrics: viewMetrics(state, status !== "running"),
   };
 }
 

@@ -33,6 +33,8 @@ export interface MetricsView {
   readonly tokens_used: number;
   readonly cost_usd: number;
   readonly unpriced_calls: number;
+  /** Calls that were cut off: nobody knows their tokens. */
+  readonly uncounted_calls?: number;
   readonly memory_peak: number;
 }
 

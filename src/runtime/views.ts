@@ -34,15 +34,27 @@ export function chooseNext({ task, status, resumable, openQuestions }: TaskStand
   return `splashdown resume ${quoteArgument(task)}${status === "unclear" ? " --take-over" : ""}`;
 }
 
-export function viewMetrics(state: TaskState): MetricsView {
-  const { totals } = state;
+/** What a task has used. `isOver`: nobody works on it, so the calls it had under way were cut off. */
+export function viewMetrics(state: TaskState, isOver = false): MetricsView {
+  const totals = isOver ? withCut(state) : state.totals;
   return {
     elapsed_time: Math.round(totals.elapsedMs) / 1000,
     api_calls: totals.calls,
     tokens_used: totals.tokensIn + totals.tokensOut,
     cost_usd: totals.costMicroUsd / 1_000_000,
     unpriced_calls: totals.unpricedCalls,
+    ...(totals.uncountedCalls === 0 ? {} : { uncounted_calls: totals.uncountedCalls }),
     memory_peak: Math.round((totals.memoryPeakBytes / 1024 / 1024) * 10) / 10,
+  };
+}
+
+function withCut({ totals, open, steps }: TaskState): TaskState["totals"] {
+  const cut = [...open].reduce((sum, id) => sum + (steps.get(id)?.callsBegun ?? 0), 0);
+  return {
+    ...totals,
+    calls: totals.calls + cut,
+    unpricedCalls: totals.unpricedCalls + cut,
+    uncountedCalls: totals.uncountedCalls + cut,
   };
 }
 
@@ -238,6 +250,7 @@ const DESCRIBERS: Describers = {
     `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
   step_failed: (event) => describeFailed(event),
   step_cancelled: (event) => `${event.step} cancelled: ${event.reason}`,
+  call_begun: (event) => `${event.step} asks ${event.asked}`,
   turn_recorded: ({ step, turn, fallback }) =>
     `${step} turn ${turn}${fallback === undefined ? "" : `, answered by ${fallback.answered} instead of ${fallback.asked}`}`,
   tool_intended: (event) => `${event.step} calls ${event.name}`,

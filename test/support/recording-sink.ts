@@ -5,6 +5,8 @@ import type { StepSink, WishSink } from "../../src/engine/ports.js";
 export interface RecordingSink extends StepSink {
   /** Every call as `[name, ...arguments]`. */
   readonly calls: readonly (readonly unknown[])[];
+  /** Which models were asked, in order; no part of the calls. */
+  readonly begun: readonly string[];
   /** How often `alive` was called; it stands in no order to the calls. */
   readonly signsOfLife: number;
   /** The arguments of the calls of one name. */
@@ -15,6 +17,7 @@ export interface RecordingSink extends StepSink {
 export function createRecordingSink(refuse: (name: string) => Error | undefined = () => undefined): RecordingSink {
   const calls: (readonly unknown[])[] = [];
   let signs = 0;
+  const begun: string[] = [];
   const values = new Map<string, JsonValue>();
   const take = (name: string, ...rest: readonly unknown[]): void => {
     const refusal = refuse(name);
@@ -62,6 +65,8 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     milestone: (name, state) => takeLater("milestone", name, state),
     turn: (value, usage, notes = {}) =>
       Object.keys(notes).length === 0 ? takeLater("turn", value, usage) : takeLater("turn", value, usage, notes),
+    callBegun: (asked) => void begun.push(asked),
+    begun,
     beforeCall: () => takeLater("beforeCall"),
     wantApproval: (wish, input) => takeLater("wantApproval", wish, input),
     toolIntended: (call, tool) => takeLater("toolIntended", call, tool),

@@ -69,6 +69,7 @@ async function callAgent(
     work,
     command,
     input,
+    released: () => sink.callBegun(cli),
     environment: pick(deps.environment, profile.variables),
     onStdout: (chunk) => lines.take(chunk),
     onActivity: sink.alive,

@@ -11,6 +11,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.j
 import { encodeValue } from "../../base/json-encoding.js";
 import { LIMITS } from "../../base/limits.js";
 import type { CallEnds, Model, ModelAnswer, ModelRequest, ToolCall } from "../contract.js";
+import type { Usage } from "../../engine/events/events.js";
+import { withUsage } from "../failure.js";
 import { describeCallFailure } from "./call-failure.js";
 import { CallWatch } from "./call-watch.js";
 import { loadSdk, type Sdk, type SdkLanguageModel } from "./sdk-loading.js";
@@ -67,8 +69,10 @@ export class SdkModel implements Model {
       return this.#answerOf(model, heard, kept);
     } catch (error) {
       if (watch.ended !== undefined) throw watch.describe(`${provider}/${model}`, heard.text);
-      if (error instanceof SplashdownError) throw error;
-      throw describeCallFailure(error, { provider, model, nowMs: clock.nowMs(), partial: heard.text });
+      const place = { provider, model, nowMs: clock.nowMs(), partial: heard.text };
+      const told = error instanceof SplashdownError ? error : describeCallFailure(error, place);
+      // What was counted was used, whatever the answer is worth.
+      throw withUsage(told, this.#usageHeard(model, heard));
     } finally {
       watch.close();
     }
@@ -124,20 +128,30 @@ export class SdkModel implements Model {
     };
   }
 
-  #answerOf(model: string, { text, calls, finish }: Heard, kept: JsonValue | undefined): ModelAnswer {
+  /** `undefined` where no answer was counted. */
+  #usageHeard(model: string, heard: Heard): Usage | undefined {
+    return countTokens(heard.finish?.usage) === undefined ? undefined : this.#usageOf(model, heard);
+  }
+
+  #usageOf(model: string, { finish }: Heard): Usage {
     const counts = countTokens(finish?.usage);
     const costMicroUsd = counts === undefined ? undefined : this.deps.computeCost(model, counts);
+    return {
+      calls: 1,
+      tokensIn: counts?.input ?? 0,
+      tokensOut: counts?.output ?? 0,
+      ...(costMicroUsd === undefined ? {} : { costMicroUsd }),
+    };
+  }
+
+  #answerOf(model: string, heard: Heard, kept: JsonValue | undefined): ModelAnswer {
+    const { text, calls, finish } = heard;
     return {
       say: text,
       ...(calls.length === 0 ? {} : { calls, kept }),
       ...(finish?.finishReason === "length" ? { cut: true } : {}),
       factors: [],
-      usage: {
-        calls: 1,
-        tokensIn: counts?.input ?? 0,
-        tokensOut: counts?.output ?? 0,
-        ...(costMicroUsd === undefined ? {} : { costMicroUsd }),
-      },
+      usage: this.#usageOf(model, heard),
     };
   }
 }
@@ -188,6 +202,7 @@ function hear(part: Part, { heard, watch, ends }: Pick<Listening, "heard" | "wat
       throw new SplashdownError(
         "VALUE_TOO_LARGE",
         `a model's answer is larger than ${LIMITS.stepOutputBytesMax} bytes`,
+        { details: { called: true } },
       );
     ends.onText(heard.text);
   }

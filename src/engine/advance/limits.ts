@@ -6,7 +6,8 @@
  * The rule for calls in flight: what runs is left to finish, so a limit may be passed by what was under way when it was
  * reached, and by no more. Room is kept for it: a model step starts only when what is left exceeds what the calls under
  * way will take if they are as dear as those before them. Before the first call nothing is known of that, so what may
- * start at once starts. A call of unknown price counts as unknown: it is told, and never taken for nothing.
+ * start at once starts. A call of unknown price counts as unknown: it is told, and never taken for nothing. One that was
+ * cut off, by a kill or a limit in time, counts as a call and is taken for as dear as those before it.
  */
 import { formatCount } from "../../base/plain-text.js";
 import type { JsonObject } from "../../base/json.js";
@@ -36,14 +37,19 @@ export function findReachedLimit(choice: Choice, count: number | "item"): Reache
     return { name: "iterations", used: totals.iterations, max: maxima.iterations };
   const used: Readonly<Record<Exclude<LimitName, "iterations">, number>> = {
     seconds: computeElapsedMs(choice.state, choice.nowMs) / 1_000,
-    tokens: totals.tokensIn + totals.tokensOut,
+    tokens: estimateUsed(totals, totals.tokensIn + totals.tokensOut, totals.calls - totals.uncountedCalls),
     calls: totals.calls,
-    cost_micro_usd: totals.costMicroUsd,
+    cost_micro_usd: estimateUsed(totals, totals.costMicroUsd, totals.calls - totals.unpricedCalls),
   };
   for (const name of ["seconds", "tokens", "calls", "cost_micro_usd"] as const) {
     if (used[name] >= maxima[name]) return { name, used: used[name], max: maxima[name] };
   }
   return undefined;
+}
+
+/** Calls that were cut off are taken for as dear as those of which it is known. */
+function estimateUsed({ uncountedCalls }: TaskState["totals"], known: number, knownCalls: number): number {
+  return known + Math.ceil(uncountedCalls * ratio(known, knownCalls));
 }
 
 function computeMaxima(state: TaskState): Readonly<Record<LimitName, number>> {
@@ -153,7 +159,7 @@ export function openLimitQuestion(choice: Choice, limit: ReachedLimit): readonly
   const question = openQuestion(choice, {
     kind: "limit",
     subject: "task",
-    text: `${describeReached(limit)}${describeUnpriced(choice, limit)}; extend it or stop?`,
+    text: `${describeReached(limit)}${describeUnknown(choice, limit)}; extend it or stop?`,
     options: [
       {
         value: "extend",
@@ -173,9 +179,13 @@ function describeReached({ name, max, used }: ReachedLimit): string {
   return `the limit of ${max} ${name} is reached (${used} used)`;
 }
 
-function describeUnpriced({ state }: Choice, { name }: ReachedLimit): string {
-  const { unpricedCalls } = state.totals;
+function describeUnknown({ state }: Choice, { name }: ReachedLimit): string {
+  const { unpricedCalls, uncountedCalls } = state.totals;
+  const isOfUse = name === "cost_micro_usd" || name === "tokens";
+  const cut = formatCount(uncountedCalls, "call");
+  const estimated =
+    isOfUse && uncountedCalls > 0 ? `, with ${cut} of unknown size taken for as dear as the others` : "";
   return name === "cost_micro_usd" && unpricedCalls > 0
-    ? `, and ${formatCount(unpricedCalls, "call")} of unknown price`
-    : "";
+    ? `${estimated}, and ${formatCount(unpricedCalls, "call")} of unknown price`
+    : estimated;
 }

@@ -173,6 +173,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
     family: "turn",
     fields: { ...STEP, turn: true, value: true, usage: false, fallback: false, guided: false },
   },
+  call_begun: { family: "turn", fields: { ...STEP, asked: true } },
   tool_intended: {
     family: "tool",
     fields: { ...STEP, call: true, name: true, tool: false, value: true, effects: true },

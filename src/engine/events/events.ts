@@ -258,6 +258,8 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
     }
   /** Ended by cancellation before it acted or with a known-harmless state; it will be intended again. */
   | { readonly type: "step_cancelled"; readonly step: StepId; readonly attempt: number; readonly reason: string }
+  /** A model is asked; what ends the call says what it used. Where nothing does, that is unknown. */
+  | { readonly type: "call_begun"; readonly step: StepId; readonly attempt: number; readonly asked: string }
   | {
       readonly type: "turn_recorded";
       readonly step: StepId;

@@ -5,11 +5,16 @@ import type { StepHistory, TaskState } from "../state/state.js";
 import { grow, historyOf, REPORTS_KEPT_MAX, updateStep } from "./step-entry.js";
 import { addTotals, addUsage, usageTotals } from "./totals.js";
 
+export function beginCall(state: TaskState, event: EventOf<"call_begun">): void {
+  updateStep(state, event.step, (step) => ({ callsBegun: (step.callsBegun ?? 0) + 1 }));
+}
+
 export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): void {
   historyOf(state, event.step).turns.push(event.value);
   updateStep(state, event.step, (step) => ({
     crashes: 0,
     refusals: undefined,
+    callsBegun: undefined,
     usage: addUsage(step.usage, event.usage),
     fallback: event.fallback ?? step.fallback,
     guided: event.guided ?? step.guided,

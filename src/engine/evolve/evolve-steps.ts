@@ -17,7 +17,7 @@ import { noteStep } from "../state/stored.js";
 import type { ChildEnd, StepEntry, StepStatus, TaskState } from "../state/state.js";
 import { forgetFailures, forgetOpenTools } from "./evolve-reports.js";
 import { freezeEntry, grow, updateStep } from "./step-entry.js";
-import { addTotals, addUsage, usageTotals } from "./totals.js";
+import { addTotals, addUsage, usageOfCut, usageTotals } from "./totals.js";
 import { changeChannel } from "../events/wishes.js";
 
 /** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
@@ -114,7 +114,8 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
   state.histories.delete(before.id);
   saveFiles(state, event.saved ?? []);
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
-  addTotals(state, { steps: state.totals.steps + 1, ...usageTotals(state.totals, event.usage) });
+  const used = event.usage ?? usageOfCut(before);
+  addTotals(state, { steps: state.totals.steps + 1, ...usageTotals(state.totals, used) });
   const end: ChildEnd = entry.status === "skipped" ? "skipped" : "done";
   const again =
     event.wishes?.again === true
@@ -140,7 +141,8 @@ function completedEntry(before: StepEntry, event: EventOf<"step_completed">): St
     blockers: event.blockers ?? before.blockers,
     assumptions: event.assumptions ?? before.assumptions,
     milestone: withoutWishes(before.milestone),
-    usage: addUsage(before.usage, event.usage),
+    usage: addUsage(before.usage, event.usage ?? usageOfCut(before)),
+    callsBegun: undefined,
     questionId: undefined,
   };
 }
@@ -152,6 +154,8 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
   const isPause = disposition.action === "pause_until";
   const isRestart = disposition.action === "restart";
   const isAsked = disposition.action === "ask";
+  // A provider that refused has used nothing; what a limit in time cut off is unknown.
+  const used = event.usage ?? (event.error.code === "STEP_TIMEOUT" ? usageOfCut(before) : undefined);
   const entry: StepEntry = {
     ...before,
     status: statusAfterFailure(disposition),
@@ -161,12 +165,13 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
     refusals: isPause ? (before.refusals ?? 0) + (isHeldBack(event.error) ? 0 : 1) : undefined,
     restarts: before.restarts + (isRestart ? 1 : 0),
     retryAtMs: "atMs" in disposition ? disposition.atMs : undefined,
-    usage: addUsage(before.usage, event.usage),
+    usage: addUsage(before.usage, used),
+    callsBegun: undefined,
     questionId: undefined,
   };
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
   forgetFailures(state, before.id);
-  addTotals(state, usageTotals(state.totals, event.usage));
+  addTotals(state, usageTotals(state.totals, used));
   replaceStep(state, entry, { end: "failed", next: disposition.action === "route" ? disposition.to : undefined });
   if (disposition.action === "fail") state.blocked.add(before.id);
 }
@@ -191,13 +196,21 @@ export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): 
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
   if (event.reason === CANCELLED_TO_RERUN) forgetOpenTools(state, before.id);
   replaceStep(state, {
-    ...before,
+    ...countCut(state, before),
     status: mayHaveActed ? "unknown" : "cancelled",
     endedAtMs: event.atMs,
     retryAtMs: undefined,
     questionId: undefined,
     ...(isFreshChance ? { failures: 0, refusals: undefined, restarts: 0, crashes: 0 } : {}),
   });
+}
+
+/** The step without its calls under way: those were cut off, and count. */
+function countCut(state: TaskState, before: StepEntry): StepEntry {
+  const cut = usageOfCut(before);
+  if (cut === undefined) return before;
+  addTotals(state, usageTotals(state.totals, cut));
+  return { ...before, usage: addUsage(before.usage, cut), callsBegun: undefined };
 }
 
 const STATUS_IN_QUESTION: Partial<Record<QuestionKind, StepStatus>> = {
@@ -225,7 +238,7 @@ export function askAboutStep(state: TaskState, question: Question): void {
   const before = state.steps.get(question.step);
   if (before === undefined) return;
   const status = STATUS_IN_QUESTION[question.kind] ?? "unknown";
-  replaceStep(state, { ...before, status, questionId: question.id, held: undefined });
+  replaceStep(state, { ...countCut(state, before), status, questionId: question.id, held: undefined });
 }
 
 /** They have become true. */

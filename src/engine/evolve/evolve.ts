@@ -26,7 +26,7 @@ import {
   saveFiles,
   spawnStep,
 } from "./evolve-steps.js";
-import { recordMilestone, recordProgress, recordSubstep, recordTool, recordTurn } from "./evolve-reports.js";
+import { recordMilestone, recordProgress, recordSubstep, recordTool, beginCall, recordTurn } from "./evolve-reports.js";
 import { addTotals } from "./totals.js";
 import { adoptDefinition, keepPlan, settlePlan } from "./evolve-definition.js";
 import { completeEvaluation, keepBest, recordScore } from "./evolve-evaluation.js";
@@ -70,6 +70,7 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   step_completed: completeStep,
   step_failed: failStep,
   step_cancelled: cancelStep,
+  call_begun: beginCall,
   turn_recorded: recordTurn,
   tool_intended: recordTool,
   tool_completed: recordTool,

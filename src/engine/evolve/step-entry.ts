@@ -50,6 +50,7 @@ export function freezeEntry(entry: StepEntry): StepEntry {
     blockers: entry.blockers,
     assumptions: entry.assumptions,
     usage: entry.usage,
+    callsBegun: entry.callsBegun,
     fallback: entry.fallback,
     guided: entry.guided,
     progress: entry.progress,

@@ -18,6 +18,7 @@ type ReportKind =
   | "substep_intended"
   | "substep_completed"
   | "substep_failed"
+  | "call_begun"
   | "turn"
   | "tool_intended"
   | "tool_completed";
@@ -49,6 +50,8 @@ function eventOf(choice: Choice, input: ReportInput): EngineEvent {
       return { type: "substep_failed", ...base, name: input.name, failure: input.failure };
     case "substep_completed":
       return { type: "substep_completed", ...base, name: input.name, value: input.value, ...wishesOf(input) };
+    case "call_begun":
+      return { type: "call_begun", ...base, asked: input.asked };
     case "turn":
       return describeTurn(choice, input);
     case "tool_intended":

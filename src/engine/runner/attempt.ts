@@ -102,6 +102,9 @@ export class Attempt {
         }),
       turn: async (value, usage, notes = {}) =>
         this.#record({ kind: "turn", value: await this.#store(value), usage, notes: this.#cleanNotes(notes) }),
+      callBegun: (asked) => {
+        if (this.#closed === undefined) void this.#deps.post({ kind: "call_begun", ...this.#identity(), asked });
+      },
       beforeCall: () => this.#ask({ kind: "before_call", ...this.#identity() }),
       wantApproval: async (wish, input) =>
         this.#ask({ kind: "approval_wanted", ...this.#identity(), wish, input: this.#clean(input) }),

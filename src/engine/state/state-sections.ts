@@ -52,6 +52,7 @@ const TOTALS: Fields = {
   tokensOut: "number",
   costMicroUsd: "number",
   unpricedCalls: "number",
+  uncountedCalls: "number",
   elapsedMs: "number",
   memoryPeakBytes: "number",
 };

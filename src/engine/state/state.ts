@@ -115,6 +115,8 @@ export interface StepEntry {
   readonly blockers: readonly string[];
   readonly assumptions: readonly string[];
   readonly usage?: Usage;
+  /** Calls of models that began and of which nothing has come yet. */
+  readonly callsBegun?: number;
   /** The latest turn that another model than the one asked first has answered. */
   readonly fallback?: Fallback;
   /** How much of its guidance it was told (people/guidance.ts). */

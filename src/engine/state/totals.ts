@@ -7,6 +7,8 @@ export interface Totals {
   readonly tokensOut: number;
   readonly costMicroUsd: number;
   readonly unpricedCalls: number;
+  /** Of which nobody told the tokens, as they were cut off. */
+  readonly uncountedCalls: number;
   /** Working time over all owners, waiting for people not included. */
   readonly elapsedMs: number;
   readonly memoryPeakBytes: number;
@@ -21,6 +23,7 @@ export const NO_TOTALS: Totals = Object.freeze({
   tokensOut: 0,
   costMicroUsd: 0,
   unpricedCalls: 0,
+  uncountedCalls: 0,
   elapsedMs: 0,
   memoryPeakBytes: 0,
 });
