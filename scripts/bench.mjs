@@ -30,6 +30,7 @@ const list = [
   () => measures.resumeTime(many, 700, { enabled: false }),
   () => measures.fan(many),
   () => measures.forEach(many),
+  () => measures.functionItems(many),
 ];
 
 const machine = {

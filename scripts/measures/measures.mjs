@@ -149,14 +149,31 @@ export const fan = (count) =>
   });
 
 /** Items in a process of its own, so that its memory is theirs alone. */
-function runItems(count) {
+function runItems(count, ...kind) {
   const script = join(import.meta.dirname, "items.mjs");
   const env = { PATH: process.env.PATH };
-  return JSON.parse(execFileSync(process.execPath, ["--expose-gc", script, String(count)], { env, encoding: "utf8" }));
+  return JSON.parse(
+    execFileSync(process.execPath, ["--expose-gc", script, String(count), ...kind], { env, encoding: "utf8" }),
+  );
 }
 
 /** What a further item takes, results included: its step, its output and its slot, and nothing of the window's. */
 const ITEM_BYTES_MAX = 4 * 1024;
+
+/** A whole process with ten thousand quick functions, each of which fires a checkpoint. */
+const FUNCTION_ITEMS_RESIDENT_MIB_MAX = 256;
+
+export const functionItems = async (count) => {
+  const residentMiB = runItems(count, "function").peakBytes / 2 ** 20;
+  return {
+    name: `resident with ${count} function items, window 64`,
+    value: `${residentMiB.toFixed(0)} MiB`,
+    beside: `bound ${FUNCTION_ITEMS_RESIDENT_MIB_MAX} MiB`,
+    figure: residentMiB,
+    ratio: residentMiB / FUNCTION_ITEMS_RESIDENT_MIB_MAX,
+    bound: 1,
+  };
+};
 
 export const forEach = async (count) => {
   const runs = [1, 2, 3].map(() => runItems(count));

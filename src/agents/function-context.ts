@@ -89,10 +89,16 @@ export interface OpenFunctionContext {
 export function openFunctionContext(work: StepWork, sink: StepSink, signal: AbortSignal): OpenFunctionContext {
   const calls = new ContextCalls(work, sink, signal);
   const { path, visit, attempt, idempotencyKey } = work.step;
+  // Copies of what may be large, as a list of ten thousand items for each of them: made for those that look.
+  const [inputs, outputs] = [once(() => decodeObject(work.inputs)), once(() => decodeObject(work.outputs))];
   const context: FunctionContext = {
     input: decodeObject(work.input),
-    inputs: decodeObject(work.inputs),
-    outputs: decodeObject(work.outputs),
+    get inputs() {
+      return inputs();
+    },
+    get outputs() {
+      return outputs();
+    },
     feedback: work.feedback,
     guidance: work.guidanceNow(),
     uncertainties: work.uncertainties.map(decodeValue),
@@ -226,6 +232,11 @@ function requireFinite(key: string, amount: number): number {
   if (Number.isFinite(amount)) return amount;
   const text = `ctx.channel.add(${JSON.stringify(key)}, …) takes a number, not ${String(amount)}`;
   throw new SplashdownError("VALUE_UNSUPPORTED", text);
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 function decodeObject(value: JsonObject): Record<string, unknown> {

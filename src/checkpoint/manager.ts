@@ -5,7 +5,8 @@
  * failure, retention after saves. The engine decides when a checkpoint is due; the runner records what comes back.
  *
  * Its life: a request is *skipped* (switched off, or over the budget), or *queued*. At most one is *in flight*. A newer
- * request takes the place of an optional one that still waits; a required one is always written. In flight: journal
+ * request takes the place of an optional one that still waits; a required one is always written. Of a large state an
+ * optional one is skipped until the history has grown by a share of it: what a restart then folds is small beside it. In flight: journal
  * durable to the position → encode in slices → seal → store → `snapshot_written` recorded → the request is *done* →
  * retention. What fails is recorded as `snapshot_failed` and said aloud; after a failure the next request is tried
  * whatever the budget, so that two in a row are two in a row.
@@ -64,13 +65,17 @@ export function createCheckpointManager(options: CheckpointManagerOptions): Chec
   return new SnapshotQueue(options);
 }
 
-interface Request {
-  readonly taken: SnapshotCapture;
-  readonly isRequired: boolean;
+/** Who waits for a file. Holds no capture: of many requests whose place was taken, each would keep a whole state alive. */
+interface Waiter {
   /** Requests whose place this one took: done when it is. */
-  readonly followers: Request[];
+  readonly followers: Waiter[];
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+}
+
+interface Request extends Waiter {
+  readonly taken: SnapshotCapture;
+  readonly isRequired: boolean;
 }
 
 /** The chain of files and the bytes they took, from the history and then by our own writes. */
@@ -82,6 +87,10 @@ interface Ledger {
 }
 
 const ERROR_TEXT_CHARS_MAX = 1000;
+const NOT_WAITED_FOR = { required: false, written: Promise.resolve() };
+/** From so many steps and checkpoints on, an optional file is written only when the history has grown by a share of them. */
+const LARGE_STATE_ENTRIES = 512;
+const CAPTURES_PER_STATE = 4;
 
 class SnapshotQueue implements CheckpointManager {
   readonly counts = { written: 0, skipped: 0, coalesced: 0, failed: 0 };
@@ -94,6 +103,8 @@ class SnapshotQueue implements CheckpointManager {
   #largeBytes: number = LIMITS.checkpointLargeBytes;
   #pump: Promise<void> | undefined;
   #isToRetain = false;
+  /** Record of the last capture. */
+  #capturedAt = -Infinity;
 
   constructor(options: CheckpointManagerOptions) {
     this.#options = options;
@@ -103,14 +114,14 @@ class SnapshotQueue implements CheckpointManager {
     this.#state = state;
     const ledger = (this.#ledger ??= readLedger(state));
     const isRequired = isAlwaysWritten(event.trigger);
-    const taken =
-      this.#options.isEnabled && this.#admits(isRequired, ledger, ledger.latestBytes)
-        ? capture(state, event)
-        : undefined;
+    const isWanted = this.#options.isEnabled && this.#admits(isRequired, ledger, ledger.latestBytes);
+    const isSkipped = !isWanted || (!isRequired && this.#isTooSoon(state));
+    const taken = isSkipped ? undefined : capture(state, event);
     if (taken === undefined) {
       this.counts.skipped += 1;
-      return { required: false, written: Promise.resolve() };
+      return NOT_WAITED_FOR;
     }
+    this.#capturedAt = taken.position;
     return { required: isRequired, written: this.#enqueue(taken, isRequired) };
   }
 
@@ -134,21 +145,25 @@ class SnapshotQueue implements CheckpointManager {
   }
 
   #enqueue(taken: SnapshotCapture, isRequired: boolean): Promise<void> {
-    const written = new Promise<void>((resolve, reject) => {
-      const followers = this.#takeOptional();
-      this.#waiting.push({ taken, isRequired, followers, resolve, reject });
-    });
-    written.catch(() => undefined);
+    const { promise, ...waiter } = createWaiter(this.#takeOptional());
+    this.#waiting.push({ taken, isRequired, ...waiter });
     this.#pump ??= this.#run();
-    return written;
+    return promise;
   }
 
   /** The optional requests that still wait: the new one takes their place. */
-  #takeOptional(): Request[] {
+  #takeOptional(): Waiter[] {
     const optional = this.#waiting.filter((request) => !request.isRequired);
     for (const request of optional) this.#waiting.splice(this.#waiting.indexOf(request), 1);
     this.counts.coalesced += optional.length;
-    return optional;
+    return optional.map(({ followers, resolve, reject }) => ({ followers, resolve, reject }));
+  }
+
+  /** True where so little happened since the last capture that another one of so large a state is not worth it. */
+  #isTooSoon({ position, steps, checkpoints }: TaskState): boolean {
+    const entries = steps.size + checkpoints.length;
+    if (entries < LARGE_STATE_ENTRIES || this.#failuresInARow > 0) return false;
+    return position - this.#capturedAt < entries / CAPTURES_PER_STATE;
   }
 
   async #run(): Promise<void> {
@@ -309,13 +324,30 @@ class SnapshotQueue implements CheckpointManager {
   }
 }
 
+/** Not where a capture is in scope: what is made there keeps it alive as long as it lives itself. */
+function createWaiter(followers: Waiter[]): Waiter & { readonly promise: Promise<void> } {
+  const { promise, resolve, reject } = createPending();
+  promise.catch(() => undefined);
+  return { promise, followers, resolve, reject };
+}
+
+function createPending(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
+  let resolve: () => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<void>((onDone, onFailed) => {
+    resolve = onDone;
+    reject = onFailed;
+  });
+  return { promise, resolve, reject };
+}
+
 /** Whoever gave way to it waits for the same file. */
-function refuse(request: Request, error: SplashdownError): void {
+function refuse(request: Waiter, error: SplashdownError): void {
   request.reject(error);
   for (const follower of request.followers) refuse(follower, error);
 }
 
-function settle(request: Request): void {
+function settle(request: Waiter): void {
   request.resolve();
   for (const follower of request.followers) settle(follower);
 }

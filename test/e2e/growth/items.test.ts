@@ -69,6 +69,35 @@ describe("a nested workflow", () => {
   });
 });
 
+const FUNCTION_ITEMS = join(PROJECT_FOLDER, "test/support/programs/function-items.mjs");
+/** For the whole process. */
+const RESIDENT_MIB_MAX = 256;
+
+describe("items that are functions, each of which fires a checkpoint", () => {
+  it.each([
+    {
+      title: "[reliability 5 kin] 10,000 of ten bytes stay resident within a number",
+      items: 10_000,
+      bytes: 10,
+      heapMb: 192,
+    },
+    {
+      title: "[reliability 5 kin] 2,000 of 8 KB come to their end in a heap of 96 MB",
+      items: 2_000,
+      bytes: 8_000,
+      heapMb: 96,
+    },
+  ])("$title", async ({ items, bytes, heapMb }) => {
+    const place = openPlace();
+    const args = [`--max-old-space-size=${heapMb}`, FUNCTION_ITEMS, LIBRARY, String(items), String(bytes)];
+    const { code, stderr, json } = await place.run(args, { program: process.execPath });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const { status, output, residentMiB } = json<{ status: string; output: JsonObject; residentMiB: number }>();
+    expect({ status, output }).toEqual({ status: "done", output: { count: items } });
+    expect(residentMiB).toBeLessThan(RESIDENT_MIB_MAX);
+  });
+});
+
 const MANY_ITEMS = join(PROJECT_FOLDER, "test/support/programs/many-items.mjs");
 const ITEMS = 10_000;
 const KIB = 1024;

@@ -56,6 +56,29 @@ async function createGround(extra: Partial<CheckpointManagerOptions> = {}): Prom
   return { room, state, manager, events, written, fire, files };
 }
 
+/** A state of a thousand steps whose first file waits for the journal; how often the state was captured since. */
+async function holdLarge({ room, state, fire }: Ground): Promise<{ captures: () => number; letGo: () => void }> {
+  addSteps(state, 1_000);
+  const holds: (() => void)[] = [];
+  room.journal.durable = () => new Promise<void>((resolve) => void holds.push(resolve));
+  void fire().written.catch(() => undefined);
+  await flushReactions();
+  let count = 0;
+  const values = state.phases.values.bind(state.phases);
+  // Both parts of a capture read them.
+  state.phases.values = () => {
+    count += 0.5;
+    return values();
+  };
+  return {
+    captures: () => count,
+    letGo: () => {
+      room.journal.durable = () => Promise.resolve();
+      for (const letGo of holds) letGo();
+    },
+  };
+}
+
 const REQUIRED: readonly Trigger[] = ["user_requested", "debug_breakpoint", "before_risky_operation", "shutdown"];
 
 describe("the snapshot budget", () => {
@@ -108,6 +131,52 @@ describe("the checkpoint manager", () => {
     });
     expect(manager.counts).toEqual({ written: 1, skipped: 0, coalesced: 0, failed: 0 });
     expect(written[0]?.sizeBytes).toBe((await room.task.list("checkpoint_"))[0]?.sizeBytes);
+  });
+
+  it("[reliability 5] captures a large state seldom, however many checkpoints come while a file is written", async () => {
+    const ground = await createGround();
+    const { captures, letGo } = await holdLarge(ground);
+    for (let index = 0; index < 1_000; index += 1) ground.fire();
+    expect(captures()).toBeLessThan(8);
+    letGo();
+    await ground.manager.idle();
+  });
+
+  it("[reliability 5 kin] writes a large state again when its history has grown by a quarter of it", async () => {
+    const ground = await createGround();
+    const { letGo } = await holdLarge(ground);
+    letGo();
+    await ground.manager.idle();
+    expect(ground.manager.counts).toMatchObject({ written: 1, skipped: 0 });
+    while (ground.manager.counts.written < 2 && ground.state.checkpoints.length < 1_000) {
+      ground.fire();
+      await ground.manager.idle();
+    }
+    const { length } = ground.state.checkpoints;
+    expect(ground.manager.counts).toEqual({ written: 2, skipped: length - 2, coalesced: 0, failed: 0 });
+    expect(length).toBeGreaterThan(100);
+    expect(length).toBeLessThan(400);
+  });
+
+  it("[reliability 5 kin] keeps a required checkpoint of a large state, and what waits for it", async () => {
+    const ground = await createGround();
+    const { letGo } = await holdLarge(ground);
+    ground.fire();
+    const { required, written } = ground.fire("user_requested");
+    letGo();
+    await written;
+    await ground.manager.idle();
+    expect(required).toBe(true);
+    expect(ground.events).toContainEqual(expect.objectContaining({ type: "snapshot_written", seq: 3 }));
+  });
+
+  it("[reliability 5 kin] tries at once after a failure, however large the state is", async () => {
+    const ground = await createGround();
+    const { letGo } = await holdLarge(ground);
+    ground.room.journal.confirm = () => Promise.reject(new Error("no disk"));
+    letGo();
+    await ground.manager.idle();
+    await expect(ground.fire().written).rejects.toMatchObject({ code: "CHECKPOINT_FAILED" });
   });
 
   it("C2: waits for the journal and takes the position from it", async () => {
