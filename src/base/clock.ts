@@ -8,6 +8,8 @@
 export interface Clock {
   nowMs(): number;
   monotonicMs(): number;
+  /** As `monotonicMs`, and it passes while the machine sleeps; absent where that is not told apart. */
+  elapsedMs?(): number;
   /** Resolves after the time, or rejects with CANCELLED when the signal fires. */
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
   /** Calls back once after the time; the answer cancels it. The real clock's timer keeps the process alive. */

@@ -318,5 +318,9 @@ export function decideClose(choice: Choice, input: CloseInput): readonly EngineE
 }
 
 function close(choice: Choice, closing: Closing): EventOf<"task_closed"> {
-  return { type: "task_closed", atMs: choice.nowMs, ...closing };
+  const { aheadMs = 0 } = choice.context;
+  const { resumeAtMs } = closing;
+  // Other processes compare it with the wall.
+  const resume = resumeAtMs === undefined ? {} : { resumeAtMs: resumeAtMs - aheadMs, wallAtMs: choice.nowMs - aheadMs };
+  return { type: "task_closed", atMs: choice.nowMs, ...closing, ...resume };
 }

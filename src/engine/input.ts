@@ -51,6 +51,8 @@ export interface DecideContext {
   readonly templates: TemplateEngine;
   /** Already clamped: never before `state.atMs`. */
   readonly nowMs: number;
+  /** How far the task's clock is ahead of the wall: times that come in are moved by it, those that go out back. */
+  readonly aheadMs?: number;
   readonly random: RandomSource;
   /** Large values loaded so far; what is missing is asked for with `needs`. */
   readonly blob: (ref: BlobRef) => JsonValue | undefined;

@@ -4,6 +4,7 @@
  * R13: only a task whose owner is gone, or whose time has come, is taken up unasked; whoever claims it first has it, so
  *      two supervisors at once are harmless. Nothing is taken up because it looks old.
  */
+import { hasTimeCome } from "../engine/advance/due.js";
 import type { ScannedTask, TaskStatus } from "./scan.js";
 
 /** Its owner is gone, its time has come, or its question was answered. */
@@ -62,6 +63,9 @@ function chooseUnreadable({ problem }: ScannedTask): Choice {
 
 function choosePaused({ closed }: ScannedTask, nowMs: number): Choice {
   const dueAtMs = closed?.resumeAtMs;
-  if (dueAtMs === undefined) return { why: "it was paused on request" };
-  return dueAtMs <= nowMs ? "due" : { why: `its time comes at ${new Date(dueAtMs).toISOString()}` };
+  if (closed === undefined || dueAtMs === undefined) return { why: "it was paused on request" };
+  const setAtMs = closed.wallAtMs ?? closed.atMs;
+  return hasTimeCome({ resumeAtMs: dueAtMs, setAtMs }, nowMs)
+    ? "due"
+    : { why: `its time comes at ${new Date(dueAtMs).toISOString()}` };
 }

@@ -20,6 +20,7 @@ export const FAKE_START_MS = Date.UTC(2024, 0, 2, 14, 35, 22, 123);
 export class FakeClock implements Clock {
   #elapsedMs = 0;
   #wallOffsetMs: number;
+  #sleptMs = 0;
   #order = 0;
   readonly #timers = new Set<Timer>();
 
@@ -33,6 +34,16 @@ export class FakeClock implements Clock {
 
   monotonicMs(): number {
     return this.#elapsedMs;
+  }
+
+  elapsedMs(): number {
+    return this.#elapsedMs + this.#sleptMs;
+  }
+
+  /** The machine sleeps: time passes, on the wall too, and timers stand. */
+  sleepMachine(durationMs: number): void {
+    this.#sleptMs += durationMs;
+    this.#wallOffsetMs += durationMs;
   }
 
   /** Timers and sleeps not yet due; intervals count as one. */

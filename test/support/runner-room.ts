@@ -152,9 +152,8 @@ export class RunnerRoom {
   }
 
   /** The next owner's room: what was durable, and the files and blobs that were written. */
-  crash(options: RoomOptions = this.#options): RunnerRoom {
+  crash(options: RoomOptions = this.#options, clock = new FakeClock(this.clock.nowMs() + 1_000)): RunnerRoom {
     const { blobs, files, epoch } = this;
-    const clock = new FakeClock(this.clock.nowMs() + 1_000);
     return new RunnerRoom(this.definition, options, {
       history: this.log.durableEvents,
       blobs,

@@ -45,6 +45,17 @@ function waitTimes(state: TaskState): readonly (number | undefined)[] {
   return times;
 }
 
+/** Clocks of machines may be apart by so much. */
+const CLOCKS_APART_MS = 5_000;
+
+/**
+ * True when a time has come that was set by the wall at `setAtMs`. One that was set later than now was set by a clock that was
+ * ahead: the task is gone on with, and waits out what is left.
+ */
+export function hasTimeCome(set: { readonly resumeAtMs: number; readonly setAtMs: number }, nowMs: number): boolean {
+  return set.resumeAtMs <= nowMs || set.setAtMs > nowMs + CLOCKS_APART_MS;
+}
+
 export function earliest(times: readonly (number | undefined)[]): number | undefined {
   let found: number | undefined;
   for (const atMs of times) if (atMs !== undefined && (found === undefined || atMs < found)) found = atMs;

@@ -91,7 +91,15 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
   },
   task_closed: {
     family: "task",
-    fields: { end: true, reason: true, exitStatus: true, resumable: true, resumeAtMs: false, output: false },
+    fields: {
+      end: true,
+      reason: true,
+      exitStatus: true,
+      resumable: true,
+      resumeAtMs: false,
+      wallAtMs: false,
+      output: false,
+    },
   },
   scope_entered: {
     family: "scope",

@@ -157,7 +157,9 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly reason: string;
       readonly exitStatus: number;
       readonly resumable: boolean;
+      /** By the wall, as `wallAtMs`, which says when that was written. */
       readonly resumeAtMs?: number;
+      readonly wallAtMs?: number;
       readonly output?: ValueRef;
     }
   /** On a resume also for a scope that is open: what it is entered with was at fault and is chosen again. */

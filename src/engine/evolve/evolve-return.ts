@@ -96,7 +96,14 @@ export function forkTask(state: TaskState, event: EventOf<"task_forked">): void 
   state.epoch = 1;
   // The other task's checkpoints are positions in its journal, not in this one.
   state.triggered.clear();
-  const { historyFrom: _from, request: _request, resumeAtMs: _at, output: _output, ...task } = requireTask(earlier);
+  const {
+    historyFrom: _from,
+    request: _request,
+    resumeAtMs: _at,
+    pausedAtMs: _paused,
+    output: _output,
+    ...task
+  } = requireTask(earlier);
   state.task = Object.freeze({
     ...task,
     id: event.taskId,

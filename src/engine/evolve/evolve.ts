@@ -130,6 +130,7 @@ function resumeTask(state: TaskState, event: EventOf<"task_resumed">): void {
     reason: _reason,
     exitStatus: _exit,
     resumeAtMs: _at,
+    pausedAtMs: _paused,
     onUnknown: _policy,
     ...task
   } = requireTask(state);
@@ -170,7 +171,9 @@ function closeTask(state: TaskState, event: EventOf<"task_closed">): void {
     reason: event.reason,
     exitStatus: event.exitStatus,
     resumable: event.resumable,
-    ...(event.resumeAtMs === undefined ? {} : { resumeAtMs: event.resumeAtMs }),
+    ...(event.resumeAtMs === undefined
+      ? {}
+      : { resumeAtMs: event.resumeAtMs, pausedAtMs: event.wallAtMs ?? event.atMs }),
     ...(event.output === undefined ? {} : { output: event.output }),
   });
 }

@@ -56,12 +56,18 @@ const RATE_LIMITS = new Set(["MODEL_RATE_LIMITED", "HTTP_RATE_LIMITED"]);
 /** What to do about a failed attempt of a step. */
 export function disposeFailure(choice: Choice, attempt: FailedAttempt, error: StepError): FailureDisposition {
   const step = requirePlace(choice.state, attempt.path).node as StepDefinition;
+  const { aheadMs = 0 } = choice.context;
+  // Who named the time goes by the wall.
+  const askedAgainAtMs = error.retryAtMs === undefined ? undefined : error.retryAtMs + aheadMs;
   if (RATE_LIMITS.has(error.code))
-    return { action: "pause_until", atMs: computeRefusedUntilMs(choice, attempt, error) };
+    return {
+      action: "pause_until",
+      atMs: computeRefusedUntilMs(choice, attempt, { ...error, retryAtMs: askedAgainAtMs }),
+    };
   const failures = attempt.failures + 1;
   if (failures < step.retry.maxAttempts && isTriedAgain(step.retry, error)) {
     const waitUntilMs = choice.nowMs + computeDelayMs(choice, step.retry, failures);
-    return { action: "retry", atMs: Math.max(waitUntilMs, error.retryAtMs ?? 0), attempt: failures + 1 };
+    return { action: "retry", atMs: Math.max(waitUntilMs, askedAgainAtMs ?? 0), attempt: failures + 1 };
   }
   return disposeBeyondRetries(choice, attempt, error);
 }

@@ -26,6 +26,8 @@ import type { LargeValues } from "./values.js";
 export interface DecisionsDeps {
   readonly state: TaskState;
   readonly ports: EnginePorts;
+  /** The task's clock less the wall. */
+  readonly aheadMs: () => number;
   readonly templates: TemplateEngine;
   readonly sleepMsMax: number;
   readonly isBreakpoint?: ((path: string) => boolean) | undefined;
@@ -121,10 +123,11 @@ export class Decisions {
   }
 
   #createContext(loaded: ReadonlyMap<string, JsonValue>): DecideContext {
-    const { state, ports, templates, sleepMsMax, values, isBreakpoint, drawsPicture } = this.#deps;
+    const { state, ports, aheadMs, templates, sleepMsMax, values, isBreakpoint, drawsPicture } = this.#deps;
     const memory = ports.memory();
     return {
       nowMs: Math.max(ports.clock.nowMs(), state.atMs),
+      aheadMs: aheadMs(),
       random: ports.random,
       blob: (ref) => loaded.get(ref.key) ?? values.peek(ref),
       templates,

@@ -28,6 +28,7 @@ import { Decisions } from "./decisions.js";
 import { Deliveries } from "./deliveries.js";
 import { DueTimer } from "./due-timer.js";
 import { askProbes } from "./probes.js";
+import { createTaskClock, type TaskClock } from "./task-clock.js";
 import { describeCause, SnapshotWatch } from "./snapshot-watch.js";
 import { LargeValues } from "./values.js";
 
@@ -58,6 +59,7 @@ type SnapshotEvent = EventOf<"snapshot_written"> | EventOf<"snapshot_failed"> | 
 export class TaskRunner {
   readonly state: TaskState;
   readonly #ports: EnginePorts;
+  readonly #clock: TaskClock;
   readonly #decisions: Decisions;
   readonly #attempts: Attempts;
   readonly #deliveries: Deliveries;
@@ -80,15 +82,18 @@ export class TaskRunner {
     this.#reject = reject;
   });
 
-  constructor({ state, ports, templates, sleepMsMax, isBreakpoint, drawsPicture }: RunnerOptions) {
+  constructor({ state, ports: given, templates, sleepMsMax, isBreakpoint, drawsPicture }: RunnerOptions) {
+    const clock = createTaskClock({ clock: given.clock, lastAtMs: state.atMs, log: given.log });
+    const ports = { ...given, clock };
     const abandon = (error: unknown): void => this.#abandon(error);
     const activity = this.#work;
     const values = new LargeValues(ports.blobs);
     this.state = state;
     this.#ports = ports;
+    this.#clock = clock;
     this.#values = values;
     this.#closed.catch(() => undefined);
-    this.#due = new DueTimer({ clock: ports.clock, state, onDue: () => this.#takeDue() });
+    this.#due = new DueTimer({ clock, state, onDue: () => this.#takeDue() });
     const snapshots = new SnapshotWatch({
       state,
       checkpoints: ports.checkpoints,
@@ -104,6 +109,7 @@ export class TaskRunner {
     this.#decisions = new Decisions({
       state,
       ports,
+      aheadMs: () => clock.aheadMs(),
       templates,
       sleepMsMax,
       isBreakpoint,
@@ -120,7 +126,7 @@ export class TaskRunner {
       values,
       activity,
       abandon,
-      clock: ports.clock,
+      clock,
       sanitiser: ports.sanitiser,
       performer: ports.performer,
       store: (value) => this.#orEnd(async () => (requireGoing(), values.store(value))),
@@ -174,7 +180,8 @@ export class TaskRunner {
 
   /** Takes a snapshot result of the checkpoint manager into the history. Errors: what ended the run. */
   async recordSnapshot(event: SnapshotEvent): Promise<void> {
-    await this.#submit({ kind: "snapshot_written", event });
+    // The manager's clock is the wall: its time would be taken for time that passed.
+    await this.#submit({ kind: "snapshot_written", event: { ...event, atMs: this.#clock.nowMs() } });
   }
 
   async #prepare(first: FirstInput): Promise<FirstInput> {
@@ -244,7 +251,7 @@ export class TaskRunner {
   /** Questions whose time is over are answered like any other: by the first answer that is recorded. */
   #takeDue(): void {
     void this.#post({ kind: "due" });
-    for (const question of listExpired(this.state, this.#ports.clock.nowMs())) {
+    for (const question of listExpired(this.state, this.#clock.nowMs())) {
       const { id, onExpire, wizard } = question;
       const move = wizard === undefined ? {} : { move: wizard.moves + 1 };
       const answer = {

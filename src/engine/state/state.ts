@@ -47,6 +47,8 @@ export interface TaskEntry {
   readonly exitStatus?: number;
   readonly resumable: boolean;
   readonly resumeAtMs?: number;
+  /** The wall when that was set. */
+  readonly pausedAtMs?: number;
   readonly output?: ValueRef;
   /** A person asked for it while the task ran; it holds until the task has ended, or a person goes on with it. */
   readonly request?: "pause" | "stop";

@@ -12,7 +12,8 @@ import { canonicalJson } from "../../base/json-encoding.js";
 import { parseDurationMs } from "../../definition/build/plain-parts.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import type { LoadedWorkflow } from "../../definition/files/loaded-workflow.js";
-import type { TaskState } from "../../engine/state/state.js";
+import { hasTimeCome } from "../../engine/advance/due.js";
+import type { TaskEntry, TaskState } from "../../engine/state/state.js";
 import { openQuestions } from "../../engine/people/questions.js";
 import { looksOpen } from "../../journal/clear-end.js";
 import { readHistory } from "../../journal/history.js";
@@ -41,7 +42,11 @@ export function isInterrupted(state: TaskState, nowMs: number): boolean {
   const { task } = state;
   if (task === undefined || task.status === "running") return true;
   if (task.status === "stopped") return task.resumable;
-  return task.status === "paused" && task.resumeAtMs !== undefined && task.resumeAtMs <= nowMs;
+  return task.status === "paused" && isDue(task, nowMs);
+}
+
+function isDue({ resumeAtMs, pausedAtMs = 0 }: TaskEntry, nowMs: number): boolean {
+  return resumeAtMs !== undefined && hasTimeCome({ resumeAtMs, setAtMs: pausedAtMs }, nowMs);
 }
 
 /** Interrupted, or answered since its owner left, or with a question whose time is over. */
@@ -49,7 +54,7 @@ export async function isToTakeUp(opened: OpenedTask, state: TaskState, nowMs: nu
   if (isInterrupted(state, nowMs)) return true;
   const { task } = state;
   if (task?.status !== "waiting") return false;
-  if (task.resumeAtMs !== undefined && task.resumeAtMs <= nowMs) return true;
+  if (isDue(task, nowMs)) return true;
   const open = openQuestions(state);
   return (await listUnanswered(opened, open)).length < open.length;
 }

@@ -202,7 +202,7 @@ describe("planRecovery", () => {
     ...extra,
   });
   const paused = (name: string, resumeAtMs?: number) =>
-    entry(name, "paused", { closed: closed("paused", resumeAtMs) as never });
+    entry(name, "paused", { closed: { ...closed("paused", resumeAtMs), wallAtMs: 0 } as never });
 
   it("R13: takes up what crashed and what is due, and says of the rest why not", () => {
     const plan = planRecovery(
