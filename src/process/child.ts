@@ -3,8 +3,8 @@
  *
  * A child goes through: held (at the gate) → released → program ended → group empty and streams drained → settled.
  * `end` may come at any time and leads to the same last two states. P5: `result` settles only when nothing of the group
- * runs any more, so whoever has the result knows that no late act of the child can follow (but of a grandchild that
- * left the session).
+ * runs any more; and where the child was ended, nothing of its tree: no late act of it can follow. What a program that ended
+ * by itself has put into a session of its own, as a service, is left to run.
  */
 import type { ChildProcess } from "node:child_process";
 import type { Duplex, Readable, Writable } from "node:stream";
@@ -15,7 +15,7 @@ import { LIMITS } from "../base/limits.js";
 import { LineSplitter } from "../base/line-splitter.js";
 import { CappedHead, Tail } from "./capture.js";
 import type { Child, ChildResult, ChildSpec, ProcessIdentity } from "./contract.js";
-import { endGroup, type GroupEnding } from "./group-ending.js";
+import { endGroup, endTree, type GroupEnding } from "./group-ending.js";
 import { GATE_DESCRIPTOR, GATE_LINE, isFailedLaunch, notFound } from "./launcher.js";
 
 const CONTROL_DESCRIPTOR = 3;
@@ -78,7 +78,7 @@ export class GroupChild implements Child {
 
   async end(graceMs: number): Promise<void> {
     try {
-      await endGroup(this.#options.ending, this.identity, graceMs);
+      await endTree(this.#options.ending, this.identity, graceMs);
     } catch (error) {
       this.#abandon(error);
     }

@@ -3,7 +3,8 @@
  *
  * P1: a child waits before it executes the program until `release()`; between spawn and release the caller makes
  *     `spawned` durable. P2: when the owner dies, however it dies, the keeper ends every group it was told of.
- * P3: ending a group is TERM, then KILL after the grace time, and waits until the group is empty.
+ * P3: ending a group is TERM, then KILL after the grace time, and waits until the group is empty. Whoever is ended, is ended
+ *     with its tree: what left the group is found by its environment and by its parents (process-tree.ts).
  * Source: DESIGN section 3.6.
  */
 import type { Place } from "../base/place.js";
@@ -24,7 +25,7 @@ export interface ChildSpec {
   readonly program: string;
   readonly arguments: readonly string[];
   readonly folder?: string;
-  /** The whole environment of the child; nothing is inherited. Names that no shell can hold (`a.b`) are left out. */
+  /** The whole environment of the child, beside the mark of its group; nothing is inherited. Names that no shell can hold (`a.b`) are left out. */
   readonly environment: Readonly<Record<string, string>>;
   /** Written to the child's stdin, which is then closed; absent: stdin is empty. */
   readonly input?: string | Uint8Array;

@@ -15,11 +15,13 @@ import { hasBootedSince, isSamePlace, type Place } from "../base/place.js";
 import { GroupChild } from "./child.js";
 import type { Child, ChildSpec, GroupState, ProcessHost, ProcessIdentity } from "./contract.js";
 import { requireDescriptors } from "./descriptors.js";
-import { endGroup, type GroupEnding } from "./group-ending.js";
+import { endTree, isTreeRunning, type GroupEnding } from "./group-ending.js";
 import { openInputFile } from "./input-file.js";
 import { Keeper } from "./keeper.js";
 import { prepareLaunch, type Launch } from "./launcher.js";
-import { isGroupRunning, isShortage, openProcessTable, type ProcessEntry, type ProcessTable } from "./process-table.js";
+import { isShortage, openProcessTable, type ProcessEntry, type ProcessTable } from "./process-table.js";
+import { createMark } from "./process-tree.js";
+import { MARK_VARIABLE } from "./system-environment.js";
 
 export interface ProcessHostOptions {
   readonly clock: Clock;
@@ -44,10 +46,11 @@ export class SystemProcessHost implements ProcessHost {
   readonly #keeper: Keeper;
   readonly #children = new Set<GroupChild>();
   #isClosed = false;
+  #spawned = 0;
 
   constructor(options: ProcessHostOptions) {
     this.#ending = { clock: options.clock, table: options.table ?? openProcessTable(process.platform, options.place) };
-    this.#keeper = options.keeper ?? new Keeper();
+    this.#keeper = options.keeper ?? new Keeper({ clock: options.clock });
     this.self = this.#identityOf(this.#requireEntry(process.pid));
   }
 
@@ -58,12 +61,15 @@ export class SystemProcessHost implements ProcessHost {
 
   async spawn(spec: ChildSpec): Promise<Child> {
     assert(!this.#isClosed, "a closed process host was asked to spawn");
+    this.#spawned += 1;
+    const mark = createMark(this.self, this.#spawned);
     const launch = await prepareLaunch(spec);
+    launch.environment[MARK_VARIABLE] = mark;
     const { launcher, leader } = await this.#launchPatiently(spec, launch);
     const child = new GroupChild({
       spec,
       process: launcher,
-      identity: this.#identityOf(leader),
+      identity: { ...this.#identityOf(leader), mark },
       ending: this.#ending,
       onEmpty: () => {
         this.#keeper.drop(leader.pid);
@@ -72,7 +78,7 @@ export class SystemProcessHost implements ProcessHost {
     });
     this.#children.add(child);
     try {
-      await this.#keeper.add(leader);
+      await this.#keeper.add({ ...leader, mark });
       return child;
     } catch (error) {
       await child.end(0);
@@ -82,12 +88,12 @@ export class SystemProcessHost implements ProcessHost {
 
   async groupState(identity: ProcessIdentity): Promise<GroupState> {
     const { table } = this.#ending;
-    if (isSamePlace(identity, table.place)) return (await isGroupRunning(table, identity)) ? "running" : "gone";
+    if (isSamePlace(identity, table.place)) return (await isTreeRunning(table, identity)) ? "running" : "gone";
     return hasBootedSince(identity, table.place) ? "gone" : "unclear";
   }
 
   async endGroup(identity: ProcessIdentity, graceMs: number): Promise<void> {
-    await endGroup(this.#ending, identity, graceMs);
+    await endTree(this.#ending, identity, graceMs);
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
+import type { Clock } from "../base/clock.js";
 import { SplashdownError } from "../base/errors.js";
 import { LineSplitter } from "../base/line-splitter.js";
 import { KEEPER_PROGRAM } from "./keeper-program.js";
@@ -17,20 +18,38 @@ type KeeperProcess = ChildProcessByStdio<Writable, Readable, null>;
 
 const STARTS_WITHOUT_ANSWER_MAX = 5;
 
+/** A keeper that is stopped, and not dead, answers nobody; another one is started in its place. */
+const PATIENCE_MS = 2_000;
+
+export interface KeeperOptions {
+  /** For tests. */
+  readonly program?: string;
+  /** Without it a keeper that does not answer is waited for. */
+  readonly clock?: Clock | undefined;
+}
+
+/** What the keeper is told of: a group's leader, and the mark of its tree. */
+export type KeptGroup = Pick<ProcessEntry, "pid" | "startText"> & { readonly mark?: string };
+
 interface Waiting {
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
+  cancelPatience?: () => void;
 }
 
 export class Keeper {
   #process: KeeperProcess | undefined;
   #isClosing = false;
   #startsWithoutAnswer = 0;
-  readonly #groups = new Map<number, ProcessEntry>();
+  readonly #program: string;
+  readonly #clock: Clock | undefined;
+  readonly #groups = new Map<number, KeptGroup>();
   readonly #waiting = new Map<number, Waiting>();
 
-  /** `program` is for tests. */
-  constructor(private readonly program: string = KEEPER_PROGRAM) {}
+  constructor({ program = KEEPER_PROGRAM, clock }: KeeperOptions = {}) {
+    this.#program = program;
+    this.#clock = clock;
+  }
 
   /** Starts the keeper unless it runs. Errors: STORE_BUSY. */
   start(): void {
@@ -45,13 +64,14 @@ export class Keeper {
   }
 
   /** Resolves when the keeper answers for the group. Errors: STORE_BUSY when it cannot be started. */
-  add(leader: ProcessEntry): Promise<void> {
+  add(leader: KeptGroup): Promise<void> {
     return new Promise((resolve, reject) => {
       const isRunning = this.#process !== undefined;
       this.#groups.set(leader.pid, leader);
       this.#waiting.set(leader.pid, { resolve, reject });
       if (isRunning) this.#tell("add", leader);
       else this.#restart();
+      this.#replaceIfSilent(leader.pid);
     });
   }
 
@@ -80,12 +100,25 @@ export class Keeper {
     });
   }
 
+  /** What was told to it is told to the next one. */
+  #replaceIfSilent(pid: number): void {
+    const silent = this.#process;
+    const waiting = this.#waiting.get(pid);
+    if (waiting === undefined) return;
+    waiting.cancelPatience = this.#clock?.schedule(PATIENCE_MS * Math.max(1, this.#startsWithoutAnswer), () => {
+      // Its end starts the next one; where that has happened, the next one has its time.
+      if (this.#process === silent) silent?.kill("SIGKILL");
+      this.#replaceIfSilent(pid);
+    });
+  }
+
   /** Starts another keeper; without one, no group that was not answered for may run its program. */
   #restart(): void {
     try {
       this.start();
     } catch (error) {
       for (const [pid, waiting] of this.#waiting) {
+        waiting.cancelPatience?.();
         this.#groups.delete(pid);
         waiting.reject(error as Error);
       }
@@ -94,7 +127,7 @@ export class Keeper {
   }
 
   #spawn(): KeeperProcess {
-    const keeper = spawn("/bin/sh", ["-c", this.program, "splashdown-keeper", String(process.pid)], {
+    const keeper = spawn("/bin/sh", ["-c", this.#program, "splashdown-keeper", String(process.pid)], {
       cwd: "/",
       detached: true,
       env: SYSTEM_ENVIRONMENT,
@@ -116,12 +149,13 @@ export class Keeper {
     return keeper;
   }
 
-  #tell(word: "add" | "drop", leader: ProcessEntry): void {
-    this.#process?.stdin.write(`${word} ${leader.pid} ${leader.startText}\n`);
+  #tell(word: "add" | "drop", { pid, startText, mark }: KeptGroup): void {
+    this.#process?.stdin.write(`${word} ${pid} ${startText}${mark === undefined ? "" : ` ${mark}`}\n`);
   }
 
   #answered(pid: number): void {
     this.#startsWithoutAnswer = 0;
+    this.#waiting.get(pid)?.cancelPatience?.();
     this.#waiting.get(pid)?.resolve();
     this.#waiting.delete(pid);
   }

@@ -10,10 +10,11 @@ import { SplashdownError, errnoOf, messageOf } from "../base/errors.js";
 import { isSamePlace, type Place } from "../base/place.js";
 import type { ProcessIdentity } from "./contract.js";
 import { readPlace } from "./place.js";
-import { SYSTEM_ENVIRONMENT } from "./system-environment.js";
+import { MARK_VARIABLE, SYSTEM_ENVIRONMENT } from "./system-environment.js";
 
 export interface ProcessEntry {
   readonly pid: number;
+  readonly parentId: number;
   readonly groupId: number;
   readonly sessionId: number;
   /** See `ProcessIdentity.startTicks`. */
@@ -36,6 +37,8 @@ export interface ProcessTable {
   read(pid: number): ProcessEntry | undefined;
   /** Every process; empty turns between slices keep the loop alive. */
   list(): Promise<readonly ProcessEntry[]>;
+  /** True when the environment that the process began with holds the mark; false also where that cannot be seen. */
+  hasMark(pid: number, mark: string): boolean;
 }
 
 const SLICE_ENTRIES = 64;
@@ -91,6 +94,16 @@ class KernelProcessTable implements ProcessTable {
     }
   }
 
+  hasMark(pid: number, mark: string): boolean {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, "latin1").includes(`${MARK_VARIABLE}=${mark}`);
+    } catch (error) {
+      if (isShortage(error)) throw tableError(error);
+      // Of another user, or gone.
+      return false;
+    }
+  }
+
   async list(): Promise<readonly ProcessEntry[]> {
     const numbers = listNumbers();
     const entries: ProcessEntry[] = [];
@@ -127,7 +140,7 @@ const SHORTAGE_ERRNOS = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
  * Reads one line of /proc/PID/stat; `undefined` when it is none.
  *
  * Source: proc(5): the name in parentheses may hold anything, so fields are counted after the last one. State is field
- * 3, group 5, session 6, start 22.
+ * 3, parent 4, group 5, session 6, start 22.
  */
 export function parseKernelStat(text: string): ProcessEntry | undefined {
   const nameEnd = text.lastIndexOf(")");
@@ -136,11 +149,12 @@ export function parseKernelStat(text: string): ProcessEntry | undefined {
     .slice(nameEnd + 1)
     .trim()
     .split(/\s+/);
-  const [state, , groupId, sessionId] = fields;
+  const [state, parentId, groupId, sessionId] = fields;
   const startText = fields[19];
   if (state === undefined || startText === undefined) return undefined;
   return {
     pid: Number.parseInt(text, 10),
+    parentId: Number(parentId),
     groupId: Number(groupId),
     sessionId: Number(sessionId),
     startTicks: Number(startText),
@@ -156,20 +170,25 @@ class CommandProcessTable implements ProcessTable {
     return parsePsLine(runPs(["-o", PS_COLUMNS, "-p", String(pid)]));
   }
 
+  hasMark(): boolean {
+    return false;
+  }
+
   list(): Promise<readonly ProcessEntry[]> {
     const lines = runPs(["-A", "-o", PS_COLUMNS]).split("\n");
     return Promise.resolve(lines.flatMap((line) => parsePsLine(line) ?? []));
   }
 }
 
-const PS_COLUMNS = "pid=,pgid=,sess=,stat=,lstart=";
+const PS_COLUMNS = "pid=,ppid=,pgid=,sess=,stat=,lstart=";
 
-/** Reads one line of `ps -o pid=,pgid=,sess=,stat=,lstart=`; `undefined` when it is none. */
+/** Reads one line of `ps -o pid=,ppid=,pgid=,sess=,stat=,lstart=`; `undefined` when it is none. */
 export function parsePsLine(line: string): ProcessEntry | undefined {
-  const [pid, groupId, sessionId, state, ...start] = line.trim().split(/\s+/);
+  const [pid, parentId, groupId, sessionId, state, ...start] = line.trim().split(/\s+/);
   if (state === undefined || start.length === 0) return undefined;
   return {
     pid: Number(pid),
+    parentId: Number(parentId),
     groupId: Number(groupId),
     // Some systems show an address or 0 instead of the session's number: then the group is all there is.
     sessionId: /^[1-9]\d*$/.test(sessionId ?? "") ? Number(sessionId) : Number(groupId),

@@ -8,7 +8,12 @@ import { FakeClock } from "../../support/fake-clock.js";
 import { placeOf, processOf } from "../../support/places.js";
 
 const PID = 4242;
-const table: ProcessTable = { place: placeOf("boot"), read: () => undefined, list: async () => [] };
+const table: ProcessTable = {
+  place: placeOf("boot"),
+  read: () => undefined,
+  list: async () => [],
+  hasMark: () => false,
+};
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -8,6 +8,7 @@ import { createPlatformError } from "../../support/platform-error.js";
 
 const LEADER: ProcessEntry = {
   pid: 4242,
+  parentId: 1,
   groupId: 4242,
   sessionId: 4242,
   startTicks: 7,
@@ -28,7 +29,12 @@ function openSystem(kill: (signal: string | number) => void, read: () => Process
     kill(signal);
     return true;
   });
-  const table: ProcessTable = { place: placeOf("boot"), read, list: () => Promise.resolve([LEADER]) };
+  const table: ProcessTable = {
+    place: placeOf("boot"),
+    read,
+    list: () => Promise.resolve([LEADER]),
+    hasMark: () => false,
+  };
   return { clock, sent, ending: { clock, table } };
 }
 
@@ -59,6 +65,22 @@ describe("endGroup", () => {
     await clock.advance(100);
     expect(await ended).toBe(true);
     expect(sent).toEqual([[0, "SIGKILL"]]);
+  });
+
+  it("[reliability P02] goes on when a KILL is refused once, as by a member that is changing its user", async () => {
+    let kills = 0;
+    let isGone = false;
+    const { clock, ending } = openSystem((signal) => {
+      if (isGone) throw failWith("ESRCH");
+      if (signal !== "SIGKILL") return;
+      kills += 1;
+      if (kills < 3) throw failWith("EPERM");
+      isGone = true;
+    });
+    const ended = endGroup(ending, IDENTITY, 1000);
+    await clock.advance(2000);
+    expect(await ended).toBe(true);
+    expect(kills).toBe(3);
   });
 
   it("gives up on members of another user, and says so", async () => {

@@ -79,15 +79,16 @@ describe("a released child", () => {
 
   it("gets its environment exactly as given", async () => {
     const environment = { PATH, EMPTY: "", ODD: "a=b\n'c' $PATH", UNI: "→😀", gate: "mine" };
-    const result = await (
-      await start(process.execPath, ["-e", "console.log(JSON.stringify(process.env))"], { environment })
-    ).result;
-    expect(JSON.parse(result.stdout.toString())).toEqual(environment);
+    const child = await start(process.execPath, ["-e", "console.log(JSON.stringify(process.env))"], { environment });
+    // Beside it stands the mark of its group alone.
+    const mark = { SPLASHDOWN_GROUP: child.identity.mark };
+    expect(JSON.parse((await child.result).stdout.toString())).toEqual({ ...environment, ...mark });
   });
 
   it("does not get a variable whose name no shell can hold", async () => {
     const environment = { PATH, "a.b": "1", "BASH_FUNC_x%%": "() { :; }" };
-    expect((await (await start("env", [], { environment })).result).stdout.toString()).toBe(`PATH=${PATH}\n`);
+    const lines = (await (await start("env", [], { environment })).result).stdout.toString().split("\n");
+    expect(lines.filter((line) => !line.startsWith("SPLASHDOWN_GROUP="))).toEqual([`PATH=${PATH}`, ""]);
   });
 
   it("gets its whole input, and an end of it", async () => {
@@ -361,6 +362,7 @@ describe("ending", () => {
     let isLost = false;
     const blind: ProcessTable = {
       place: table.place,
+      hasMark: () => false,
       read: (pid) => {
         if (isLost) throw new Error("the table is gone");
         return table.read(pid);

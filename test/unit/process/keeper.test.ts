@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { openProcessHost } from "../../../src/process/host.js";
 import { Keeper } from "../../../src/process/keeper.js";
 import { KEEPER_PROGRAM } from "../../../src/process/keeper-program.js";
 import { openProcessTable } from "../../../src/process/process-table.js";
-import { isRunning } from "../../support/process-probe.js";
+import { isRunning, listChildren } from "../../support/process-probe.js";
 import { realClock, until } from "../../support/real-clock.js";
 
 const OWNER = path.resolve(import.meta.dirname, "../../support/programs/owner.ts");
@@ -96,6 +96,84 @@ describe("the keeper of a killed owner", () => {
   });
 });
 
+describe.skipIf(process.platform !== "linux")("the keeper and what left the group (Linux alone shows it)", () => {
+  it("[public S] ends a process with a session of its own when the owner dies", async () => {
+    const facts = await startOwner("run", `setsid sh -c 'echo > ${folder}/$$; exec sleep 600' & sleep 600`);
+    await until("it has left", async () => (await readdir(folder)).length === 1);
+    const escaped = (await readdir(folder)).map(Number);
+    process.kill(facts.owner, "SIGKILL");
+    await until("nothing runs", () => ![...facts.children, ...escaped, facts.keeper].some(isRunning));
+  });
+
+  it("[public S kin] ends one that was left by its parents, and is deaf", async () => {
+    const deaf = `trap "" TERM; echo > ${folder}/$$; while :; do sleep 0.05; done`;
+    const facts = await startOwner("run", `(setsid sh -c '${deaf}' &) & sleep 600`);
+    await until("it has left", async () => (await readdir(folder)).length === 1);
+    const escaped = (await readdir(folder)).map(Number);
+    process.kill(facts.owner, "SIGKILL");
+    await until("nothing runs", () => ![...facts.children, ...escaped, facts.keeper].some(isRunning));
+  });
+
+  it("[public S kin] leaves alone what has the mark of another group", async () => {
+    const other = spawn("sleep", ["60"], { detached: true, env: { PATH: "/usr/bin:/bin", SPLASHDOWN_GROUP: "1-12." } });
+    started.push(other);
+    const { pid, start } = startStranger();
+    const keeper = startKeeper();
+    keeper.stdin?.end(`add ${pid} ${start} 1-1.\n`);
+    await endOf(keeper);
+    expect([isRunning(pid), isRunning(other.pid ?? 0)]).toEqual([false, true]);
+  });
+
+  it("[public S kin] leaves alone what has the mark of a group that was dropped", async () => {
+    const service = spawn("sleep", ["60"], {
+      detached: true,
+      env: { PATH: "/usr/bin:/bin", SPLASHDOWN_GROUP: "1-1." },
+    });
+    started.push(service);
+    const { pid, start } = startStranger();
+    const keeper = startKeeper();
+    keeper.stdin?.end(`add ${pid} ${start} 1-1.\ndrop ${pid} ${start} 1-1.\n`);
+    await endOf(keeper);
+    expect([isRunning(pid), isRunning(service.pid ?? 0)]).toEqual([true, true]);
+  });
+
+  it("[reliability P04] is told by its successor's owner of the groups of the one before", async () => {
+    const facts = await startOwner("run", "exec sleep 600");
+    process.kill(facts.keeper, "SIGKILL");
+    await until("another keeper is there", () =>
+      listChildren(facts.owner).some((pid) => pid !== facts.keeper && !facts.children.includes(pid)),
+    );
+    process.kill(facts.owner, "SIGKILL");
+    await until("nothing runs", () => !facts.children.some(isRunning));
+  });
+
+  it("[reliability P05] is told that a group has ended, and keeps it no longer", async () => {
+    const program = `while read -r word group rest; do echo "$word" >> ${folder}/told; [ $word = add ] && echo $group; done`;
+    const host = openProcessHost({ clock: realClock, keeper: new Keeper({ program }) });
+    const spec = { program: "true", arguments: [], environment: {}, stdoutBytesMax: 9, stderrTailBytes: 9 };
+    const child = await host.spawn(spec);
+    child.release();
+    await child.result;
+    await host.close();
+    expect(await readFile(path.join(folder, "told"), "utf8")).toBe("add\ndrop\n");
+  });
+
+  it("[reliability 10 kin] is replaced when it is stopped, and holds no step up", async () => {
+    const host = openProcessHost({ clock: realClock });
+    const spec = { program: "true", arguments: [], environment: {}, stdoutBytesMax: 9, stderrTailBytes: 9 };
+    const first = await host.spawn({ ...spec, program: "sleep", arguments: ["600"] });
+    first.release();
+    const stopped = host.keeperPid ?? 0;
+    process.kill(stopped, "SIGSTOP");
+    const second = await host.spawn(spec);
+    second.release();
+    expect((await second.result).exitCode).toBe(0);
+    expect([host.keeperPid === stopped, isRunning(stopped)]).toEqual([false, false]);
+    await host.close();
+    expect(isRunning(first.identity.pid)).toBe(false);
+  });
+});
+
 describe("the keeper's program", () => {
   it("P4: kills only the process whose start it was told", async () => {
     const [own, reused] = [startStranger(), startStranger()];
@@ -134,7 +212,7 @@ describe("the keeper's program", () => {
 
 describe("a keeper that cannot be started", () => {
   it("P2: is STORE_BUSY, and the program never runs", async () => {
-    const host = openProcessHost({ clock: realClock, keeper: new Keeper("exit 0") });
+    const host = openProcessHost({ clock: realClock, keeper: new Keeper({ program: "exit 0" }) });
     const parameters = ["-c", `touch ${folder}/mark`];
     const spec = { program: "sh", arguments: parameters, environment: {}, stdoutBytesMax: 10, stderrTailBytes: 10 };
     await expect(host.spawn(spec)).rejects.toMatchObject({

@@ -7,6 +7,7 @@ describe("parseKernelStat", () => {
   it("counts fields after the last parenthesis of the name", () => {
     expect(parseKernelStat(`4242 (a) b\n(c)) ${tail}`)).toEqual({
       pid: 4242,
+      parentId: 1,
       groupId: 4242,
       sessionId: 4240,
       startTicks: 987654,
@@ -27,8 +28,9 @@ describe("parseKernelStat", () => {
 
 describe("parsePsLine", () => {
   it("reads the start as seconds and as the keeper's text", () => {
-    expect(parsePsLine("  12   12     0 Ss   Fri Jan  2 03:04:05 2026\n")).toEqual({
+    expect(parsePsLine("  12    1   12     0 Ss   Fri Jan  2 03:04:05 2026\n")).toEqual({
       pid: 12,
+      parentId: 1,
       groupId: 12,
       sessionId: 12,
       startTicks: Math.floor(new Date(2026, 0, 2, 3, 4, 5).getTime() / 1000),
@@ -75,8 +77,9 @@ describe("isGroupRunning", () => {
     expect(await isGroupRunning(table, { ...own, startTicks: own.startTicks - 1 })).toBe(false);
   });
 
-  it("P4: is false for a process of another boot", async () => {
+  it("P4: is false for a process of another boot or namespace", async () => {
     expect(await isGroupRunning(table, { ...own, bootId: "another" })).toBe(false);
+    expect(await isGroupRunning(table, { ...own, namespace: "pid:[1]" })).toBe(false);
   });
 
   it("is false for numbers that would mean every process or our own group", async () => {
