@@ -57,6 +57,7 @@ function start(...args) {
       HOME: folder,
       SPLASHDOWN_CONFIG_DIR: join(folder, "config"),
       SPLASHDOWN_STATE_DIR: join(folder, "state"),
+      SPLASHDOWN_TRUST: "1",
     },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -44,6 +44,7 @@ function runOnce(place, args, moment) {
         [KEY_VARIABLE]: "a key for the loop",
         SPLASHDOWN_CONFIG_DIR: join(place, "config"),
         SPLASHDOWN_STATE_DIR: join(place, "state"),
+        SPLASHDOWN_TRUST: "1",
       },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -67,6 +67,7 @@ function start(args, environment = {}) {
       ...process.env,
       SPLASHDOWN_CONFIG_DIR: join(folder, "config"),
       SPLASHDOWN_STATE_DIR: join(folder, "state"),
+      SPLASHDOWN_TRUST: "1",
       ...environment,
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -19,6 +19,7 @@ export class Stand {
       HOME: this.path("home"),
       SPLASHDOWN_CONFIG_DIR: this.path("config"),
       SPLASHDOWN_STATE_DIR: this.path("state"),
+      SPLASHDOWN_TRUST: "1",
       SPLASHDOWN_STORE: `file:${this.path("outputs")}`,
       // One thread does all file work, so that the n-th call is the same one each time.
       UV_THREADPOOL_SIZE: "1",

@@ -63,6 +63,11 @@ export const ERROR_TABLE = {
     "an input of the workflow is missing or has the wrong type",
     "splashdown validate {file}",
   ),
+  FOLDER_NOT_TRUSTED: entry(
+    S.usage,
+    "the folder's settings file names programs, keys, stores or packages, and nobody has trusted it",
+    "look at {file}, then: splashdown trust {folder}",
+  ),
   SETTING_INVALID: entry(S.usage, "a setting has an unknown key or a wrong value", "splashdown config show"),
   WORKFLOW_INVALID: entry(
     S.usage,

@@ -17,6 +17,7 @@ import { registerResume } from "./resume.js";
 import { registerRun } from "./run.js";
 import { registerStore } from "./store.js";
 import { registerTasks } from "./tasks.js";
+import { registerTrust } from "./trust.js";
 import { registerWorkplace } from "./workplace.js";
 
 const GLOBAL_HELP = `
@@ -67,6 +68,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerMetrics(program, deps);
   registerMcp(program, deps);
   registerStore(program, deps);
+  registerTrust(program, deps);
   registerCompletion(program, deps);
   for (const command of allCommands(program)) command.exitOverride().configureOutput(program.configureOutput());
   return program;

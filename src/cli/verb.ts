@@ -6,6 +6,7 @@ import type { Splashdown } from "../runtime/contract.js";
 import { askPassphraseOn } from "./ask-passphrase.js";
 import type { CliDeps, GlobalOptions, Streams } from "./deps.js";
 import { createCommandWriter, repeatFlags, repeatFlagsIn, type CommandWriter } from "./next-command.js";
+import { askTrustOn } from "./trust-question.js";
 import { cleanForTerminal, coloursOf, formatView } from "./output.js";
 
 export interface VerbContext {
@@ -49,6 +50,7 @@ export async function withSplashdown<T>(
     ...(options.store === undefined ? {} : { store: options.store }),
     ...(options.config === undefined ? {} : { configFile: options.config }),
     ...(deps.streams.interactive ? { askPassphrase: askPassphraseOn(deps.streams) } : {}),
+    ...(deps.streams.interactive && options.json !== true ? { askTrust: askTrustOn(deps.streams) } : {}),
     log,
     ...more,
   });

@@ -145,6 +145,7 @@ const KEY_CODES: ReadonlySet<string> = new Set([
   "KEY_SOURCE_INVALID",
   "KEY_NOT_CREATED",
   "KEY_NOT_TRIED",
+  "FOLDER_NOT_TRUSTED",
 ]);
 
 /** A task that died before its first record has no keys yet, and nothing is wrong with it. */

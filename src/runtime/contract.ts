@@ -54,6 +54,7 @@ export type * from "./transfer/bundle-views.js";
 export type * from "./faces/face-views.js";
 export type * from "./keys/key-views.js";
 export type * from "./transfer/store-views.js";
+export type * from "./trust/trust-views.js";
 export type * from "./task-views.js";
 export type * from "./verb-views.js";
 

@@ -5,6 +5,8 @@
  */
 import { homedir, hostname, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { hasPassword } from "../base/store-address.js";
+import { PACKAGES_VARIABLE } from "../base/optional-package.js";
 
 export interface Environment {
   /** A variable's value; an empty one counts as absent. */
@@ -14,6 +16,8 @@ export interface Environment {
   readonly configFolder: string;
   readonly stateFolder: string;
   readonly workingFolder: string;
+  /** Where a person lets optional packages be loaded from, beside our own installation; absent: nowhere. */
+  readonly packagesFolder: string | undefined;
   /** Whose rules file names and folders follow. */
   readonly platform: NodeJS.Platform;
   readonly host: string;
@@ -24,7 +28,6 @@ export interface Environment {
 const OWN_KEY_VARIABLES = ["SPLASHDOWN_KEY", "SPLASHDOWN_PASSPHRASE"];
 /** Variables that may hold an address of a database with a password in it. */
 const STORE_VARIABLES = ["SPLASHDOWN_STORE", "SPLASHDOWN_CACHE", "WORKFLOW_CHECKPOINT_DSN"];
-const HAS_PASSWORD = /:\/\/[^/@]*:[^/@]*@|[?&]password=/;
 
 /** Reads the real environment. */
 export function readEnvironment(): Environment {
@@ -55,6 +58,7 @@ export function createEnvironment(
     configFolder: folderOf("SPLASHDOWN_CONFIG_DIR", "XDG_CONFIG_HOME", ".config"),
     stateFolder: folderOf("SPLASHDOWN_STATE_DIR", "XDG_STATE_HOME", join(".local", "state")),
     workingFolder,
+    packagesFolder: all[PACKAGES_VARIABLE] ? resolve(workingFolder, all[PACKAGES_VARIABLE]) : undefined,
     platform,
     host: hostname(),
     user: all["USER"] ?? all["LOGNAME"] ?? readUserName(),
@@ -63,9 +67,28 @@ export function createEnvironment(
 
 /** What a child may inherit: everything but our own key variables; the performer picks its minimal set from it. */
 export function childEnvironmentOf(environment: Environment, keyVariables: readonly string[]): Record<string, string> {
-  const secretStores = STORE_VARIABLES.filter((name) => HAS_PASSWORD.test(environment.all[name] ?? ""));
+  const secretStores = STORE_VARIABLES.filter((name) => hasPassword(environment.all[name] ?? ""));
   const hidden = new Set([...OWN_KEY_VARIABLES, ...secretStores, ...keyVariables]);
   return Object.fromEntries(Object.entries(environment.all).filter(([name]) => !hidden.has(name)));
+}
+
+/** What a program needs to be found and to run at all; nothing in it is a secret. */
+const PLAIN_VARIABLES = [
+  ...(["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "TERM"] as const),
+  ...(["SystemRoot", "ComSpec", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA"] as const),
+];
+
+/** The environment of a key command: what every program needs, and the variables that its setting names. */
+export function plainEnvironmentOf(
+  { all }: Pick<Environment, "all">,
+  names: readonly string[],
+): Record<string, string> {
+  const given: Record<string, string> = {};
+  for (const name of [...PLAIN_VARIABLES, ...names]) {
+    const value = all[name];
+    if (value !== undefined) given[name] = value;
+  }
+  return given;
 }
 
 /** A user of a container may have neither HOME nor an entry in the system's list; then it is what such containers set. */

@@ -44,14 +44,14 @@ export class ModelAccess {
       settings: settings.providers,
       environment: environment.get,
       learn: (secret) => this.#learn(secret),
-      runKeyCommand: (command) => this.#readKey(command),
+      runKeyCommand: (command, variables) => this.#readKey(command, variables),
       readSystemKey: (entry) => this.#readSystemKey(entry),
     };
   }
 
   /** `pricing`: of the task, its workflow's included. */
-  modelOf(provider: string, folder: string, pricing: EffectiveSettings["pricing"]): Model {
-    const place = { folder, prices: readPrices(pricing) };
+  modelOf(provider: string, pricing: EffectiveSettings["pricing"]): Model {
+    const place = { folder: this.#deps.environment.packagesFolder, prices: readPrices(pricing) };
     return {
       call: async (request, ends) => (await this.#loadSource()).modelOf(provider, place).call(request, ends),
     };
@@ -91,8 +91,8 @@ export class ModelAccess {
         details: { entry: place },
         cause,
       });
-    const { workingFolder } = this.#deps.environment;
-    const key = await readSystemSecret(workingFolder, { service, account }).catch((error: unknown) => {
+    const { packagesFolder } = this.#deps.environment;
+    const key = await readSystemSecret(packagesFolder, { service, account }).catch((error: unknown) => {
       throw refuse(messageOf(error), error);
     });
     if (key === undefined) throw refuse(`the system's keyring has no entry ${place}`);
@@ -101,18 +101,19 @@ export class ModelAccess {
   }
 
   /** Once for each command. Errors: MODEL_UNAVAILABLE. */
-  #readKey(command: readonly string[]): Promise<string> {
-    const name = JSON.stringify(command);
-    const known = this.#keys.get(name) ?? this.#runCommand(command);
+  #readKey(command: readonly string[], variables: readonly string[] | undefined): Promise<string> {
+    const name = JSON.stringify([command, variables ?? []]);
+    const known = this.#keys.get(name) ?? this.#runCommand(command, variables);
     this.#keys.set(name, known);
     known.catch(() => this.#keys.delete(name));
     return known;
   }
 
-  async #runCommand(command: readonly string[]): Promise<string> {
+  async #runCommand(command: readonly string[], environment: readonly string[] | undefined): Promise<string> {
     const run = createKeyCommandRunner(this.#deps.processes, this.#deps.environment);
     const { exitCode, stdout, timedOut } = await run({
       argv: command,
+      environment,
       input: "",
       timeoutMs: LIMITS.keyCommandTimeoutMs,
     });

@@ -29,6 +29,15 @@ import { createMemoryGauge } from "./memory-gauge.js";
 import { ModelAccess } from "./model-access.js";
 import type { Services } from "./services.js";
 import { loadSettings } from "./settings-loading.js";
+import {
+  createTrust,
+  describeWaiting,
+  findKeyRefusal,
+  findStoreRefusal,
+  type TrustQuestion,
+} from "./trust/folder-settings.js";
+import { saveTrust } from "./trust/trusted-folders.js";
+import { createWaitingStore } from "./trust/waiting-store.js";
 import { systemClock, systemRandom } from "./system-clock.js";
 import { createVerbs } from "./verbs.js";
 
@@ -37,6 +46,10 @@ export interface OpenOptions {
   readonly store?: string;
   /** Settings file; default `splashdown.config.yaml` or `.json` in the working folder, if there is one. */
   readonly configFile?: string;
+  /** The program vouches for the settings file of its working folder; else a person has to trust it. */
+  readonly trust?: boolean;
+  /** Asks a person in the terminal whether to trust the folder's settings; absent: nobody is asked. */
+  readonly askTrust?: (question: TrustQuestion) => Promise<boolean>;
   readonly log?: Log;
   /** Asks a person in the terminal; absent: nobody is asked and questions stay open. */
   readonly ask?: AskPerson;
@@ -58,14 +71,26 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const plainFiles = options.fileSystem ?? createNodeFileSystem();
   // Keys, anchors and deliverables wait out a scanner as the store does.
   const fileSystem = new PatientFileSystem({ fileSystem: plainFiles, clock, platform: environment.platform });
-  const loaded = await loadSettings(environment, { configFile: options.configFile, store: options.store });
+  const trusting = { fileSystem, environment, random, clock };
+  const isTrusted = options.trust === true ? async () => true : createTrust(trusting, deciding(trusting, options));
+  const loaded = await loadSettings(environment, {
+    configFile: options.configFile,
+    store: options.store,
+    isTrusted,
+  });
   for (const note of loaded.notes) log.warn(note);
+  const { waiting } = loaded;
+  if (waiting !== undefined) log.warn(describeWaiting(waiting));
   const { settings } = loaded;
   const version = readVersion();
   const place = readPlace(environment.get("SPLASHDOWN_MACHINE_ID"));
   const openOther = (address: string): Store =>
     openStore(address, createStoreParts({ environment, fileSystem: plainFiles, clock, random, place }));
-  const store = await openInFront(openOther(loaded.store), loaded.settings.cache, { clock, log });
+  const refusal = findStoreRefusal(waiting, loaded.merged.origins);
+  const store =
+    refusal === undefined
+      ? await openInFront(openOther(loaded.store), loaded.settings.cache, { clock, log })
+      : createWaitingStore(loaded.store, refusal);
   const processes = new LazyProcesses(clock, place);
   const storeFolder = folderOf(loaded.store, environment.workingFolder);
   const keys = new KeyAccess({
@@ -77,6 +102,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     store,
     processes: () => processes.get(),
     configured: loaded.keys,
+    refusal: findKeyRefusal(waiting),
     encryption: settings.checkpoint_config.encryption,
     storeFolder,
     askPassphrase: options.askPassphrase,
@@ -95,6 +121,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     openStore: openOther,
     settings,
     settingsOf: loaded.forWorkflow,
+    waiting,
     keys,
     emitter,
     audit: new AuditTrail({ clock, random, log, fileSystem, environment, version, pid: process.pid, store, keys }),
@@ -116,6 +143,21 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
       await store.close();
     },
   });
+}
+
+/** A person in the terminal is asked once for each text of the file. */
+function deciding(
+  place: Pick<Services, "fileSystem" | "environment" | "random" | "clock">,
+  { askTrust }: Pick<OpenOptions, "askTrust">,
+): ((question: TrustQuestion) => Promise<boolean>) | undefined {
+  if (askTrust === undefined) return undefined;
+  return async (question) => {
+    const isTrusted = await askTrust(question);
+    const { folder, file, digest } = question;
+    const at = new Date(place.clock.nowMs()).toISOString();
+    await saveTrust(place, { folder, file, digest, decision: isTrusted ? "trusted" : "refused", at });
+    return isTrusted;
+  };
 }
 
 /** The store, with the cache of the settings before it where there is one; that it does not answer is told once. */

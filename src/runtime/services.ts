@@ -17,6 +17,7 @@ import type { Emitter } from "./emitter.js";
 import type { Environment } from "./environment.js";
 import type { KeyAccess } from "./keys/key-access.js";
 import type { ModelAccess } from "./model-access.js";
+import type { Waiting } from "./trust/folder-settings.js";
 
 export interface Services {
   readonly environment: Environment;
@@ -30,6 +31,8 @@ export interface Services {
   readonly settings: EffectiveSettings;
   /** With the blocks of a workflow file. Errors: SETTING_INVALID. */
   readonly settingsOf: (definition: Pick<WorkflowDefinition, "settings" | "name">) => EffectiveSettings;
+  /** What the folder's settings say and nobody has trusted. */
+  readonly waiting: Waiting | undefined;
   readonly keys: KeyAccess;
   readonly emitter: Emitter;
   readonly audit: AuditTrail;

@@ -12,9 +12,10 @@ import {
   loadSettingsFile,
   readEnvironmentSettings,
   settingsOfFlags,
-  SETTINGS_FILES,
   settingsOfWorkflow,
 } from "../definition/settings/settings-sources.js";
+import { splitSettings } from "../definition/settings/waiting-settings.js";
+import { readFolderSettings, type IsTrusted, type Waiting } from "./trust/folder-settings.js";
 import {
   mergeSettings,
   type EffectiveSettings,
@@ -34,6 +35,8 @@ export interface LoadedSettings {
   readonly keys: readonly KeySourceSetting[];
   /** What a person set and should know about. */
   readonly notes: readonly string[];
+  /** What the folder's file says and is not used until a person trusts it. */
+  readonly waiting: Waiting | undefined;
   /** Settings of a task: with its workflow's blocks. Errors: SETTING_INVALID. */
   readonly forWorkflow: (definition: Pick<WorkflowDefinition, "settings" | "name">) => EffectiveSettings;
 }
@@ -41,11 +44,13 @@ export interface LoadedSettings {
 export interface SettingsFlags {
   readonly configFile: string | undefined;
   readonly store: string | undefined;
+  /** Whether a person trusts the folder's settings; absent: what is waiting waits. */
+  readonly isTrusted?: IsTrusted;
 }
 
 /** Errors: SETTING_INVALID, also for a named file that does not exist. */
 export async function loadSettings(environment: Environment, flags: SettingsFlags): Promise<LoadedSettings> {
-  const file = await loadFile(environment, flags.configFile);
+  const { layers: file, waiting } = await loadFile(environment, flags);
   const above = [
     readEnvironmentSettings(environment.get),
     settingsOfFlags(flags.store === undefined ? {} : { store: flags.store }, "flag", { store: "flag --store" }),
@@ -53,6 +58,7 @@ export async function loadSettings(environment: Environment, flags: SettingsFlag
   const merged = mergeSettings([...file, ...above]);
   return {
     merged,
+    waiting,
     settings: merged.settings,
     store: storeOf(merged),
     keys: merged.settings.keys.map(keySourceOf),
@@ -61,22 +67,28 @@ export async function loadSettings(environment: Environment, flags: SettingsFlag
   };
 }
 
-async function loadFile(environment: Environment, named: string | undefined): Promise<SettingsLayer[]> {
-  const deps = { readText: (path: string) => readFile(path, "utf8"), environment: environment.get };
-  if (named !== undefined) {
-    const path = resolve(environment.workingFolder, named);
-    const layer = await loadSettingsFile(path, deps);
+interface FileLayers {
+  readonly layers: readonly SettingsLayer[];
+  readonly waiting: Waiting | undefined;
+}
+
+/** A file that a person named is the person's own; one that lies in the working folder may be anybody's. */
+async function loadFile(environment: Environment, { configFile, isTrusted }: SettingsFlags): Promise<FileLayers> {
+  if (configFile !== undefined) {
+    const deps = { readText: (path: string) => readFile(path, "utf8"), environment: environment.get };
+    const layer = await loadSettingsFile(resolve(environment.workingFolder, configFile), deps);
     if (layer === undefined)
-      throw new SplashdownError("SETTING_INVALID", `the settings file ${named} does not exist`, {
-        details: { file: named },
+      throw new SplashdownError("SETTING_INVALID", `the settings file ${configFile} does not exist`, {
+        details: { file: configFile },
       });
-    return [layer];
+    return { layers: [layer], waiting: undefined };
   }
-  for (const name of SETTINGS_FILES) {
-    const layer = await loadSettingsFile(resolve(environment.workingFolder, name), deps);
-    if (layer !== undefined) return [layer];
-  }
-  return [];
+  const found = await readFolderSettings(environment.workingFolder, environment);
+  if (found === undefined) return { layers: [], waiting: undefined };
+  const { layer, ...asked } = found;
+  if (asked.waiting.length === 0 || (await isTrusted?.(asked)) === true) return { layers: [layer], waiting: undefined };
+  const { harmless } = splitSettings(layer.values);
+  return { layers: [{ ...layer, values: harmless }], waiting: { file: asked.file, settings: asked.waiting } };
 }
 
 const TASK_FOLDER = /^(.*?)\/?\{TASK\}\/checkpoints\/?$/;
@@ -123,7 +135,11 @@ function keySourceOf(source: ConfiguredSource): KeySourceSetting {
     case "env":
       return { kind: "env", name: given.variable };
     case "command":
-      return { kind: "command", argv: given.command };
+      return {
+        kind: "command",
+        argv: given.command,
+        ...(given.variables === undefined ? {} : { variables: given.variables }),
+      };
     case "age":
       return {
         kind: "age",
@@ -146,7 +162,13 @@ export function viewConfig(loaded: LoadedSettings): ConfigView {
     key: row.key,
     value: shownOf(row, loaded.store),
     origin: row.origin,
-    ...(row.note === undefined ? {} : { note: row.note }),
+    ...noteOf(row, loaded.waiting),
   }));
   return { settings };
+}
+
+function noteOf({ key, note }: ReturnType<typeof listSettings>[number], waiting: Waiting | undefined) {
+  const held = waiting?.settings.find((each) => key === each.key || key.startsWith(`${each.key}.`));
+  if (held === undefined) return note === undefined ? {} : { note };
+  return { note: `${waiting?.file ?? ""} says otherwise and waits for: splashdown trust` };
 }

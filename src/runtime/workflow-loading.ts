@@ -21,6 +21,7 @@ import type { RunOptions, ValidateView } from "./verb-views.js";
 import { noteProviders } from "./provider-notes.js";
 import { listPlannedSteps } from "./run/planned-steps.js";
 import type { Services } from "./services.js";
+import { requireTrusted } from "./trust/needed-settings.js";
 import { createNotedDeps, isReadTheSame } from "./workflow-sources.js";
 
 /** What a definition says where its file names no provider. */
@@ -49,6 +50,7 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
       },
     );
   }
+  requireTrusted(services, definition);
   for (const note of [...workflow.notes, ...notesOf(services, definition)]) services.log.warn(note);
   return { workflow: { ...workflow, definition }, settings, inputs };
 }

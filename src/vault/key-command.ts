@@ -34,6 +34,8 @@ export type KeyCommandRunner = (call: {
   readonly argv: readonly string[];
   readonly input: string;
   readonly timeoutMs: number;
+  /** Names of the variables that the program gets beside those that every program needs. */
+  readonly environment?: readonly string[] | undefined;
 }) => Promise<KeyCommandResult>;
 
 export interface KeyCommand {

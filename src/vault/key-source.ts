@@ -31,8 +31,16 @@ export type KeySourceSetting =
   | { readonly kind: "passphrase"; readonly environment: string }
   | ({ readonly kind: "passphrase" } & KeptPassphrase)
   | { readonly kind: "env"; readonly name: string }
-  /** `provesOrigin`: only its owners can wrap with it, so that what it unwraps was locked by one of them (V21). */
-  | { readonly kind: "command"; readonly argv: readonly string[]; readonly provesOrigin?: boolean }
+  /**
+   * `provesOrigin`: only its owners can wrap with it, so that what it unwraps was locked by one of them (V21).
+   * `variables`: of the environment, beside PATH, HOME and the like.
+   */
+  | {
+      readonly kind: "command";
+      readonly argv: readonly string[];
+      readonly provesOrigin?: boolean;
+      readonly variables?: readonly string[];
+    }
   /** `recipients`: public, `age1…`; `identity`: path of an age identity file, without which it only locks. */
   | { readonly kind: "age"; readonly recipients: readonly string[]; readonly identity?: string }
   /** An entry of the system's keyring (Keychain, Credential Manager, Secret Service). */
@@ -139,6 +147,10 @@ export function computeSlotLabel(setting: KeySourceSetting): string {
 const INTERPRETERS = /^(node|deno|bun|python3?|ruby|perl|sh|bash)(\.exe)?$/;
 
 /** The program; of an interpreter with its script. No other argument: it may hold a secret. */
+function withVariables(run: KeyCommandRunner, variables: readonly string[] | undefined): KeyCommandRunner {
+  return variables === undefined ? run : (call) => run({ ...call, environment: variables });
+}
+
 function nameCommand(argv: readonly string[]): string {
   const program = programOf(argv);
   const script = argv[1];
@@ -195,7 +207,7 @@ async function findSecret(setting: KeySourceSetting, ports: KeyPorts): Promise<S
     case "command":
       if (programOf(setting.argv) === "") throw invalidSource(setting, "names no program");
       if (ports.runCommand === undefined) return "commands cannot be run here";
-      return { nature: "command", argv: setting.argv, run: ports.runCommand };
+      return { nature: "command", argv: setting.argv, run: withVariables(ports.runCommand, setting.variables) };
     case "age":
       return findAgeSecret(setting, ports);
     case "system":

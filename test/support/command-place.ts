@@ -25,6 +25,8 @@ export class CommandPlace {
       USER: "tester",
       SPLASHDOWN_CONFIG_DIR: join(home, "config"),
       SPLASHDOWN_STATE_DIR: join(home, "state"),
+      // The settings of a test are its own.
+      SPLASHDOWN_TRUST: "1",
       SPLASHDOWN_KEY: Buffer.alloc(32, 7).toString("base64"),
       ...env,
     };

@@ -48,7 +48,7 @@ export class ModelSource {
     await loadSdk();
     ends.onActivity();
     return this.#limiter.run(`${config.name}/${model}`, ends.signal, (accepted) =>
-      this.#modelOf(config, `${place.folder}\n${JSON.stringify([endpoint ?? {}, place.prices])}`, place).call(
+      this.#modelOf(config, `${place.folder ?? ""}\n${JSON.stringify([endpoint ?? {}, place.prices])}`, place).call(
         { ...request, model },
         {
           signal: ends.signal,
@@ -89,8 +89,8 @@ export class ModelSource {
 
 interface NamedPlace {
   readonly named: string;
-  /** Of the workflow. */
-  readonly folder: string;
+  /** Whose packages may be used beside our own; absent: nobody's. */
+  readonly folder: string | undefined;
   /** Of the settings and the workflow: these go first. */
   readonly prices: PriceTable;
 }

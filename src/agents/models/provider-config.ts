@@ -15,6 +15,7 @@ export interface ProviderSettings {
   readonly base_url?: string | undefined;
   readonly key_variable?: string | undefined;
   readonly key_command?: readonly string[] | undefined;
+  readonly key_command_variables?: readonly string[] | undefined;
   readonly key_system?: SystemEntry | undefined;
   /** Header → variable whose value it takes. */
   readonly header_variables?: Readonly<Record<string, string>> | undefined;
@@ -35,7 +36,7 @@ export interface ProviderSources {
   /** Told every secret that a file's own settings name, before it is used. */
   readonly learn: (secret: string) => void;
   /** Runs a key command; the answer is the key. Errors: MODEL_UNAVAILABLE. */
-  readonly runKeyCommand: (command: readonly string[]) => Promise<string>;
+  readonly runKeyCommand: (command: readonly string[], variables: readonly string[] | undefined) => Promise<string>;
   /** The answer is the key. Errors: MODEL_UNAVAILABLE. */
   readonly readSystemKey: (entry: SystemEntry) => Promise<string>;
 }
@@ -97,7 +98,10 @@ function findKey(
 ): Pick<ProviderConfig, "keyOrigin" | "readKey"> {
   const { key_command: command, key_system: entry, key_variable: own, base_url: address } = settings;
   if (command !== undefined)
-    return { keyOrigin: `the command ${command[0] ?? ""}`, readKey: () => runKeyCommand(command) };
+    return {
+      keyOrigin: `the command ${command[0] ?? ""}`,
+      readKey: () => runKeyCommand(command, settings.key_command_variables),
+    };
   if (entry !== undefined) return { keyOrigin: "the system's keyring", readKey: () => readSystemKey(entry) };
   const usual = address === undefined ? facts.keyVariables : [];
   const variable = (own === undefined ? usual : [own]).find((name) => environment(name) !== undefined);

@@ -12,7 +12,11 @@ export type SdkLanguageModel = Parameters<typeof wrapLanguageModel>[0]["model"];
 export const loadSdk = (): Promise<Sdk> => import("ai");
 
 /** Errors: MODEL_UNAVAILABLE when a key or a package is missing. */
-export async function loadSdkModel(config: ProviderConfig, modelId: string, folder: string): Promise<SdkLanguageModel> {
+export async function loadSdkModel(
+  config: ProviderConfig,
+  modelId: string,
+  folder: string | undefined,
+): Promise<SdkLanguageModel> {
   const apiKey = await config.readKey();
   if (apiKey === undefined && config.needsKey) throw keyMissing(config);
   switch (config.facts.api) {
@@ -83,7 +87,7 @@ async function loadAnthropic(
 interface Installed {
   readonly modelId: string;
   readonly apiKey: string | undefined;
-  readonly folder: string;
+  readonly folder: string | undefined;
 }
 
 type ProviderFactory = (options: Readonly<Record<string, unknown>>) => (modelId: string) => SdkLanguageModel;
@@ -96,7 +100,9 @@ async function loadInstalled(
   const install = `npm install ${module}@${facts.packageVersion ?? "latest"}`;
   const exported = await importOptional(module, folder);
   if (exported === undefined)
-    throw unavailable(name, `provider ${name} needs a package that is not installed: ${install}`, { install });
+    throw unavailable(name, `provider ${name} needs a package that is not installed beside splashdown: ${install}`, {
+      install,
+    });
   const factory = Object.entries(exported).find(
     ([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function",
   );

@@ -57,6 +57,11 @@ const FILE_RULES: readonly NoteRule[] = [
     asks: (value) => typeof value === "boolean",
     text: "recover looks into splashdown.config.yaml only; set it there",
   },
+  {
+    path: ["recovery_config", "new_here"],
+    asks: (value) => value === "resume",
+    text: "no workflow says of itself that it may run on a machine that never ran it; set it in splashdown.config.yaml",
+  },
 ];
 
 /** Keys of `workflow.runtime` that do something, wholly or in part. */
@@ -128,8 +133,15 @@ export function explainWorkflow(file: JsonObject, definition: Pick<WorkflowDefin
     ...explainTools(file),
     ...explainInputs(valueAt(file, ["workflow", "input"])),
     ...explainSteps(file),
-    ...explainSettings(merged).map(({ key, text }) => `${key}: ${text}`),
+    ...explainSettings(merged)
+      .filter(({ key }) => !isWithoutEffect(file, key))
+      .map(({ key, text }) => `${key}: ${text}`),
   ];
+}
+
+/** What a workflow cannot set does not do what it would do elsewhere. */
+function isWithoutEffect(file: JsonObject, key: string): boolean {
+  return FILE_RULES.some(({ path, asks = isAsking }) => path.join(".") === key && holds(valueAt(file, path), asks));
 }
 
 /** Nothing is asked for by null, false and what is empty. */

@@ -121,11 +121,21 @@ const SOURCE_FIELDS: Readonly<Record<string, { readonly oneOf: readonly string[]
     keyfile: { oneOf: ["path"] },
     passphrase: { oneOf: ["variable", "path", "typed"] },
     env: { oneOf: ["variable"] },
-    command: { oneOf: ["command"] },
+    command: { oneOf: ["command"], may: ["variables"] },
     age: { oneOf: ["recipients", "identity"] },
     system: { oneOf: ["account"], may: ["service"] },
   };
-const SOURCE_KEYS = ["path", "variable", "typed", "command", "recipients", "identity", "service", "account"];
+const SOURCE_KEYS = [
+  "path",
+  "variable",
+  "typed",
+  "command",
+  "variables",
+  "recipients",
+  "identity",
+  "service",
+  "account",
+];
 
 function noteKeySource(source: JsonValue, index: number, faults: FaultList): void {
   if (!isJsonObject(source)) return;

@@ -49,6 +49,8 @@ export interface KeyAccessDeps {
   readonly processes: () => ProcessHost;
   /** `keys:` of the settings; empty when none are configured. */
   readonly configured: readonly KeySourceSetting[];
+  /** The folder's settings name sources that nobody has trusted: they are not used, and no key is made instead. */
+  readonly refusal?: (() => SplashdownError) | undefined;
   /** False only where `encryption: false` was set. */
   readonly encryption: boolean;
   /** Absolute folder of a directory store. */
@@ -88,8 +90,8 @@ export class KeyAccess {
       readSecret: (name) => deps.environment.all[name],
       readPassphrase: (kept) => this.#passphrases.read(kept),
       runCommand: createKeyCommandRunner(deps.processes, deps.environment),
-      loadAge: () => loadAge(deps.environment.workingFolder),
-      readSystemSecret: (service, account) => readSystemSecret(deps.environment.workingFolder, { service, account }),
+      loadAge: () => loadAge(deps.environment.packagesFolder),
+      readSystemSecret: (service, account) => readSystemSecret(deps.environment.packagesFolder, { service, account }),
     };
   }
 
@@ -144,6 +146,7 @@ export class KeyAccess {
     try {
       return await this.#open(task, options);
     } catch (error) {
+      if (isErrorCode(error, "KEY_MISSING", "KEY_WRONG")) this.#requireTrusted();
       if (!(error instanceof SplashdownError) || error.code === "TASK_NOT_STARTED") throw error;
       const { code, message, details } = error;
       throw new SplashdownError(code, `task ${task.name}: ${message}`, {
@@ -240,6 +243,7 @@ export class KeyAccess {
 
   /** What a change of the task's keyring takes. The vault was opened, so that what it says of the first key is trusted. */
   changing(task: TaskStore, { taskId, keyring }: Pick<TaskVault, "taskId" | "keyring">): KeyringChangeOptions {
+    this.#requireTrusted();
     const { random, clock, log } = this.#deps;
     const highestNamed = () => findHighestGeneration(task);
     const trust: KeyringTrust = { firstKey: keyring?.firstKey };
@@ -286,6 +290,7 @@ export class KeyAccess {
   async ensureKey(): Promise<void> {
     const { encryption, environment, fileSystem, log, random, storeFolder, announce } = this.#deps;
     if (!encryption) return;
+    this.#requireTrusted();
     if (this.isConfigured) {
       if (this.sources().some(isTyped)) this.#passphrases.beginNew();
       const ready = requireReady(await readSources(this.sources(), this.ports), log);
@@ -304,6 +309,12 @@ export class KeyAccess {
       ...(storeFolder === undefined ? {} : { storeFolder }),
     });
     if (key.created) announce(key);
+  }
+
+  /** Sources of the person's own environment do without those of the folder. Errors: FOLDER_NOT_TRUSTED. */
+  #requireTrusted(): void {
+    const { refusal } = this.#deps;
+    if (refusal !== undefined && this.#fromEnvironment().length === 0) throw refusal();
   }
 
   /** Sealed data of another key beside which a new key would only hide that the right one is missing. */

@@ -1,20 +1,20 @@
-/** Runs a key command in a group of its own, with a time limit and a small environment that holds no key of ours. */
+/** Runs a key command in a group of its own, with a time limit; it gets PATH, HOME and the like, and what is named. */
 import { LIMITS } from "../../base/limits.js";
 import type { ProcessHost } from "../../process/contract.js";
 import type { KeyCommandRunner } from "../../vault/key-command.js";
-import { childEnvironmentOf, type Environment } from "../environment.js";
+import { plainEnvironmentOf, type Environment } from "../environment.js";
 import { systemClock } from "../system-clock.js";
 
 const OUTPUT_BYTES_MAX = 64 * 1024;
 
 export function createKeyCommandRunner(processes: () => ProcessHost, environment: Environment): KeyCommandRunner {
-  return async ({ argv, input, timeoutMs }) => {
+  return async ({ argv, input, timeoutMs, environment: names = [] }) => {
     const [program = "", ...rest] = argv;
     const child = await processes().spawn({
       program,
       arguments: rest,
       folder: environment.workingFolder,
-      environment: childEnvironmentOf(environment, []),
+      environment: plainEnvironmentOf(environment, names),
       input,
       stdoutBytesMax: OUTPUT_BYTES_MAX,
       stderrTailBytes: LIMITS.stderrTailBytes,

@@ -20,7 +20,7 @@ interface AgeModule {
 const NOT_OURS = /no identity matched/i;
 
 /** Errors: KEY_SOURCE_INVALID with the command that installs the package. */
-export async function loadAge(folder: string): Promise<AgeBox> {
+export async function loadAge(folder: string | undefined): Promise<AgeBox> {
   const age = (await requirePackage("age-encryption", "0.3.1", folder)) as unknown as AgeModule;
   return {
     seal: async (bytes, recipients) => {
@@ -58,7 +58,7 @@ interface KeyringModule {
  * package looks into the kernel's keyring instead, and finds nothing: then why it cannot is the refusal.
  */
 export async function readSystemSecret(
-  folder: string,
+  folder: string | undefined,
   entry: { readonly service: string; readonly account: string },
 ): Promise<string | undefined> {
   const { AsyncEntry } = (await requirePackage("@napi-rs/keyring", "2.1.2", folder)) as unknown as KeyringModule;
@@ -77,11 +77,19 @@ export async function readSystemSecret(
   }
 }
 
-async function requirePackage(name: string, version: string, folder: string): Promise<Record<string, unknown>> {
+async function requirePackage(
+  name: string,
+  version: string,
+  folder: string | undefined,
+): Promise<Record<string, unknown>> {
   const module = await importOptional(name, folder);
   if (module !== undefined) return module;
   const install = `npm install ${name}@${version}`;
-  throw new SplashdownError("KEY_SOURCE_INVALID", `a key source needs a package that is not installed: ${install}`, {
-    details: { install },
-  });
+  throw new SplashdownError(
+    "KEY_SOURCE_INVALID",
+    `a key source needs a package that is not installed beside splashdown: ${install}`,
+    {
+      details: { install },
+    },
+  );
 }

@@ -27,7 +27,7 @@ export function createPerformerDeps(services: Services, workflow: LoadedWorkflow
     cliAgents: settings.cli_agents,
     checkSchema,
     modelOf: createModelSource(workflow.definition.scriptedAnswers ?? settings.scripted_answers, clock, (provider) =>
-      services.models.modelOf(provider, workflow.folder, pricing),
+      services.models.modelOf(provider, pricing),
     ),
     chooseProvider: (provider, model) => chooseProvider(settings.provider_map, provider, model),
   };

@@ -33,6 +33,7 @@ import { findReserve, requireOwnName } from "../residence.js";
 import { sealedSettings } from "./run-verb.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "../services.js";
+import { requireTrusted } from "../trust/needed-settings.js";
 import { loadGiven, reloadWorkflow, type ReloadedWorkflow } from "../workflow-loading.js";
 
 interface Standing {
@@ -91,6 +92,7 @@ async function readStanding(
   if (here !== true)
     await requireOwnName(services, { name: task.name, taskId: opened.vault.taskId, startedAs: state.task.name });
   const now = await reloadWorkflow(services, state.task);
+  requireTrusted(services, now.workflow.definition);
   return { opened, state, known: { folded, cache }, now, plan: planResume(state, now) };
 }
 

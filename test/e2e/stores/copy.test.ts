@@ -44,7 +44,7 @@ describe("store copy", () => {
       status: "crashed",
       damage: [],
     });
-    expect((await place.run(["resume", "t"], last)).code).toBe(0);
+    expect((await place.run(["resume", "t", "--here"], last)).code).toBe(0);
     expect(place.ledger()).toEqual(["s1", "s2", "s2", "s3"]);
     expect((await place.run(["show", "t", "--json"], { env })).json<TaskView>()).toMatchObject({ status: "crashed" });
   });

@@ -55,6 +55,7 @@ export class Place {
       HOME: this.path("home"),
       SPLASHDOWN_CONFIG_DIR: this.path("config"),
       SPLASHDOWN_STATE_DIR: this.path("state"),
+      SPLASHDOWN_TRUST: "1",
       SPLASHDOWN_STORE: `file:${this.path("outputs")}`,
     };
     open.push(this);

@@ -123,6 +123,7 @@ export async function openVerbRoom(options: VerbRoomOptions): Promise<Splashdown
     openStore: () => store,
     settings: loaded.settings,
     settingsOf: loaded.forWorkflow,
+    waiting: undefined,
     keys,
     emitter: new Emitter(log),
     audit: new AuditTrail({ clock, random, log, fileSystem, environment, version: "0", pid: 1, store, keys }),

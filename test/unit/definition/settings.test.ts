@@ -50,6 +50,7 @@ describe("defaultSettings", () => {
       fallback_to_previous: true,
       on_unknown: "ask",
       take_up_within: "12h",
+      new_here: "ask",
     });
     expect(settings.performance_config).toEqual({
       async_writes: true,

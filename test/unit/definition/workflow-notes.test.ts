@@ -88,6 +88,30 @@ phases:
     expect(notes[0]).toContain("encryption is settled before the workflow is read");
   });
 
+  it("[security L9] say that encryption is settled elsewhere, and not that anything lies in the clear", async () => {
+    const notes = await notesOf(`workflow: {name: t}\ncheckpoint_config: {encryption: false}\n${STEP}`);
+    expect(notes).toHaveLength(1);
+    expect(notes.join()).not.toContain("in the clear");
+  });
+
+  it("[security L9 kin] say it of encryption that is switched on as well", async () => {
+    const notes = await notesOf(`workflow: {name: t}\ncheckpoint_config: {encryption: true}\n${STEP}`);
+    expect(notes).toEqual([expect.stringContaining("encryption is settled before the workflow is read")]);
+  });
+
+  it("[security L9 kin] say that no workflow welcomes itself to a machine that never ran it", async () => {
+    const notes = await notesOf(`workflow: {name: t}\nrecovery_config: {new_here: resume}\n${STEP}`);
+    expect(notes).toEqual([expect.stringContaining("no workflow says of itself")]);
+  });
+
+  it("[security L9 kin] still say of other settings what they do", async () => {
+    const notes = await notesOf(`workflow: {name: t}\ncheckpoint_config: {encryption: false, enabled: false}\n${STEP}`);
+    expect(notes).toEqual([
+      expect.stringContaining("encryption is settled"),
+      expect.stringContaining("no snapshot files are written"),
+    ]);
+  });
+
   it("D7: tell of the store in the short block, which names the same", async () => {
     expect(await keysOf(`workflow: {name: t, checkpoint: {storage: sqlite, path: a.db}}\n${STEP}`)).toEqual([
       "workflow.checkpoint.storage",
