@@ -276,8 +276,17 @@ export const ERROR_TABLE = {
     "records of the journal are damaged beyond repair",
     "splashdown resume {task} --accept-loss",
   ),
+  JOURNAL_MISSING: entry(
+    S.damaged,
+    "the journal is empty or gone, and nothing else holds the task's state",
+    "put the folder back from a copy, or let the task go: splashdown store remove {task}",
+  ),
   JOURNAL_TAMPERED: entry(S.tampered, "a record's checksum fits but its seal does not", "splashdown doctor"),
-  BLOB_CORRUPT: entry(S.damaged, "a large value's file is damaged or missing", "splashdown show {task}"),
+  BLOB_CORRUPT: entry(
+    S.damaged,
+    "a large value's file is damaged or missing",
+    "put the file back from a copy, or go back before the step that made it: splashdown resume {task} --from CHECKPOINT",
+  ),
   SEAL_BROKEN: entry(S.tampered, "a sealed file's tag does not fit: its content is not ours", "splashdown doctor"),
   AUDIT_TAMPERED: entry(
     S.tampered,

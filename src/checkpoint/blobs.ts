@@ -49,6 +49,8 @@ export interface RangedBlobShelf extends BlobShelf {
   readRange(ref: BlobRef, range: ByteRange): Promise<Buffer>;
   /** Unseals the whole of a file without a reference to it. Errors: BLOB_CORRUPT, TASK_SWAPPED, the KEY_* codes. */
   prove(key: string): Promise<void>;
+  /** Looks at its beginning and its end only: there, under its own name, of its whole length. Errors: BLOB_CORRUPT. */
+  probe(key: string): Promise<void>;
 }
 
 /** The shelf of one task over its store and vault. */
@@ -119,6 +121,13 @@ class SealedBlobShelf implements RangedBlobShelf {
     const ref: BlobRef = { key, sizeBytes: rawBytes, digest: "" };
     for (let offset = 0; offset < rawBytes; offset += PROOF_BYTES)
       await this.readRange(ref, { offset, length: PROOF_BYTES });
+  }
+
+  async probe(key: string): Promise<void> {
+    const start = await this.#store.get(key, { offset: 0, length: BLOB_HEADER_BYTES_MAX });
+    if (start === undefined) throw corrupt({ key }, "it is missing");
+    const { rawBytes } = parseBlobHeader(start).header;
+    await this.readRange({ key, sizeBytes: rawBytes, digest: "" }, { offset: Math.max(0, rawBytes - 1), length: 1 });
   }
 
   async #readChunks(blob: OpenBlob, first: number, last: number): Promise<Buffer> {

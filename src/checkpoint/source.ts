@@ -8,6 +8,7 @@ import type { CheckpointId } from "../base/ids.js";
 import type { CheckpointHeader } from "../schema/generated/checkpoint-header.js";
 import type { ObjectEntry, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
+import { setObjectAside } from "./quarantine.js";
 import type { LoadedSnapshot, SnapshotEntry, SnapshotSource } from "./contract.js";
 import { computeFileBytesMax, HEADER_LINE_BYTES_MAX, readHead, readLayout, type ReadLayout } from "./layout.js";
 import { parseSnapshotName, SNAPSHOT_PREFIX, type SnapshotName } from "./names.js";
@@ -96,22 +97,8 @@ class StoredSnapshots implements PictureSource {
   }
 
   async quarantine(file: string, reason: string): Promise<string> {
-    const bytes = await this.#store.get(file);
-    if (bytes === undefined) throw notFound(file);
-    const key = await this.#putFree(`quarantine/${file}`, bytes);
-    await this.#store.putOnce(`${key}.reason.txt`, Buffer.from(`${reason}\n`));
-    await this.#store.remove(file);
-    return key;
-  }
-
-  /** Under the name, or the name and a number: a file of that name may have been set aside before. */
-  async #putFree(name: string, bytes: Uint8Array): Promise<string> {
-    for (let count = 1; ; count += 1) {
-      const key = count === 1 ? name : `${name}.${count}`;
-      if ((await this.#store.putOnce(key, bytes)) === "created") return key;
-      const there = await this.#store.get(key);
-      if (there !== undefined && Buffer.compare(there, bytes) === 0) return key;
-    }
+    if ((await this.#store.list(file)).every(({ key }) => key !== file)) throw notFound(file);
+    return setObjectAside(this.#store, file, reason);
   }
 
   /** Files of one sequence, of owners one after the other: what their heads say decides; one that cannot be read is last. */
@@ -170,7 +157,7 @@ interface NamedFile {
 }
 
 /** Files of a task whose names are snapshots' names, sorted by key. */
-export async function listSnapshotFiles(store: TaskStore): Promise<NamedFile[]> {
+export async function listSnapshotFiles(store: Pick<TaskStore, "list">): Promise<NamedFile[]> {
   const entries = await store.list(SNAPSHOT_PREFIX);
   return entries.flatMap((entry) => {
     const name = parseSnapshotName(entry.key);

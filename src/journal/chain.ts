@@ -39,6 +39,8 @@ export interface Chain {
   readonly adrift: readonly SegmentScan[];
   /** Segments with a usable header that are no link. */
   readonly offChain: readonly SegmentRecords[];
+  /** Whole segments whose writer has not put them in force (J14). */
+  readonly opening: readonly SegmentId[];
 }
 
 interface Walk {
@@ -76,7 +78,8 @@ export function walkChain(scans: readonly SegmentScan[], vault: TaskVault): Chai
     if (next.isGuess) cut = undefined;
     at = next.at;
   }
-  return { links, breaks, adrift, offChain: listOffChain(opened, links) };
+  const opening = scans.flatMap((scan) => (scan.opening === undefined ? [] : [scan.id]));
+  return { links, breaks, adrift, offChain: listOffChain(opened, links), opening };
 }
 
 function listOffChain(opened: readonly Opened[], links: readonly ChainLink[]): SegmentRecords[] {
@@ -107,7 +110,7 @@ function openAll(
   return { opened: lower.reverse(), unsealed };
 }
 
-function compareSegments(first: SegmentId, second: SegmentId): number {
+export function compareSegments(first: SegmentId, second: SegmentId): number {
   return first.epoch - second.epoch || first.index - second.index;
 }
 

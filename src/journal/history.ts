@@ -11,7 +11,7 @@ import type { EngineEvent } from "../engine/events/events.js";
 import type { SegmentId, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import { judgeStanding, type RecordStanding, type RememberedRecord } from "./anchored.js";
-import { statesHash, walkChain, type Chain, type ChainLink } from "./chain.js";
+import { compareSegments, statesHash, walkChain, type Chain, type ChainLink } from "./chain.js";
 import type { JournalPosition } from "./position.js";
 import { nameOf, type HistoryRecord, type SegmentRecords } from "./segment-records.js";
 import { scanSegment, type SegmentScan, type TailClass } from "./segment-scan.js";
@@ -169,9 +169,26 @@ export class History {
   covers(position: JournalPosition): boolean {
     if (this.#chain.adrift.some((scan) => isIn(scan.id, position))) return true;
     const link = this.#chain.links.find(({ segment }) => isIn(segment.id, position));
-    if (link === undefined || position.n < link.segment.firstN) return false;
+    if (link === undefined) return this.#isGone(position);
+    if (position.n < link.segment.firstN) return false;
     if (link.cut !== undefined && position.n > link.cut.n) return false;
     return statesHash(link.segment, position) !== false;
+  }
+
+  /**
+   * A snapshot is written when its record is durable. So where its segment would be the newest and has no header any more,
+   * or is not there at all, the segment was emptied or removed: nobody can have superseded what came last.
+   */
+  #isGone(position: JournalPosition): boolean {
+    const { links, offChain, opening } = this.#chain;
+    const [head] = links;
+    if (head !== undefined && compareSegments(position, head.segment.id) <= 0) return false;
+    return !offChain.some(({ id }) => isIn(id, position)) && !opening.some((id) => isIn(id, position));
+  }
+
+  /** No header counts: of what was written nothing but files beside the journal can tell. */
+  get isEmpty(): boolean {
+    return this.#chain.links.length === 0 && this.#chain.adrift.length === 0;
   }
 
   /** What recovery reports of the tails and the damage, in snake_case. */

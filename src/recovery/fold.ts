@@ -19,6 +19,7 @@ import { readHistory, type History, type LostRange, type ScanCache } from "../jo
 import type { JournalPosition } from "../journal/position.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
+import { findEvidence } from "./evidence.js";
 import { selectBase, type RefusedSnapshot } from "./base-selection.js";
 
 export interface ReadTaskOptions {
@@ -47,6 +48,8 @@ export interface FoldedTask {
   readonly uncertainFrom: number | undefined;
   /** Records after a loss that no longer fitted the state. */
   readonly unfoldable: number;
+  /** What tells of records where none is left and no snapshot opens (R15). */
+  readonly evidence: readonly string[];
 }
 
 /** A task as it was read a moment ago, with the scans it was read from: whoever takes it over need not fold it again. */
@@ -108,7 +111,9 @@ async function foldFromBase(history: History, options: ReadTaskOptions): Promise
     const event = record.decode();
     folding.fold(record.n, carriedState(event) === undefined ? event : await withInlineState(event, load));
   }
-  const lost = findUncovered({ history, from, until }).filter((range) => !folding.isAccepted(range));
+  const evidence = snapshot === undefined ? await findEvidence(options.task, history) : [];
+  const uncovered = findUncovered({ history, from, until }).filter((range) => !folding.isAccepted(range));
+  const lost = evidence.length > 0 && uncovered.length === 0 ? [{ from: 1, to: undefined }] : uncovered;
   return {
     state,
     history,
@@ -119,6 +124,7 @@ async function foldFromBase(history: History, options: ReadTaskOptions): Promise
     lost,
     uncertainFrom: lost[0]?.from,
     unfoldable: folding.unfoldable,
+    evidence,
   };
 }
 

@@ -32,6 +32,7 @@ import type { TaskStore } from "../store/contract.js";
 import type { AnchorPosition } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
 import { foldHistory, lossError, readTask, type FoldedTask, type KnownTask, type ReadTaskOptions } from "./fold.js";
+import { journalLost } from "./evidence.js";
 import { isRolledBack, requireNotRolledBack } from "./rollback-guard.js";
 
 export interface RestoreOptions {
@@ -122,6 +123,7 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
   await options.afterClaim?.(epoch);
   const folded = await readAgain(before, reading);
   const { isRolledBack: wasRolledBack } = judge(folded, options);
+  reportCovered(folded, options);
   const { ended, mayRun } = await deadline.race(endProcesses(folded, options));
   deadline.check();
   const quarantined = await setAside(folded, options);
@@ -174,10 +176,17 @@ function judge(
   { task, anchor, acceptLoss = false }: RestoreOptions,
 ): { readonly isRolledBack: boolean } {
   const question = { task: task.name, history: folded.history, anchor };
+  if (isAllLost(folded, anchor)) throw journalLost(task.name, folded.evidence, anchor);
   if (acceptLoss) return { isRolledBack: isRolledBack(question) };
   if (folded.lost.length > 0) throw lossError(task.name, folded);
   requireNotRolledBack(question);
   return { isRolledBack: false };
+}
+
+/** Nothing is left that a state could be made of, and something tells that there was more: no loss that can be accepted. */
+export function isAllLost({ state, history, evidence }: FoldedTask, anchor: AnchorPosition | undefined): boolean {
+  if (state.position > 0 || history.head !== undefined) return false;
+  return evidence.length > 0 || (anchor !== undefined && anchor.n > 0);
 }
 
 /** The same history gives the same state: it is folded again only when the superseded owner wrote in between. */
@@ -274,6 +283,16 @@ async function endProcesses(
 function reportSurvivors(mayRun: ReadonlyMap<StepId, ProcessPlace>): JsonObject {
   if (mayRun.size === 0) return {};
   return { may_still_run: [...mayRun].map(([step, { pid, host }]) => ({ step, pid, host })) };
+}
+
+/** Damage that costs nothing is told all the same: the next one may. */
+function reportCovered({ history, lost, base }: FoldedTask, { log, task }: RestoreOptions): void {
+  if (lost.length > 0) return;
+  for (const { segment, line, what } of history.damage) {
+    const place = `journal segment ${segment}${line === undefined ? "" : ` line ${line}`} of ${task.name}`;
+    const covered = history.lost.length > 0 && base !== undefined ? `, which ${base.file} covers` : "";
+    log.warn(`${place} is damaged (${what})${covered}; nothing is lost`);
+  }
 }
 
 async function setAside(folded: FoldedTask, { snapshots, log }: RestoreOptions): Promise<JsonObject[]> {

@@ -1,6 +1,7 @@
 /** Whether a task's folder is older than what this machine has acknowledged of it, or goes another way since. */
 import { SplashdownError } from "../base/errors.js";
 import type { History } from "../journal/history.js";
+import { journalLost } from "./evidence.js";
 import type { AnchorPosition } from "../vault/anchor.js";
 
 export interface RollbackQuestion {
@@ -41,6 +42,7 @@ export function findRollback(question: RollbackQuestion): SplashdownError | unde
   const { task, history, anchor } = question;
   if (anchor === undefined || !isRolledBack(question)) return undefined;
   const { head } = history;
+  if (head === undefined && history.lost.length === 0) return journalLost(task, [], anchor);
   const found = head === undefined ? "nothing" : `record ${head.n} of epoch ${head.epoch}`;
   const other = head !== undefined && head.epoch > anchor.epoch ? ", which is not part of that history" : "";
   return new SplashdownError(

@@ -10,9 +10,11 @@ import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import type { ErrorCode } from "../base/error-table.js";
 import type { EngineEvent, EventOf } from "../engine/events/events.js";
 import { mapInWindow } from "../base/window.js";
+import { listSnapshotFiles } from "../checkpoint/source.js";
 import { readJournalEnd, type JournalEnd } from "../journal/journal-end.js";
 import type { HistoryRecord } from "../journal/segment-records.js";
 import type { OwnerFacts, OwnerState, Store, TaskStore } from "../store/contract.js";
+import { findEvidence, journalLost } from "./evidence.js";
 import type { TaskVault } from "../vault/contract.js";
 
 export type TaskStatus =
@@ -93,6 +95,7 @@ async function inspect(task: TaskStore, openVault: ScanOptions["openVault"]): Pr
   const vault = await openVault(task);
   const end = await readJournalEnd({ task, vault, isEnough: (records) => !records.every(isAfterwards) });
   const { closed, lastAtMs } = readClosing(end);
+  if (end.records.length === 0 && !end.isDamaged) await requireNothingLost(task, end);
   return {
     name: task.name,
     status: end.isDamaged ? "damaged" : (closed?.end ?? statusOfOpen(ownership)),
@@ -106,6 +109,19 @@ async function inspect(task: TaskStore, openVault: ScanOptions["openVault"]): Pr
       ? { code: "JOURNAL_CORRUPT", message: `the end of the journal of ${task.name} is damaged` }
       : undefined,
   };
+}
+
+/** Errors: JOURNAL_MISSING, JOURNAL_CORRUPT: what there is beside the journal tells of records (R15). */
+async function requireNothingLost(task: TaskStore, { epoch }: JournalEnd): Promise<void> {
+  const evidence = await findEvidence(task, { head: undefined, isEmpty: epoch === 0 });
+  if (evidence.length === 0) return;
+  const lost = journalLost(task.name, evidence, undefined);
+  if (!(await hasSnapshots(task))) throw lost;
+  throw new SplashdownError("JOURNAL_CORRUPT", lost.message, { details: lost.details });
+}
+
+async function hasSnapshots(task: TaskStore): Promise<boolean> {
+  return (await listSnapshotFiles(task)).length > 0;
 }
 
 function statusOfOpen({ state }: OwnerState): TaskStatus {

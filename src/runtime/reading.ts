@@ -12,7 +12,11 @@ import type { ValueRef } from "../engine/events/value-ref.js";
 import type { TaskState } from "../engine/state/state.js";
 import type { History, ScanCache } from "../journal/history.js";
 import { readTask, type FoldedTask, type KnownTask } from "../recovery/fold.js";
+import { journalLost } from "../recovery/evidence.js";
+import { isAllLost } from "../recovery/restore.js";
 import { findRollback } from "../recovery/rollback-guard.js";
+import { notStarted } from "./keys/key-access.js";
+import type { SplashdownError } from "../base/errors.js";
 import type { OwnerState, TaskStore } from "../store/contract.js";
 import { anchoredPosition, loadAnchor, type LoadedAnchor } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
@@ -68,6 +72,15 @@ export async function readState(services: Services, task: TaskStore, until?: num
   const cache: ScanCache = new Map();
   const folded = await readTask({ ...opened, cache, ...(until === undefined ? {} : { until }) });
   return { ...opened, folded, cache };
+}
+
+/** Of a task whose state is empty: its first process died before a record was written, or nothing of them is left. */
+export async function explainEmpty(
+  services: Services,
+  { task, vault, folded }: Pick<OpenedTask, "task" | "vault"> & Pick<KnownTask, "folded">,
+): Promise<SplashdownError> {
+  const anchor = anchoredPosition(await readAnchor(services, vault.taskId));
+  return isAllLost(folded, anchor) ? journalLost(task.name, folded.evidence, anchor) : notStarted(task.name);
 }
 
 /** The value of a reference, read from its blob where it is large. */

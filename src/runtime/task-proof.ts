@@ -19,6 +19,7 @@ import { validateFile } from "../checkpoint/file-report.js";
 import type { EngineEvent } from "../engine/events/events.js";
 import type { SavedFile } from "../engine/events/value-ref.js";
 import { readHistory, type Damage, type History, type LostRange } from "../journal/history.js";
+import { journalLost } from "../recovery/evidence.js";
 import { readTask } from "../recovery/fold.js";
 import { formatSegmentName } from "../store/segment-name.js";
 import { readContent } from "../transfer/folder-files.js";
@@ -119,6 +120,7 @@ class TaskProof {
     await this.#proveKeyrings();
     const records = await this.#proveJournal();
     const snapshots = await this.#proveSnapshots();
+    if (this.#faults.length === 0) await this.#proveState();
     const blobs = await this.#proveBlobs();
     await this.#proveControl();
     const entries = await this.#proveTrail();
@@ -169,6 +171,19 @@ class TaskProof {
       if (event !== undefined) await this.#note(event);
     }
     return history.records.length;
+  }
+
+  /** What only the whole tells: records that files beside the journal speak of, and that are not there (R15). */
+  async #proveState(): Promise<void> {
+    const folded = await this.#attempt("journal", () => readTask(this.#opened));
+    if (folded === undefined) return;
+    if (folded.evidence.length > 0) {
+      const { message } = journalLost(this.#opened.task.name, folded.evidence, undefined);
+      this.#blame("journal", message, "JOURNAL_MISSING");
+      return;
+    }
+    for (const { from, to } of folded.lost)
+      this.#blame("journal", `records ${from} to ${to ?? "the end"} are lost`, "JOURNAL_CORRUPT");
   }
 
   async #note(event: EngineEvent): Promise<void> {

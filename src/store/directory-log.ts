@@ -60,8 +60,9 @@ export class DirectoryLog {
   claim(after?: number): Promise<number> {
     const { folder, folders, path } = this.#parts;
     return withStoreErrors({ action: "claiming", path: folder }, async () => {
-      for (const level of path) await folders.requireFolder(level);
-      await folders.settle(folder);
+      for (const level of path.slice(0, -1)) await folders.requireFolder(level);
+      // It may have been removed: what the task has beside it says so (R15), and whoever accepts that goes on.
+      await folders.ensureFolder(folder);
       for (let tries = 0; tries < CLAIM_TRIES_MAX; tries += 1) {
         const highest = await this.#highestEpoch();
         if (after !== undefined && highest > after) throw superseded(folder, highest);
@@ -180,9 +181,18 @@ export class DirectoryLog {
     }
   }
 
+  async #names(): Promise<string[]> {
+    try {
+      return await this.#parts.fileSystem.readdir(this.#parts.folder);
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return [];
+      throw error;
+    }
+  }
+
   async #highestEpoch(): Promise<number> {
     let highest = 0;
-    for (const name of await this.#parts.fileSystem.readdir(this.#parts.folder)) {
+    for (const name of await this.#names()) {
       highest = Math.max(highest, parseSegmentEpoch(name) ?? 0);
     }
     return highest;
@@ -190,7 +200,7 @@ export class DirectoryLog {
 
   async #list(): Promise<SegmentId[]> {
     const ids: SegmentId[] = [];
-    for (const name of await this.#parts.fileSystem.readdir(this.#parts.folder)) {
+    for (const name of await this.#names()) {
       const id = parseSegmentName(name);
       if (id !== undefined) ids.push(id);
     }

@@ -22,6 +22,8 @@ import type { StoreParts } from "./store-parts.js";
 import { createTempName, isTempName } from "./temp-name.js";
 
 const PROBE_TEXT = "splashdown probe\n";
+/** What a task has beside its journal. */
+const FILES_OF_TASK = /^(?:keyring-|checkpoint_|audit$|blobs$|control$)/;
 /** Of a folder that still holds something. */
 const STILL_USED = new Set(["ENOTEMPTY", "EEXIST"]);
 
@@ -219,15 +221,26 @@ export class DirectoryStore implements Store {
   async #requireFolders(paths: TaskFolders): Promise<void> {
     await this.#folders.requireFolder(paths.task);
     await this.#folders.requireFolder(paths.checkpoints);
-    await this.#folders.requireFolder(paths.journal);
+    try {
+      await this.#folders.requireFolder(paths.journal);
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT" || !(await this.#holdsTask(paths))) throw error;
+    }
+  }
+
+  /** A task's place is made with its journal's folder before anything else: with files of a task it was removed. */
+  async #holdsTask({ checkpoints }: TaskFolders): Promise<boolean> {
+    const names = await this.#fileSystem.readdir(checkpoints);
+    return !names.includes("journal") && names.some((name) => FILES_OF_TASK.test(name));
   }
 
   /** What cannot be looked into is listed, so that it is reported by its name and hides no other (R12). */
   async #mayBeTask(name: string): Promise<boolean> {
-    const { task, checkpoints, journal } = computeTaskFolders(this.#root, name);
+    const paths = computeTaskFolders(this.#root, name);
+    const { task, checkpoints, journal } = paths;
     try {
-      for (const path of [task, checkpoints, journal]) if (!(await this.#folders.isFolder(path))) return false;
-      return true;
+      for (const path of [task, checkpoints]) if (!(await this.#folders.isFolder(path))) return false;
+      return (await this.#folders.isFolder(journal)) || (await this.#holdsTask(paths));
     } catch (error) {
       if (errnoOf(error) === undefined) throw error;
       return true;

@@ -365,7 +365,8 @@ export async function isUnborn(task: TaskStore): Promise<boolean> {
   const segments = await task.segments();
   if (segments.some(({ sizeBytes }) => sizeBytes > 0)) return false;
   if (await isArriving(task)) return false;
-  return (await task.list("keyring-")).length === 0 && (await task.list("checkpoint_")).length === 0;
+  for (const prefix of ["keyring-", "checkpoint_", "audit/"]) if ((await task.list(prefix)).length > 0) return false;
+  return true;
 }
 
 /** What everybody is told who wants more of a task than to run it. */

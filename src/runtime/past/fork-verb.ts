@@ -161,13 +161,11 @@ async function record(
     await presence.show(epoch);
     // Whoever was taken for dead may have recorded something until the claim.
     if ((await readHistory({ task, vault })).head !== undefined) throw nameTaken(task.name);
-    await services.audit.note(opened, {
-      event: "started",
-      verb: "fork",
-      details: { epoch, origin: { ...event.origin } },
-    });
     const begun = { state, epoch, prev: undefined, repeated: [], base: undefined, journalBytes: 0 };
     await withJournal(services, { opened, begun }, async ({ journal }) => {
+      const details = { epoch, origin: { ...event.origin } };
+      // Never before the header is durable: it tells that there was one (R15).
+      await services.audit.note(opened, { event: "started", verb: "fork", details });
       journal.append([{ ...event, state: await values.store(carried) }, checkpoint]);
       await journal.durable();
       await journal.confirm();

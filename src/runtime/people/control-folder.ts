@@ -9,11 +9,12 @@
  *     lets older generations go carries what there is over first, after the newer one was made. So nothing that somebody was
  *     told of goes with a key, and of two who leave the same, one is told that the other was first.
  */
-import { SplashdownError } from "../../base/errors.js";
+import { isErrorCode, SplashdownError } from "../../base/errors.js";
 import { createUuid } from "../../base/ids.js";
 import type { JsonObject } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import type { RandomSource } from "../../base/random.js";
+import { setObjectAside } from "../../checkpoint/quarantine.js";
 import type { TaskStore } from "../../store/contract.js";
 import type { TaskVault } from "../../vault/contract.js";
 import { decodeControlFile, encodeControlFile } from "./control-file.js";
@@ -59,19 +60,52 @@ function currentOf({ generations }: TaskVault): number {
 }
 
 /**
- * The message that counts of all that the vault opens.
+ * The message that counts of all that the vault opens. A file that does not open is no message (K3).
  *
- * Errors: those of `decodeControlFile`; the STORE_* codes.
+ * Errors: as `readMessage`.
  */
-export async function loadMessage({ task, vault }: ControlFolder, about: string): Promise<Message | undefined> {
+export async function loadMessage(folder: ControlFolder, about: string): Promise<Message | undefined> {
+  return (await readMessage(folder, about)).message;
+}
+
+/** A file of a message that is damaged, or that somebody put there without the task's key. */
+export interface DamagedMessage {
+  readonly key: string;
+  readonly error: SplashdownError;
+}
+
+/** What the file's own bytes are to blame for. Other failures (storage, a newer version) may pass. */
+const DAMAGE_CODES = ["FORMAT_NOT_OURS", "SEAL_BROKEN", "SEAL_MISSING", "TASK_SWAPPED", "KEY_WRONG"] as const;
+
+/**
+ * As `loadMessage`, with the files that are no message because they do not open.
+ *
+ * Errors: KEY_MISSING, FORMAT_VERSION; the STORE_* codes.
+ */
+export async function readMessage(
+  { task, vault }: ControlFolder,
+  about: string,
+): Promise<{ readonly message: Message | undefined; readonly damaged: readonly DamagedMessage[] }> {
+  const damaged = new Map<string, DamagedMessage>();
   // Once more the newest at the end: it may have been carried over while the older ones were looked for.
   const generations = vault.generations.length > 1 ? [...vault.generations, currentOf(vault)] : vault.generations;
   for (const generation of generations) {
     const key = controlKey({ about, generation });
     const bytes = await task.get(key);
-    if (bytes !== undefined) return { body: decodeControlFile(vault, key, bytes), generation };
+    if (bytes === undefined) continue;
+    try {
+      return { message: { body: decodeControlFile(vault, key, bytes), generation }, damaged: [...damaged.values()] };
+    } catch (error) {
+      if (!(error instanceof SplashdownError) || !isErrorCode(error, ...DAMAGE_CODES)) throw error;
+      damaged.set(key, { key, error });
+    }
   }
-  return undefined;
+  return { message: undefined, damaged: [...damaged.values()] };
+}
+
+/** Moves a damaged file to quarantine with the reason, so that its message can be left again. Shape: where it is now. */
+export async function setMessageAside(task: ControlFolder["task"], { key, error }: DamagedMessage): Promise<string> {
+  return setObjectAside(task, key, `${error.code}: ${error.message}`);
 }
 
 const TRIES = 100;
@@ -89,7 +123,9 @@ export async function leaveMessage(desk: ControlDesk, about: string, body: JsonO
   let { vault } = desk;
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const key = controlKey({ about, generation: currentOf(vault) });
-    const standing = await loadMessage({ task, vault }, about);
+    const { message: standing, damaged } = await readMessage({ task, vault }, about);
+    // What stands in the way of a message is none.
+    for (const one of damaged) await setMessageAside(task, one);
     if (standing !== undefined && standing.body["mark"] !== mark) return withdraw(task, left, false);
     if (standing?.generation !== currentOf(vault)) {
       if ((await task.putOnce(key, encodeControlFile(vault, key, { ...body, mark }))) === "exists") continue;
@@ -170,6 +206,8 @@ export async function carryMessages(
   for (const { key, about, generation } of await listMessages(task)) {
     if (generation >= currentOf(vault)) continue;
     try {
+      const [damage] = (await readMessage(folder, about)).damaged.filter((one) => one.key === key);
+      if (damage !== undefined) throw damage.error;
       await takeMessage(folder, about);
       await task.remove(key);
     } catch (error) {

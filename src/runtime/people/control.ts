@@ -29,7 +29,9 @@ import {
   listMessages,
   loadMessage,
   parseControlKey,
+  readMessage,
   removeMessage,
+  setMessageAside,
   takeMessage,
   type ControlDesk,
   type ControlFolder,
@@ -336,7 +338,14 @@ export class FolderInbox implements ControlInbox {
         this.#ignore(controlKey(one), `generation ${one.generation} of the task's key is not at hand`);
   }
 
+  /** The owner sets aside what does not open, so that it can be said again. */
   async #load(about: string): Promise<MessageBody | undefined> {
+    const { task, log } = this.#deps;
+    for (const damage of (await readMessage({ task, vault: this.#vault }, about)).damaged) {
+      const movedTo = await setMessageAside(task, damage);
+      for (const each of [about, damage.key]) this.#seen.delete(each);
+      log.warn(`${damage.key} does not open (${damage.error.code}) and was moved to ${movedTo}; it counts as not said`);
+    }
     const taken = await takeMessage({ ...this.#deps, vault: this.#vault }, about);
     return taken === undefined ? undefined : parseMessage(taken.body);
   }

@@ -87,12 +87,13 @@ async function begin(services: Services, opened: OpenedTask, use: Use): Promise<
   await whileOwning(presenceDeps(services, task), async (presence) => {
     const epoch = await task.claim();
     await presence.show(epoch);
-    await services.audit.note(opened, { event: "started", verb: "program", details: { epoch } });
     const state = createState();
     const begun = { state, epoch, prev: undefined, repeated: [], base: undefined, journalBytes: 0 };
-    await withJournal(services, { opened, begun }, (care) =>
-      serve(services, opened, { care: { ...care, state }, use }),
-    );
+    await withJournal(services, { opened, begun }, async (care) => {
+      // Never before the header is durable: it tells that there was one (R15).
+      await services.audit.note(opened, { event: "started", verb: "program", details: { epoch } });
+      await serve(services, opened, { care: { ...care, state }, use });
+    });
   });
 }
 

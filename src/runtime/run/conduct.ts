@@ -8,6 +8,7 @@ import type { JsonObject } from "../../base/json.js";
 import { SplashdownError } from "../../base/errors.js";
 import { createUuid, type TaskId } from "../../base/ids.js";
 import { LIMITS } from "../../base/limits.js";
+import { requireValues } from "../../checkpoint/named-values.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import type { LoadedWorkflow } from "../../definition/files/loaded-workflow.js";
 import type { OnUnknown } from "../../definition/values.js";
@@ -69,8 +70,9 @@ export async function conductNew(services: Services, options: NewTask): Promise<
     // Of a claimant that was too slow to show itself.
     await requireNothingRecorded(task);
     await presence.show(epoch);
-    await services.audit.note(opened, { event: "started", verb: "run", details: { epoch } });
-    const begun = { epoch, prev: undefined, base: undefined, journalBytes: 0, state };
+    // Never before the header is durable: it tells that there was one (R15).
+    const onOpened = () => services.audit.note(opened, { event: "started", verb: "run", details: { epoch } });
+    const begun = { epoch, prev: undefined, base: undefined, journalBytes: 0, state, onOpened };
     await runWith(services, options, { opened, ...begun, input: await startInput(services, opened, options) });
   });
   return viewRun(services, { opened, state, how: "started", notices: options.notices ?? [] });
@@ -153,7 +155,7 @@ export interface GoOn extends ConductOptions {
 export async function conductOn(services: Services, options: GoOn): Promise<RunView> {
   const { opened, by, notices } = options;
   const restored = await whileOwning(presenceDeps(services, opened.task), async (presence) => {
-    const taken = await takeOver(services, options, presence);
+    const taken = await takeOver(services, { ...options, isToGoOn: (state) => isToRun(options, state) }, presence);
     await services.audit.note(opened, ...describeTaking(taken, options));
     await runOn(services, options, taken);
     return taken;
@@ -168,6 +170,13 @@ export async function conductOn(services: Services, options: GoOn): Promise<RunV
   });
 }
 
+/** Nothing begins on a state whose values are not there; who goes back leaves them behind, who accepts loss knows. */
+async function isToRun({ opened, isToGoOn, goBack, acceptLoss }: GoOn, state: TaskState): Promise<boolean> {
+  if (!(await isToGoOn(state))) return false;
+  if (goBack === undefined && !acceptLoss) await requireValues(opened, state);
+  return true;
+}
+
 async function runOn(services: Services, options: GoOn, restored: Restored): Promise<void> {
   const { state, epoch, prev, repeated, base, journalBytes, uncertain } = restored;
   const checkpointFirst = uncertain ? "loss accepted: nothing is read over the gap again" : undefined;
@@ -179,7 +188,7 @@ async function runOn(services: Services, options: GoOn, restored: Restored): Pro
 /** Where a session begins: what it writes on after, and its first input. */
 interface Beginning extends Pick<
   SessionOptions,
-  "epoch" | "prev" | "repeated" | "base" | "journalBytes" | "state" | "checkpointFirst"
+  "epoch" | "prev" | "repeated" | "base" | "journalBytes" | "state" | "checkpointFirst" | "onOpened"
 > {
   readonly opened: OpenedTask;
   readonly input: Parameters<typeof runSession>[1];

@@ -25,10 +25,9 @@ import { findTask, findTaskOfCheckpoint } from "../finding.js";
 import { ANY_STEP, answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "../people/given-answers.js";
 import { prepareGoingBack } from "../past/going-back.js";
 import { findAnswered, findBlocking, isToTakeUp } from "./interrupted.js";
-import { notStarted } from "../keys/key-access.js";
 import { planResume } from "./plan.js";
 import { presetsOf, requireKnownGates } from "../people/presets.js";
-import { readState, whileOpen, type OpenedTask } from "../reading.js";
+import { explainEmpty, readState, whileOpen, type OpenedTask } from "../reading.js";
 import { findReserve, requireOwnName } from "../residence.js";
 import { sealedSettings } from "./run-verb.js";
 import { viewRun } from "./run-view.js";
@@ -88,7 +87,7 @@ async function readStanding(
 ): Promise<Standing> {
   const { folded, cache, ...opened } = await services.audit.watch({ task, verb: "resume" }, readState(services, task));
   const { state } = folded;
-  if (state.task === undefined) throw notStarted(task.name);
+  if (state.task === undefined) throw await explainEmpty(services, { ...opened, folded });
   if (here !== true)
     await requireOwnName(services, { name: task.name, taskId: opened.vault.taskId, startedAs: state.task.name });
   const now = await reloadWorkflow(services, state.task);

@@ -64,6 +64,8 @@ export interface SessionOptions {
   readonly isBreakpoint?: ((path: string) => boolean) | undefined;
   /** Called once the start of a new task is durable. */
   readonly onBegun?: (() => void) | undefined;
+  /** The journal's header is durable, and nothing was recorded yet. */
+  readonly onOpened?: () => Promise<void>;
   /** Why a checkpoint is taken as soon as the task goes on. */
   readonly checkpointFirst?: string | undefined;
 }
@@ -95,6 +97,7 @@ export async function runSession(
   session = new TaskSession(options, journal);
   if (full !== undefined) session.stopForRoom(full);
   try {
+    await options.onOpened?.();
     const closed = await session.run(first);
     return { closed, state: options.state };
   } finally {

@@ -274,7 +274,9 @@ describe("restoreTask", () => {
   it("R7: calls a folder without records rolled back when more was acknowledged, and damage never so", async () => {
     await room.live(1, "opened");
     const refusal = await refusalOf(() => room.restore({ anchor: { epoch: 1, n: 3, hash: "x" } }));
-    expect(refusal.message).toBe("task t ends at nothing, but this machine has acknowledged record 3 of epoch 1");
+    expect(refusal.message).toBe(
+      "the journal of t is empty or not there, but it was not always so: record 3, which this machine has acknowledged",
+    );
     const other = new RecoveryRoom();
     const owner = await other.live(1, "intended");
     other.edit(FIRST_SEGMENT, (bytes) => damageLine(bytes, 3));
