@@ -3,8 +3,9 @@
  *
  * Source: FAULTS 20: fences and prose around one value are tolerated; a guess among several is not made.
  */
-import { isErrorCode } from "../base/errors.js";
+import { isErrorCode, messageOf } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
+import { outputInvalid } from "./failure.js";
 import { parsePlainValue } from "./plain-value.js";
 
 const FENCE = "```";
@@ -12,9 +13,13 @@ const FENCE = "```";
 const OPENING = /[a-zA-Z0-9]*[ \t]*\r?\n/y;
 const CLOSING = /\r?\n[ \t]*```/g;
 
-/** `undefined` when there is none that can be stored, or more than one in blocks of their own. */
+/**
+ * `undefined` when there is none that can be stored, or more than one in blocks of their own.
+ *
+ * Errors: STEP_OUTPUT_INVALID for a whole JSON text with a number that would change or a key that stands twice.
+ */
 export function findJson(text: string): JsonValue | undefined {
-  const whole = parse(text);
+  const whole = parse(text, { isWhole: true });
   if (whole !== undefined) return whole;
   const fenced = listFenced(text).flatMap((inner) => parse(inner) ?? []);
   if (fenced.length > 0) return fenced.length === 1 ? fenced[0] : undefined;
@@ -79,10 +84,11 @@ function findEnd(text: string, from: number): number {
   return -1;
 }
 
-function parse(text: string): JsonValue | undefined {
+function parse(text: string, { isWhole = false } = {}): JsonValue | undefined {
   try {
     return parsePlainValue(text);
   } catch (error) {
+    if (isWhole && isErrorCode(error, "VALUE_UNSUPPORTED")) throw outputInvalid(messageOf(error), text);
     const isUnfit = isErrorCode(error, "VALUE_TOO_DEEP") || isErrorCode(error, "VALUE_UNSUPPORTED");
     if (error instanceof SyntaxError || isUnfit) return undefined;
     throw error;

@@ -44,6 +44,8 @@ export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly input: JsonValue;
+  /** Why the text that the model gave as input cannot be read as it was said; the tool is not called then. */
+  readonly unreadable?: string | undefined;
 }
 
 export interface ToolReply {

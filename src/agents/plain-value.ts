@@ -6,6 +6,7 @@
  * plain JSON and is stored so that it reads back exactly, a key `$t` included.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { parseExactJson } from "../base/exact-json.js";
 import { encodeValue } from "../base/json-encoding.js";
 
 /** The view of a stored value for a child's stdin. */
@@ -22,19 +23,12 @@ function formatFields(value: JsonObject): JsonObject {
   return Object.fromEntries(fields.map(([key, item]) => [key, formatPlainValue(item ?? null)]));
 }
 
-/** Texts that may hold a number beyond all that can be held; few do. */
-const MAY_OVERFLOW = /e\+?\d{3}|\d{309}/i;
-
 /**
- * Reads JSON text into a value that can be stored. A number too large to be held is no value: it would become another.
+ * Reads JSON text into a value that can be stored. A number that would become another, and a key that stands twice, are
+ * refused by their path.
  *
  * Errors: SyntaxError; VALUE_TOO_DEEP, VALUE_UNSUPPORTED.
  */
 export function parsePlainValue(text: string): JsonValue {
-  return encodeValue(JSON.parse(text, MAY_OVERFLOW.test(text) ? requireHeld : undefined));
-}
-
-function requireHeld(key: string, value: unknown): unknown {
-  if (value === Infinity || value === -Infinity) throw new SyntaxError(`the number of ${key} is too large to be held`);
-  return value;
+  return encodeValue(parseExactJson(text));
 }

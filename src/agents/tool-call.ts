@@ -37,6 +37,8 @@ export interface Tool {
   call(use: ToolUse): Promise<JsonObject>;
 }
 
+const SHOWN_CHARS_MAX = 300;
+
 export interface NamedCall {
   /** Unlike in the whole step, equal on every attempt. */
   readonly name: string;
@@ -116,6 +118,8 @@ async function findDenial(
 
 async function findFault(deps: PerformerDeps, call: ToolCall, tool: Tool | undefined): Promise<string | undefined> {
   if (tool === undefined) return `there is no tool ${call.name} here`;
+  if (call.unreadable !== undefined)
+    return `the input cannot be read: ${call.unreadable}; you wrote: ${String(call.input).slice(0, SHOWN_CHARS_MAX)}`;
   const faults = await checkAgainst(deps, tool.description.parameters, call.input);
   if (faults.length > 0) return `the input does not fit: ${faults.map(formatFault).join("; ")}`;
   return isJsonObject(call.input) ? undefined : "the input must be an object";

@@ -4,7 +4,7 @@
  * Leaving the prompt, or an input that ends, is no answer: the question stays open. An answer from elsewhere takes the
  * prompt down.
  */
-import type { JsonValue } from "../base/json.js";
+import { parseExactJson } from "../base/exact-json.js";
 import type { AskPerson } from "../runtime/people/person.js";
 import type { QuestionView } from "../runtime/contract.js";
 import type { Streams } from "./deps.js";
@@ -107,7 +107,7 @@ async function withValue(
     validate: (given) => (isJson(given) ? undefined : "this is not JSON"),
     signal,
   });
-  return json === undefined ? undefined : { answer, value: JSON.parse(json) as JsonValue };
+  return json === undefined ? undefined : { answer, value: parseExactJson(json) };
 }
 
 /** One item: its choices, a text, or a move. The words before the first item come once. */
@@ -142,7 +142,7 @@ function shapeOf({ multiline, default: otherwise }: Item): Pick<TextPrompt, "mul
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    parseExactJson(text);
     return true;
   } catch {
     return false;

@@ -1,6 +1,7 @@
 /** Parsing of flags and of files named by flags. */
+import { parseExactJson } from "../base/exact-json.js";
 import { createReadStream } from "node:fs";
-import { SplashdownError, messageOf } from "../base/errors.js";
+import { SplashdownError, isErrorCode, messageOf } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { OnUnknown } from "../runtime/contract.js";
@@ -67,9 +68,10 @@ export function parseOnUnknown(text: string): OnUnknown {
 /** A JSON value given on the command line. Errors: USAGE_INVALID. */
 export function parseJsonFlag(flag: string, text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseExactJson(text);
   } catch (error) {
-    throw new SplashdownError("USAGE_INVALID", `${flag} is not JSON: ${messageOf(error)}`);
+    const why = isErrorCode(error, "VALUE_UNSUPPORTED") ? "cannot be taken" : "is not JSON";
+    throw new SplashdownError("USAGE_INVALID", `${flag} ${why}: ${messageOf(error)}`);
   }
 }
 
@@ -80,13 +82,24 @@ export async function readInputsFile(file: string, { input }: Pick<Streams, "inp
   try {
     const text = await readBounded(file === "-" ? (input ?? []) : createReadStream(file));
     const { parse } = await import("yaml");
-    value = parse(text);
+    value = requireExact(parse(text, { intAsBigInt: true }), "$");
   } catch (error) {
     throw new SplashdownError("USAGE_INVALID", `${name} cannot be read: ${messageOf(error)}`, { details: { file } });
   }
   if (!isJsonObject(value))
     throw new SplashdownError("USAGE_INVALID", `${name} must hold a map of names to values`, { details: { file } });
   return value;
+}
+
+/** Whole numbers of YAML as JSON has them. Errors: for one that JSON cannot hold exactly, with its path. */
+function requireExact(value: unknown, path: string): unknown {
+  if (typeof value === "bigint") {
+    if (Number.isSafeInteger(Number(value))) return Number(value);
+    throw new Error(`${path}: the whole number ${value} cannot be held exactly; give it as a text`);
+  }
+  if (Array.isArray(value)) return value.map((item, index) => requireExact(item, `${path}[${index}]`));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, requireExact(item, `${path}.${key}`)]));
 }
 
 async function readBounded(source: AsyncIterable<unknown> | Iterable<unknown>): Promise<string> {
@@ -98,5 +111,5 @@ async function readBounded(source: AsyncIterable<unknown> | Iterable<unknown>): 
     sizeBytes += bytes.length;
     if (sizeBytes > LIMITS.workflowFileBytesMax) throw new Error("it is too large");
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
 }

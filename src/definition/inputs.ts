@@ -4,6 +4,7 @@
  * Source: CONDUCTOR-YAML 1.2 (zero values) and 1.9 (text of the command line).
  */
 import { SplashdownError } from "../base/errors.js";
+import { findInexact } from "../base/exact-json.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { findNearest } from "./nearest.js";
 import type { WorkflowDefinition } from "./workflow.js";
@@ -30,7 +31,9 @@ export function resolveInputs(
   for (const [name, input] of Object.entries(definition.inputs)) {
     const own = Object.hasOwn(given, name) ? given[name] : undefined;
     const value = own === undefined ? defaultOf(input) : readGiven(own, input.type);
-    if (value === undefined) problems.push(`the input ${name} (${input.type}) is missing`);
+    const inexact = own === undefined ? undefined : findInexactText(own, input.type);
+    if (inexact !== undefined) problems.push(`the input ${name}: ${inexact}`);
+    else if (value === undefined) problems.push(`the input ${name} (${input.type}) is missing`);
     else if (!isOfType(value, input.type))
       problems.push(`the input ${name} must be ${article(input.type)}, it is ${describeValue(value)}`);
     else inputs[name] = value;
@@ -61,8 +64,32 @@ function defaultOf(input: InputDefinition): JsonValue | undefined {
 }
 
 function readGiven(given: GivenInput, type: InputType): JsonValue {
-  if ("value" in given) return given.value;
+  if ("value" in given) return coerceInput(given.value, type);
   return type === "string" ? given.text : parseInputText(given.text);
+}
+
+/** A text or a number as its declared type has it, whichever way it came in; other values stay as they are. */
+function coerceInput(value: JsonValue, type: InputType): JsonValue {
+  if (type === "string") return typeof value === "number" || typeof value === "boolean" ? JSON.stringify(value) : value;
+  if (typeof value !== "string") return value;
+  const read = parseInputText(value);
+  return isOfType(read, type) ? read : value;
+}
+
+/** Why a text that stands for no string cannot be read exactly; `undefined` when it can. */
+function findInexactText(given: GivenInput, type: InputType): string | undefined {
+  const text = "text" in given ? given.text : given.value;
+  if (type === "string" || typeof text !== "string" || !/^\s*[-[{\d]/.test(text)) return undefined;
+  return isJsonText(text) ? findInexact(text)?.message : undefined;
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -5,6 +5,7 @@
  * server but the end of its input. What goes out is one line too, with every control character escaped.
  * Source: modelcontextprotocol.io, specification, transports, stdio; JSON-RPC 2.0, section 5.1.
  */
+import { findInexact } from "../base/exact-json.js";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { messageOf } from "../base/errors.js";
 import { isJsonObject, type JsonValue } from "../base/json.js";
@@ -21,6 +22,7 @@ export interface LineTransportOptions {
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
+const INVALID_PARAMS = -32602;
 
 export class LineTransport implements Transport {
   onclose?: () => void;
@@ -77,6 +79,8 @@ export class LineTransport implements Transport {
     } catch (error) {
       return this.#refuse(PARSE_ERROR, `not JSON: ${messageOf(error)}`);
     }
+    const inexact = findInexact(line);
+    if (inexact !== undefined) return this.#refuse(INVALID_PARAMS, inexact.message, idOf(value));
     let message: JSONRPCMessage;
     try {
       message = this.options.parse(value);

@@ -12,6 +12,7 @@
 import { assert, SplashdownError } from "../../base/errors.js";
 import { sha256Hex } from "../../base/digest.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
+import { encodeValue } from "../../base/json-encoding.js";
 import { LIMITS } from "../../base/limits.js";
 import type { CliStep } from "../../definition/step.js";
 import type { Usage } from "../../engine/events/events.js";
@@ -25,7 +26,6 @@ import type { PerformerDeps } from "../contract.js";
 import { afterAct, outcomeOfError, outputInvalid } from "../failure.js";
 import { computeRetryAtMs } from "../models/retry-time.js";
 import { requireDeclaredOutput } from "../output-check.js";
-import { parsePlainValue } from "../plain-value.js";
 import { parseReport, type CompletedOutcome } from "../report.js";
 import { completeWith, readSelfReport, REPORT_FORM, reportedOutput, unassessed } from "../self-report.js";
 import { findSession, isSessionLost, keepSession, usageSince, type AgentSession } from "./agent-session.js";
@@ -190,10 +190,10 @@ class Hearing {
   }
 }
 
-/** Agents also write words for people. */
+/** Agents also write words for people. Numbers beside the result, such as ids of messages, are nothing that a step uses. */
 function parseLine(line: string): JsonValue | undefined {
   try {
-    return parsePlainValue(line);
+    return encodeValue(JSON.parse(line));
   } catch {
     return undefined;
   }

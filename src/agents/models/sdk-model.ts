@@ -6,7 +6,8 @@
  */
 import type { LanguageModelMiddleware, TextStreamPart, ToolSet } from "ai";
 import type { Clock } from "../../base/clock.js";
-import { SplashdownError } from "../../base/errors.js";
+import { messageOf, SplashdownError } from "../../base/errors.js";
+import { parseExactJson } from "../../base/exact-json.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { encodeValue } from "../../base/json-encoding.js";
 import { LIMITS } from "../../base/limits.js";
@@ -35,6 +36,8 @@ type Part = TextStreamPart<ToolSet>;
 /** What a stream gave. */
 interface Heard {
   text: string;
+  /** Texts of tools' inputs as they came, by call. */
+  readonly inputs: Map<string, string>;
   readonly calls: ToolCall[];
   finish?: Extract<Part, { type: "finish-step" }>;
 }
@@ -62,7 +65,7 @@ export class SdkModel implements Model {
     const model = request.model ?? "";
     const sdk = await loadSdk();
     const loaded = await this.deps.load(model);
-    const heard: Heard = { text: "", calls: [] };
+    const heard: Heard = { text: "", inputs: new Map(), calls: [] };
     const watch = new CallWatch(clock, request.options, ends.signal);
     try {
       const kept = await watch.race(this.#listen({ request, sdk, loaded, heard, watch, ends }));
@@ -206,9 +209,25 @@ function hear(part: Part, { heard, watch, ends }: Pick<Listening, "heard" | "wat
       );
     ends.onText(heard.text);
   }
-  if (part.type === "tool-call")
-    heard.calls.push({ id: part.toolCallId, name: part.toolName, input: encodeValue(part.input ?? {}) });
+  if (part.type === "tool-input-delta") heard.inputs.set(part.id, (heard.inputs.get(part.id) ?? "") + part.delta);
+  if (part.type === "tool-call") heard.calls.push(readCall(part, heard.inputs.get(part.toolCallId)));
   if (part.type === "finish-step") heard.finish = part;
+}
+
+function readCall({ toolCallId, toolName, input }: Extract<Part, { type: "tool-call" }>, text = ""): ToolCall {
+  const unreadable = text.trim() === "" ? undefined : findUnreadable(text);
+  const call = { id: toolCallId, name: toolName };
+  if (unreadable === undefined) return { ...call, input: encodeValue(input ?? {}) };
+  return { ...call, input: text.slice(0, LIMITS.modelRepairCharsMax), unreadable };
+}
+
+function findUnreadable(text: string): string | undefined {
+  try {
+    parseExactJson(text);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** A stream that ends without saying why was cut. Errors: MODEL_FAILED with what had come. */

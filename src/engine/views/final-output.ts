@@ -5,6 +5,7 @@
  * and None, JSON that begins with `{`, `[` or `"`, numbers; other text stays text. Source: CONDUCTOR-YAML 1.9.
  */
 import { errorCodeOf, messageOf } from "../../base/errors.js";
+import { parseExactJson } from "../../base/exact-json.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { TemplateValue } from "../../definition/values.js";
 import { loadValue, type Choice } from "../choice.js";
@@ -75,7 +76,7 @@ export function typeText(text: string): JsonValue {
   }
   if (!/^[{["]/.test(trimmed)) return text;
   try {
-    return JSON.parse(trimmed) as JsonValue;
+    return parseExactJson(trimmed);
   } catch {
     return text;
   }

@@ -8,6 +8,7 @@ import type {
   GateStep,
   QuestionsStep,
   ScorerStep,
+  SetStep,
   StepDefinition,
   TerminateStep,
   WizardItem,
@@ -19,8 +20,8 @@ import { parseDurationMs } from "../duration.js";
 /** Renders the parts of one step: values keep their type, texts are texts whatever a template gave. */
 interface Renderer {
   readonly value: (value: JsonValue | undefined) => JsonValue | undefined;
-  /** What a set step reads its value from: texts, but for a list or a map that one whole expression gives. */
-  readonly setValue: (value: JsonValue | undefined) => JsonValue | undefined;
+  /** What a set step reads its value from: texts, but for what reading the text would give anyway or damage. */
+  readonly setValue: (value: JsonValue | undefined, outputType: SetStep["outputType"]) => JsonValue | undefined;
   readonly text: (template: string | undefined) => string | undefined;
   readonly texts: (templates: readonly string[]) => readonly string[];
   readonly environment: (templates: Readonly<Record<string, string>>) => JsonObject;
@@ -43,7 +44,8 @@ function createRenderer(choice: Choice, scope: TemplateScope): Renderer {
       const refuse = (message: string) => createValueFailure(template, scope, { message });
       return readItems(templates.renderValue(template, scope), { source, refuse });
     },
-    setValue: (value) => (value === undefined ? undefined : renderSetValue(value, { templates, scope })),
+    setValue: (value, outputType) =>
+      value === undefined ? undefined : renderSetValue(value, { templates, scope, outputType }),
     value: (value) => (value === undefined ? undefined : templates.renderValue(value, scope)),
     text: (template) => (template === undefined ? undefined : text(template)),
     texts: (list) => list.map(text),
@@ -55,17 +57,21 @@ function createRenderer(choice: Choice, scope: TemplateScope): Renderer {
 interface Rendering {
   readonly templates: Choice["context"]["templates"];
   readonly scope: TemplateScope;
+  readonly outputType: SetStep["outputType"];
 }
 
+/** A list or a map of one whole expression stays what it is; so do numbers and booleans where the type is read off. */
 export function renderSetValue(value: JsonValue, rendering: Rendering): JsonValue {
-  const { templates, scope } = rendering;
+  const { templates, scope, outputType } = rendering;
   if (isJsonObject(value)) {
     const entries = Object.entries(value).map(([name, item]) => [name, renderSetValue(item ?? null, rendering)]);
     return Object.fromEntries(entries) as JsonObject;
   }
   if (typeof value !== "string") return templates.renderValue(value, scope);
   const native = templates.renderValue(value, scope);
-  return typeof native === "object" && native !== null ? native : templates.renderText(value, scope);
+  const isScalar = typeof native === "number" || typeof native === "boolean";
+  if ((typeof native === "object" && native !== null) || (isScalar && outputType === "auto")) return native;
+  return templates.renderText(value, scope);
 }
 
 function renderDuration(value: JsonValue, template: JsonValue, scope: TemplateScope): number {
@@ -113,7 +119,10 @@ export function renderKind(choice: Choice, node: StepDefinition, scope: Template
         folder: render.text(node.folder),
       });
     case "set":
-      return withoutUndefined({ value: render.setValue(node.value), values: render.setValue(node.values) });
+      return withoutUndefined({
+        value: render.setValue(node.value, node.outputType),
+        values: render.setValue(node.values, "auto"),
+      });
     case "wait":
       return withoutUndefined({
         duration_ms: render.duration(node.duration),

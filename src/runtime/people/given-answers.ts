@@ -4,6 +4,7 @@
  * Owns: what the flags mean. A policy for steps of unknown outcome goes to the engine with the resume; everything else is
  * recorded like an answer from outside before the task goes on, so it wins or loses against others in the same way.
  */
+import { parseExactJson } from "../../base/exact-json.js";
 import { messageOf, SplashdownError } from "../../base/errors.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
@@ -51,9 +52,9 @@ function parseUnknown(step: string, text: string): UnknownAnswer {
 
 function parseJson(what: string, text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseExactJson(text);
   } catch (error) {
-    throw usage(`${what} is not JSON: ${messageOf(error)}`);
+    throw usage(`${what} cannot be read: ${messageOf(error)}`);
   }
 }
 

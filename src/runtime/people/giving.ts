@@ -4,6 +4,7 @@
  * Owns: reading what a person wrote by what is asked, and the standing of a wizard with the moves that its owner has not
  * taken yet. Recording is control.ts's; what an answer does is the engine's.
  */
+import { parseExactJson } from "../../base/exact-json.js";
 import { SplashdownError, isErrorCode } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { readAmounts, type LimitName } from "../../engine/people/limit-amounts.js";
@@ -129,9 +130,10 @@ function readMove(wizard: Wizard, { answer, value, more }: Given): { answer: str
 function parseMap(text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith("{")) return undefined;
   try {
-    const value = JSON.parse(text) as JsonValue;
+    const value = parseExactJson(text);
     return isJsonObject(value) ? value : undefined;
-  } catch {
+  } catch (error) {
+    if (isErrorCode(error, "VALUE_UNSUPPORTED")) throw error;
     return undefined;
   }
 }

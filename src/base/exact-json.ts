@@ -1,0 +1,110 @@
+/**
+ * JSON text as a value that is what the text says, or an error that names the place.
+ *
+ * `JSON.parse` rounds whole numbers beyond 2^53, makes numbers that are too large infinite, and lets the last of equal keys
+ * win. Here each of the three is a fault with its path. Units: paths as in `$.rows[3].id`.
+ */
+import { SplashdownError } from "./errors.js";
+import type { JsonValue } from "./json.js";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const NUMBER = /-?\d+(\.\d+)?([eE][-+]?\d+)?/y;
+const SHOWN_CHARS_MAX = 60;
+
+/** Errors: SyntaxError as of JSON.parse; VALUE_UNSUPPORTED for a number that would change, and for a key that stands twice. */
+export function parseExactJson(text: string): JsonValue {
+  const value = JSON.parse(text) as JsonValue;
+  const problem = findInexact(text);
+  if (problem !== undefined)
+    throw new SplashdownError("VALUE_UNSUPPORTED", problem.message, { details: { path: problem.path } });
+  return value;
+}
+
+interface Frame {
+  /** Keys that were seen; absent in a list. */
+  readonly keys?: Set<string>;
+  key: string;
+  index: number;
+  isAtKey: boolean;
+}
+
+export interface InexactPlace {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The first place of a well-formed JSON text that JSON.parse would change. */
+export function findInexact(text: string): InexactPlace | undefined {
+  const frames: Frame[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    const frame = frames.at(-1);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      if (frame?.keys !== undefined && frame.isAtKey) {
+        const found = takeKey(frames, frame, text.slice(at, end));
+        if (found !== undefined) return found;
+      }
+      at = end;
+    } else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
+      NUMBER.lastIndex = at;
+      const [number = "", fraction, exponent] = NUMBER.exec(text) ?? [];
+      const message = judgeNumber(number, fraction !== undefined || exponent !== undefined);
+      if (message !== undefined) return { path: pathOf(frames), message: `${pathOf(frames)}: ${message}` };
+      at += Math.max(number.length, 1);
+    } else {
+      step(frames, frame, text[at] ?? "");
+      at += 1;
+    }
+  }
+  return undefined;
+}
+
+function step(frames: Frame[], frame: Frame | undefined, sign: string): void {
+  if (sign === "{") frames.push({ keys: new Set(), key: "", index: 0, isAtKey: true });
+  else if (sign === "[") frames.push({ key: "", index: 0, isAtKey: false });
+  else if (sign === "}" || sign === "]") frames.pop();
+  else if (sign === "," && frame !== undefined) {
+    frame.index += 1;
+    frame.isAtKey = frame.keys !== undefined;
+  }
+}
+
+function takeKey(frames: readonly Frame[], frame: Frame, quoted: string): InexactPlace | undefined {
+  frame.key = quoted.includes("\\") ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+  frame.isAtKey = false;
+  if (frame.keys?.has(frame.key) === true) {
+    const path = pathOf(frames);
+    return { path, message: `${path}: the key stands twice in one object` };
+  }
+  frame.keys?.add(frame.key);
+  return undefined;
+}
+
+function judgeNumber(number: string, isFraction: boolean): string | undefined {
+  const value = Number(number);
+  const shown = number.length > SHOWN_CHARS_MAX ? `${number.slice(0, SHOWN_CHARS_MAX)}…` : number;
+  if (!Number.isFinite(value)) return `the number ${shown} is too large to be held`;
+  if (isFraction || Number.isSafeInteger(value)) return undefined;
+  return `the whole number ${shown} cannot be held exactly; give it as a text`;
+}
+
+function endOfString(text: string, from: number): number {
+  let at = from + 1;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    at += code === BACKSLASH ? 2 : 1;
+  }
+  return text.length;
+}
+
+function pathOf(frames: readonly Frame[]): string {
+  return frames.reduce((path, { keys, key, index }) => path + (keys === undefined ? `[${index}]` : partOf(key)), "$");
+}
+
+function partOf(key: string): string {
+  return /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
