@@ -79,6 +79,11 @@ export const ERROR_TABLE = {
     "the workflow file does not exist or cannot be read",
     "check the path, then: splashdown validate {file}",
   ),
+  WORKFLOW_MODULE: entry(
+    S.usage,
+    "the workflow is a module, which runs code when it is read, and agents may not have it run",
+    "write the workflow as YAML, or start the server with: splashdown mcp --allow-modules",
+  ),
   WORKFLOW_OUTSIDE: entry(
     S.usage,
     "the workflow file is not below the folder that agents may run files of",
@@ -107,10 +112,20 @@ export const ERROR_TABLE = {
     "the task's first process died before anything was recorded",
     "splashdown run {file} --task {task}",
   ),
+  PROCESSES_TOO_MANY: passing(
+    S.owned,
+    "the MCP server has begun as many processes as it may have at one time",
+    "wait for a task to end, or start this one by hand: splashdown run {file?}",
+  ),
   CALLS_TOO_MANY: passing(
     S.usage,
     "an agent has as many calls under way as one connection may have",
     "wait for one of them to be answered, then call again",
+  ),
+  INSIDE_STEP: entry(
+    S.personNeeded,
+    "a step of a task asks for what only a person may do: answer, resume, stop, change keys, remove",
+    "in a terminal of your own: splashdown show {task?}",
   ),
   TASK_NOT_RUNNING: entry(S.usage, "the request needs a running task", "splashdown resume {task}"),
   CHECKPOINT_NOT_FOUND: entry(

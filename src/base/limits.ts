@@ -162,6 +162,9 @@ export const LIMITS = {
   mcpMessageBytesMax: 4 * 1024 * 1024,
   mcpResultBytesMax: 64 * 1024,
   mcpCallsMax: 64,
+  /** Processes that one server has begun and that still run tasks, and how long one may load a module. */
+  mcpProcessesMax: 16,
+  mcpModuleCheckMs: 30_000,
   /** Rows of a list where the client asks for no number, and starts that failed late and are remembered. */
   mcpRowsMax: 50,
   mcpFailuresKeptMax: 100,

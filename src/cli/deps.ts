@@ -10,11 +10,16 @@ export interface GlobalOptions {
   readonly quiet?: boolean;
   readonly store?: string;
   readonly config?: string;
+  /** Of processes that were started for agents: where workflow files may lie, and that modules may be loaded. */
+  readonly confine?: string;
+  readonly confineModules?: boolean;
 }
 
 export interface Streams {
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
+  /** Nothing goes to stderr any more. */
+  readonly silence?: () => void;
   /** A person sits at the other end of stderr and stdin. */
   readonly interactive: boolean;
   readonly colour: boolean;
@@ -31,6 +36,8 @@ export interface CliDeps {
   readonly open: (options: OpenOptions) => Promise<Splashdown>;
   /** Fires on the first SIGINT, SIGTERM or SIGHUP; its reason says which. */
   readonly signal: AbortSignal;
+  /** This very command once more, in a process without keys whose stdout is stderr; the answer is its status. */
+  readonly again?: () => Promise<number>;
   /** How long this process has run, in milliseconds. */
   readonly uptimeMs?: () => number;
   /** Sets the status the process ends with. */

@@ -5,19 +5,19 @@
  * really started: when the first record of this process is durable. Only then the parent prints the task's name and
  * leaves. A child that ends before that is the parent's own end: its words, its answer and its status.
  *
- * What the child says on stderr goes to a file in the user's state folder; its answer is not written there, it is sealed
- * in the task (`splashdown show`).
+ * What the child says until then, the parent reads from a file without a name and says it too. Afterwards the child says
+ * nothing: inputs, questions and errors of a task are sealed in the task (`splashdown show`, `splashdown events`), and no
+ * log of them is left behind.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT_STATUS } from "../base/error-table.js";
-import { errnoOf } from "../base/errors.js";
 import { quoteArgument } from "../base/shell-text.js";
 import type { Splashdown } from "../runtime/contract.js";
 import { readEnvironment } from "../runtime/environment.js";
-import { systemClock } from "../runtime/system-clock.js";
-import type { CliDeps, GlobalOptions } from "./deps.js";
+import { systemRandom } from "../runtime/system-clock.js";
+import type { CliDeps, GlobalOptions, Streams } from "./deps.js";
 import { createCommandWriter } from "./next-command.js";
 import { formatView } from "./output.js";
 
@@ -30,7 +30,6 @@ interface StartMessage {
 export interface DetachedView {
   readonly task: string;
   readonly pid: number;
-  readonly log: string;
   readonly commands: { readonly events: string; readonly show: string; readonly stop: string };
 }
 
@@ -49,29 +48,30 @@ export interface BackgroundStart {
 
 /** A task that runs now in a process of its own; or a process that ended first, with its status, answer and words. */
 export type BackgroundOutcome =
-  | { readonly task: string; readonly pid: number; readonly log: string }
+  | { readonly task: string; readonly pid: number; readonly said: string; readonly ended: Promise<void> }
   | { readonly status: number; readonly answer: string; readonly said: string };
 
 /** Starts the program in the background; returns when its task runs, or when it has ended. */
 export async function startInBackground(start: BackgroundStart): Promise<BackgroundOutcome> {
   const { words, folder, input, signal } = start;
-  const log = openLog();
+  const spoken = openWords();
   const [, program = ""] = process.argv;
   const child = spawn(process.execPath, [...process.execArgv, program, ...words], {
     detached: true,
-    stdio: [input === undefined ? "ignore" : "pipe", "pipe", log.descriptor, "ipc"],
+    env: { ...readEnvironment().all },
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", spoken.descriptor, "ipc"],
     ...(folder === undefined ? {} : { cwd: folder }),
   });
-  closeSync(log.descriptor);
   // One that ends before it has read all says itself why.
   child.stdin?.on("error", () => undefined).end(input);
   const interrupt = (): boolean => child.kill("SIGINT");
   signal?.addEventListener("abort", interrupt, { once: true });
   const outcome = await awaitStart(child);
   signal?.removeEventListener("abort", interrupt);
-  if ("status" in outcome) return { ...outcome, said: readFileSync(log.path, "utf8") };
-  letGo(child);
-  return { task: outcome.task, pid: child.pid ?? 0, log: log.path };
+  const said = spoken.take();
+  return "status" in outcome
+    ? { ...outcome, said }
+    : { task: outcome.task, pid: child.pid ?? 0, said, ended: letGo(child) };
 }
 
 /** This very command again, in the background, with what it read from stdin. */
@@ -85,15 +85,19 @@ export async function runDetached(deps: CliDeps, options: GlobalOptions, input?:
     deps.exit(outcome.status);
     return;
   }
-  if (options.quiet !== true) deps.streams.error(readFileSync(outcome.log, "utf8"));
+  if (options.quiet !== true) deps.streams.error(outcome.said);
   deps.streams.out(formatView(describeDetached(outcome, options), options.json === true ? "json" : formatDetached));
 }
 
-/** The child's side: tells whoever started it that the task runs, once; by then a record of this process is durable. */
-export function announceFirst(splashdown: Splashdown): void {
+/**
+ * The child's side: tells whoever started it that the task runs, once; by then a record of this process is durable. From
+ * then on nothing is said that is not sealed in the task.
+ */
+export function announceFirst(splashdown: Splashdown, { silence }: Streams): void {
   const stop = splashdown.on("event", ({ task, type }) => {
     if (type !== "task_started" && type !== "task_resumed") return;
     stop();
+    silence?.();
     announceStart(task);
   });
 }
@@ -136,53 +140,65 @@ function isStart(message: unknown): message is StartMessage {
   return splashdown === "started" && typeof task === "string";
 }
 
-/** Nothing of the child keeps this process, and nothing of this process the child. */
-function letGo(child: ChildProcess): void {
+/** Nothing of the child keeps this process, and nothing of this process the child. Resolves when the child ends. */
+function letGo(child: ChildProcess): Promise<void> {
   child.removeAllListeners();
   child.on("error", () => undefined);
   child.stdout?.destroy();
   if (child.connected) child.disconnect();
   child.unref();
+  return new Promise((resolve) => child.once("exit", () => resolve()));
 }
 
-interface Log {
-  readonly path: string;
+/** What a child says, in a file that has no name any more. */
+interface Words {
   readonly descriptor: number;
+  /** All of it so far; no more can be read. */
+  readonly take: () => string;
 }
 
-function openLog(): Log {
-  const folder = join(readEnvironment().stateFolder, "logs");
+const WORDS_BYTES_MAX = 1024 * 1024;
+const NAME_BYTES = 6;
+
+function openWords(): Words {
+  const folder = readEnvironment().stateFolder;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const stamp = new Date(systemClock.nowMs()).toISOString().replaceAll(/[:.-]/g, "");
-  for (let number = 1; ; number += 1) {
-    const log = createLog(join(folder, `run-${stamp}-${process.pid}${number === 1 ? "" : `-${number}`}.log`));
-    if (log !== undefined) return log;
-  }
+  const path = join(folder, `start-${process.pid}-${Buffer.from(systemRandom.bytes(NAME_BYTES)).toString("hex")}`);
+  const descriptor = openSync(path, "wx+", 0o600);
+  // Some systems keep the name of a file as long as it is open.
+  const remove = (): void => rmSync(path, { force: true });
+  tryTo(remove);
+  return {
+    descriptor,
+    take: () => {
+      const bytes = Buffer.alloc(Math.min(fstatSync(descriptor).size, WORDS_BYTES_MAX));
+      const length = readSync(descriptor, bytes, 0, bytes.length, 0);
+      closeSync(descriptor);
+      tryTo(remove);
+      return bytes.subarray(0, length).toString("utf8");
+    },
+  };
 }
 
-/** `undefined` when a start of the same millisecond has the name. */
-function createLog(path: string): Log | undefined {
+function tryTo(act: () => void): void {
   try {
-    return { path, descriptor: openSync(path, "wx", 0o600) };
-  } catch (error) {
-    if (errnoOf(error) === "EEXIST") return undefined;
-    throw error;
+    act();
+  } catch {
+    return;
   }
 }
 
 interface Detached {
   readonly task: string;
   readonly pid: number;
-  readonly log: string;
 }
 
-function describeDetached({ task, pid, log }: Detached, options: GlobalOptions): DetachedView {
+function describeDetached({ task, pid }: Detached, options: GlobalOptions): DetachedView {
   const write = createCommandWriter(options);
   const command = (...words: string[]): string => write(words.map(quoteArgument).join(" "));
   return {
     task,
     pid,
-    log,
     commands: {
       events: command("events", task, "--follow"),
       show: command("show", task),
@@ -197,6 +213,5 @@ function formatDetached(view: DetachedView): string {
     `  what happens:     ${view.commands.events}`,
     `  how it stands:    ${view.commands.show}`,
     `  end it, saved:    ${view.commands.stop}`,
-    `  what it says:     ${view.log}`,
   ].join("\n");
 }

@@ -1,5 +1,6 @@
 /** `splashdown graph`: a workflow file as a drawing, for Mermaid or Graphviz. */
 import type { Command } from "commander";
+import { MODULE_HELP, runAside } from "./aside.js";
 import type { CliDeps } from "./deps.js";
 import { cleanForTerminal } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
@@ -18,7 +19,9 @@ export function registerGraph(program: Command, deps: CliDeps): void {
         [10, "no such file"],
       ]),
     )
+    .addHelpText("after", MODULE_HELP)
     .action(async (file: string, flags: { dot?: boolean }, command: Command) => {
+      if (await runAside(deps, file)) return;
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
         const view = await splashdown.graph(file, flags.dot === true ? "dot" : "mermaid");
         print(view, ({ text }) => cleanForTerminal(text));

@@ -11,9 +11,11 @@ import { createRequire } from "node:module";
 import { CommanderError, type Command } from "commander";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { errnoOf, errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
-import { readEnvironment } from "../runtime/environment.js";
+import { readEnvironment, takeKeyVariables } from "../runtime/environment.js";
+import { ANSWER_FLAG, runAgainAside } from "./aside.js";
 import type { CliDeps, GlobalOptions, Streams } from "./deps.js";
 import { repeatFlags } from "./next-command.js";
+import { openAnswer, turnDescriptorAside } from "./answer-descriptor.js";
 import { cleanForTerminal } from "./output.js";
 import { createProgram } from "./program.js";
 import { createScreen, type ScreenSize } from "./screen.js";
@@ -26,7 +28,8 @@ const SIGNAL_STATUS = {
 } as const;
 
 async function main(args: readonly string[]): Promise<number> {
-  const streams = createStreams();
+  takeKeyVariables();
+  const streams = createStreams(args);
   let status: number = EXIT_STATUS.done;
   const deps: CliDeps = {
     streams,
@@ -35,6 +38,7 @@ async function main(args: readonly string[]): Promise<number> {
       const { openSplashdown } = await import("../runtime/open.js");
       return openSplashdown(options);
     },
+    ...(args.some((word) => word.startsWith(ANSWER_FLAG)) ? {} : { again: () => runAgainAside(args) }),
     uptimeMs: () => process.uptime() * 1000,
     exit: (chosen) => {
       status = chosen;
@@ -65,7 +69,7 @@ function readVersion(): string {
 let outputFailure: Error | undefined;
 
 /** A closed pipe or a full disk behind stdout never fails a run: what cannot be shown is dropped, and the status says so. */
-function createStreams(): Streams {
+function createStreams(args: readonly string[]): Streams {
   const interactive = process.stdin.isTTY && process.stderr.isTTY;
   const write = (descriptor: 1 | 2) => {
     const stream = descriptor === 1 ? process.stdout : process.stderr;
@@ -77,22 +81,37 @@ function createStreams(): Streams {
       if (stream.writable) own(text);
     };
   };
+  const toStderr = write(2);
+  let isSilent = false;
+  const tell = (text: string): void => {
+    if (!isSilent) toStderr(text);
+  };
   // A terminal that does not know its size says 0.
   const size = (): ScreenSize => ({ columns: process.stderr.columns || 80, rows: process.stderr.rows || 24 });
   const canRedraw = readEnvironment().get("TERM") !== "dumb";
-  const screen = process.stderr.isTTY ? createScreen({ write: write(2), size, canRedraw }) : undefined;
-  const out = write(1);
-  const error = screen?.text ?? write(2);
+  const screen = process.stderr.isTTY ? createScreen({ write: tell, size, canRedraw }) : undefined;
+  const out = openAside(args) ?? write(1);
+  const error = screen?.text ?? tell;
   giveStdoutTo(error);
+  turnDescriptorAside();
   return {
     out,
     error,
+    silence: () => {
+      isSilent = true;
+    },
     ...(screen === undefined ? {} : { screen }),
     interactive,
     input: process.stdin,
     columns: () => process.stdout.columns ?? process.stderr.columns,
     colour: process.stderr.isTTY && process.stdout.isTTY && process.stdout.hasColors(),
   };
+}
+
+/** Where the answer goes of a process that loads a module aside. */
+function openAside(args: readonly string[]): ((text: string) => void) | undefined {
+  const word = args.find((given) => given.startsWith(`${ANSWER_FLAG}=`));
+  return word === undefined ? undefined : openAnswer(Number(word.slice(ANSWER_FLAG.length + 1)));
 }
 
 /** What anything but a verb writes to stdout. */

@@ -3,8 +3,10 @@ import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { messageOf, SplashdownError } from "../base/errors.js";
+import { LIMITS } from "../base/limits.js";
 import { createEnvironment, readEnvironment } from "../runtime/environment.js";
 import { systemClock } from "../runtime/system-clock.js";
+import { checkModuleAside } from "./aside.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { CHILD_FLAG, startInBackground } from "./detach.js";
 import { repeatFlags } from "./next-command.js";
@@ -18,6 +20,9 @@ The agent starts workflows below that folder, waits for them, reads their result
 sees what they ask. Every task runs in a process of its own and goes on when the agent, its client or this server is
 gone. A workflow's commands run with your rights, as they do with splashdown run.
 
+Nothing outside of that folder is read as a workflow, nested workflows and \`!file\` included. Files are YAML or JSON; modules
+only with --allow-modules, each loaded in a process of its own. One server has at most ${LIMITS.mcpProcessesMax} processes that run tasks.
+
 Questions are shown with the command that answers them; only a person answers. With --allow-answers the agent may answer
 too, gates that are meant for people included; the record says who answered, through which client.
 `;
@@ -25,6 +30,7 @@ too, gates that are meant for people included; the record says who answered, thr
 interface McpFlags {
   readonly root?: string;
   readonly allowAnswers?: boolean;
+  readonly allowModules?: boolean;
 }
 
 export function registerMcp(program: Command, deps: CliDeps): void {
@@ -33,6 +39,7 @@ export function registerMcp(program: Command, deps: CliDeps): void {
     .description("serve tasks to agents over MCP, on stdin and stdout")
     .option("--root <folder>", "work in this folder, and run only workflow files below it (default: here)")
     .option("--allow-answers", "let the agent answer questions, gates that are meant for people too")
+    .option("--allow-modules", "let the agent load modules as workflows: they are code, and run with your rights")
     .addHelpText("after", HELP)
     .addHelpText(
       "after",
@@ -51,15 +58,18 @@ async function runMcp(
   const { signal, streams } = deps;
   const root = await requireFolder(flags.root ?? ".");
   const environment = createEnvironment(readEnvironment().all, root);
+  const mayLoadModules = flags.allowModules === true;
   const serve = async ({ splashdown, options, log }: VerbContext): Promise<void> => {
     const { serveMcp } = await import("../mcp/server.js");
     await serveMcp({
       splashdown,
-      background: { start: (words, input) => start({ words, input, folder: root }, options) },
+      background: { start: (words, input) => start({ words, input, folder: root, mayLoadModules }, options) },
       clock: systemClock,
       log,
       root,
       mayAnswer: flags.allowAnswers === true,
+      mayLoadModules,
+      checkModule: (file) => checkModuleAside(root, file),
       user: environment.user,
       repeat: (text) => repeatFlags(text, options),
       input: streams.input ?? NOTHING,
@@ -67,7 +77,7 @@ async function runMcp(
       signal,
     });
   };
-  await withSplashdown({ command, deps }, serve, { environment });
+  await withSplashdown({ command, deps }, serve, { environment, confine: { root, mayLoadModules: false } });
 }
 
 const NOTHING: AsyncIterable<unknown> = {
@@ -78,15 +88,20 @@ interface ChildStart {
   readonly words: readonly string[];
   readonly input: string | undefined;
   readonly folder: string;
+  readonly mayLoadModules: boolean;
 }
 
 /** The same program with the flags that the server was given; it says what is wrong as JSON. */
-function start({ words: [verb = "", ...rest], input, folder }: ChildStart, { store, config }: GlobalOptions) {
+function start(
+  { words: [verb = "", ...rest], input, folder, mayLoadModules }: ChildStart,
+  { store, config }: GlobalOptions,
+) {
   const place = [
     ...(store === undefined ? [] : [`--store=${store}`]),
     ...(config === undefined ? [] : [`--config=${config}`]),
   ];
-  const words = [...place, "--json", verb, CHILD_FLAG, ...rest];
+  const confined = [`--confine=${folder}`, ...(mayLoadModules ? ["--confine-modules"] : [])];
+  const words = [...place, ...confined, "--json", verb, CHILD_FLAG, ...rest];
   return startInBackground({ words, folder, ...(input === undefined ? {} : { input }) });
 }
 

@@ -1,6 +1,7 @@
 /** The command with all its verbs. One file per verb or family of verbs declares and runs them. */
 import { Command, Option } from "commander";
 import { registerAnswer, registerRequests } from "./answer.js";
+import { ANSWER_FLAG } from "./aside.js";
 import { registerAudit } from "./audit.js";
 import { registerCheckpoints, registerDebug } from "./checkpoints.js";
 import type { CliDeps } from "./deps.js";
@@ -41,6 +42,9 @@ export function createProgram(deps: CliDeps, version: string): Command {
     .option("--debug", "show stacks and details")
     .addOption(new Option("--store <address>", "where tasks are kept, e.g. file:outputs (default), memory:"))
     .addOption(new Option("--config <file>", "settings file (default: splashdown.config.yaml or .json here)"))
+    .addOption(new Option(`${ANSWER_FLAG} <descriptor>`).hideHelp())
+    .addOption(new Option("--confine <folder>").hideHelp())
+    .addOption(new Option("--confine-modules").hideHelp())
     .addHelpText("after", GLOBAL_HELP)
     .showSuggestionAfterError(true)
     .exitOverride()

@@ -87,7 +87,7 @@ async function runResume(
     { command, deps },
     async ({ splashdown, options, print }) => {
       const progress = watchProgress(splashdown, deps.streams, options);
-      if (detachedChild === true) announceFirst(splashdown);
+      if (detachedChild === true) announceFirst(splashdown, deps.streams);
       const isSilent = options.json === true || options.quiet === true;
       const onPlan = (view: PlanView): void => {
         if (!isSilent) deps.streams.error(`${formatPlan(view)}\n`);

@@ -3,6 +3,7 @@ import { Option, type Command } from "commander";
 import { SplashdownError } from "../base/errors.js";
 import type { OnUnknown } from "../runtime/contract.js";
 import { askOn } from "./ask.js";
+import { runAside } from "./aside.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { announceFirst, CHILD_FLAG, runDetached } from "./detach.js";
 import { collectPairs, collectTexts, parseOnUnknown, readInputsFile, requireNamed } from "./flags.js";
@@ -97,7 +98,7 @@ export function registerRun(program: Command, deps: CliDeps): void {
     .option("--new", "start another task even where an unfinished one of the same file and inputs stands")
     .option("--wait", "sleep through long waits too; without it those over a minute end with status 75")
     .option("--no-wait", "end with status 75 at every wait until a time")
-    .option("--dry-run", "check the file, inputs and settings, print the plan, and make nothing")
+    .option("--dry-run", "check the file, inputs and settings, print the plan, make nothing; a module is loaded for it")
     .option("--detach", "run in the background: print the task's name as soon as it has started, and leave")
     .addOption(new Option(CHILD_FLAG).hideHelp())
     .option("--provider <name>", "model provider for steps that name none")
@@ -124,6 +125,7 @@ async function runRun(
     throw new SplashdownError("USAGE_INVALID", "give --input or --inputs, not both");
   }
   const workflow = await chooseWorkflow(file, flags);
+  if (flags.dryRun === true && file !== undefined && (await runAside(deps, file))) return;
   if (flags.dryRun === true) return runDry(workflow, flags, { command, deps });
   const inputs = flags.inputs === undefined ? undefined : await readInputsFile(flags.inputs, deps.streams);
   if (flags.detach === true) {
@@ -136,7 +138,7 @@ async function runRun(
     { command, deps },
     async ({ splashdown, options, print }) => {
       const progress = watchProgress(splashdown, deps.streams, options);
-      if (flags.detachedChild === true) announceFirst(splashdown);
+      if (flags.detachedChild === true) announceFirst(splashdown, deps.streams);
       const view = await splashdown
         .run({
           workflow,

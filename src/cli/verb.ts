@@ -51,6 +51,7 @@ export async function withSplashdown<T>(
     ...(options.config === undefined ? {} : { configFile: options.config }),
     ...(deps.streams.interactive ? { askPassphrase: askPassphraseOn(deps.streams) } : {}),
     ...(deps.streams.interactive && options.json !== true ? { askTrust: askTrustOn(deps.streams) } : {}),
+    ...confinementOf(options),
     log,
     ...more,
   });
@@ -64,6 +65,10 @@ export async function withSplashdown<T>(
   } finally {
     await splashdown.close();
   }
+}
+
+function confinementOf({ confine, confineModules }: GlobalOptions): Pick<OpenOptions, "confine"> {
+  return confine === undefined ? {} : { confine: { root: confine, mayLoadModules: confineModules === true } };
 }
 
 function createLog(streams: Streams, options: GlobalOptions): Log {

@@ -1,6 +1,7 @@
 /** `splashdown validate`, `doctor` and `config show`: is the file right, is this place right, what is in force. */
 import type { Command } from "commander";
 import type { ConfigView, DoctorOptions, ValidateView } from "../runtime/contract.js";
+import { MODULE_HELP, runAside } from "./aside.js";
 import type { CliDeps } from "./deps.js";
 import { cleanForTerminal, formatChecks, formatTable } from "./output.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
@@ -18,7 +19,9 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
         [10, "no such file"],
       ]),
     )
+    .addHelpText("after", MODULE_HELP)
     .action(async (file: string, _flags: object, command: Command) => {
+      if (await runAside(deps, file)) return;
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
         const view = await splashdown.validate(file);
         print(view, formatValid);

@@ -4,9 +4,9 @@ import type { JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { TaskView } from "../runtime/contract.js";
 import { describeNext, readStanding } from "./standing.js";
-import { defineTool, READS, TASK, text, type Bench, type Tool } from "./tool.js";
+import { defineTool, READS, RUNS, TASK, text, type Bench, type Tool } from "./tool.js";
 import { pickFields, viewSchema } from "./view-schema.js";
-import { requireWorkflowFile } from "./workflow-files.js";
+import { isModule, requireWorkflowFile } from "./workflow-files.js";
 
 export function createReadingTools(bench: Bench): Tool[] {
   return [
@@ -118,19 +118,24 @@ function commandOf(verb: string, task: string): string {
   return `splashdown ${verb} ${quoteArgument(task)} --json`;
 }
 
-function createValidate({ splashdown, root }: Bench): Tool {
+/** A module is run to be read: then the tool does not merely look. */
+function createValidate({ splashdown, root, mayLoadModules, checkModule }: Bench): Tool {
+  const modules = mayLoadModules ? "Loading a module runs its code, in a process of its own." : "Modules are refused.";
   return defineTool<{ readonly file: string }>({
     name: "validate_workflow",
     title: "Check a workflow file",
-    description: "Checks a workflow file: every fault with line and column, the inputs it takes. Runs nothing of it.",
+    description:
+      "Checks a workflow file: every fault with line and column, the inputs it takes. YAML and JSON are only read. " +
+      modules,
     fields: { file: text("path of the workflow file, below the server's folder") },
     required: ["file"],
     result: viewSchema("validate"),
-    hints: READS,
-    call: async ({ file }) => ({
-      result: await splashdown.validate(await requireWorkflowFile(root, file)),
-      command: `splashdown validate ${quoteArgument(file)}`,
-    }),
+    hints: mayLoadModules ? RUNS : READS,
+    call: async ({ file }) => {
+      const path = await requireWorkflowFile(root, file, mayLoadModules);
+      const result = isModule(path) ? await checkModule(path) : await splashdown.validate(path);
+      return { result, command: `splashdown validate ${quoteArgument(file)}` };
+    },
   });
 }
 

@@ -45,7 +45,7 @@ function createRun(bench: Bench): Tool {
       "second task: it tells how the first one stands, and takes it up again if it crashed. To run the same thing " +
       "again on purpose give another `key`.",
     fields: {
-      file: text("path of the workflow file, YAML or JSON or a module, below the server's folder"),
+      file: text("path of the workflow file, YAML or JSON, below the server's folder"),
       goal: text("instead of a file: what is wanted, in words", 20_000),
       inputs: { type: "object", description: "the workflow's inputs by name; validate_workflow tells which there are" },
       key: text("stands for this one run: any text that you use for no other", 1_000),
@@ -63,14 +63,14 @@ function createRun(bench: Bench): Tool {
   });
 }
 
-/** Errors: USAGE_INVALID, WORKFLOW_OUTSIDE, WORKFLOW_NOT_FOUND. */
-async function readStart({ root }: Bench, input: RunInput): Promise<{ name: string; words: string[] }> {
+/** Errors: USAGE_INVALID, WORKFLOW_OUTSIDE, WORKFLOW_MODULE, WORKFLOW_NOT_FOUND. */
+async function readStart({ root, mayLoadModules }: Bench, input: RunInput): Promise<{ name: string; words: string[] }> {
   const { file, goal, key, task, provider, model } = input;
   if ((file === undefined) === (goal === undefined))
     throw new SplashdownError("USAGE_INVALID", "give file or goal, one of the two");
   if (key !== undefined && task !== undefined)
     throw new SplashdownError("USAGE_INVALID", "give key or task, not both: either names the one task");
-  const path = file === undefined ? undefined : await requireWorkflowFile(root, file);
+  const path = file === undefined ? undefined : await requireWorkflowFile(root, file, mayLoadModules);
   const flags = Object.entries({ goal, provider, model }).filter(([, value]) => value !== undefined);
   const name = task ?? nameOf({ ...input, ...(path === undefined ? {} : { file: relative(root, path) }) });
   const words = [

@@ -33,6 +33,9 @@ export interface McpServerOptions {
   readonly root: string;
   /** Agents may answer questions, gates for people too. */
   readonly mayAnswer: boolean;
+  /** Modules may be loaded: by processes of their own, never by this one. */
+  readonly mayLoadModules: boolean;
+  readonly checkModule: (file: string) => Promise<JsonObject>;
   /** Who started the server: answers and requests are told to come from them, through the client. */
   readonly user: string;
   /** Commands with the flags that the server was given. */
@@ -67,9 +70,11 @@ export async function serveMcp(options: McpServerOptions): Promise<void> {
   await handle.close();
 }
 
-function createTools({ splashdown, clock, root, mayAnswer, background }: McpServerOptions): Tool[] {
+function createTools(options: McpServerOptions): Tool[] {
+  const { splashdown, clock, root, mayAnswer, mayLoadModules, checkModule, background } = options;
   const starts = new Starts(clock, background);
-  const bench: Bench = { splashdown, clock, root, mayAnswer, starts, told: new ToldQuestions() };
+  const may = { mayAnswer, mayLoadModules };
+  const bench: Bench = { splashdown, clock, root, ...may, checkModule, starts, told: new ToldQuestions() };
   return [...createRunTools(bench), ...createQuestionTools(bench), ...createReadingTools(bench)];
 }
 

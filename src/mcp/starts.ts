@@ -18,7 +18,8 @@ export interface Background {
 
 /** It runs; or the process ended first: its answer on stdout, and what it said. */
 type BackgroundOutcome =
-  | { readonly task: string; readonly pid: number }
+  /** `ended` resolves when the process does. */
+  | { readonly task: string; readonly pid: number; readonly ended?: Promise<void> }
   | { readonly status: number; readonly answer: string; readonly said: string };
 
 /** It was `started`; `nothing` was to be done; it is `owned` by another process; or nobody has told yet. */
@@ -27,6 +28,8 @@ export type StartOutcome = "started" | "nothing" | "owned" | "late";
 export class Starts {
   readonly #pending = new Map<string, Map<string, Promise<StartOutcome>>>();
   readonly #failures = new Map<string, SplashdownError>();
+  /** Processes that were begun and have not ended, as far as this server has seen. */
+  #processes = 0;
 
   constructor(
     private readonly clock: Clock,
@@ -36,7 +39,8 @@ export class Starts {
   /**
    * Starts a task, or waits with those who are starting the same one the same way.
    *
-   * Errors: what the process says that could not start it, when it says so in time; `failureOf` has it later.
+   * Errors: what the process says that could not start it, when it says so in time; `failureOf` has it later;
+   * PROCESSES_TOO_MANY, and nothing was begun.
    */
   async start(task: string, words: readonly string[], input?: string): Promise<StartOutcome> {
     return this.#within(LIMITS.mcpStartMs, this.#join(task, words, input));
@@ -63,9 +67,9 @@ export class Starts {
     const ways = this.#pending.get(task) ?? new Map<string, Promise<StartOutcome>>();
     const known = ways.get(way);
     if (known !== undefined) return known;
+    this.#requireRoom();
     this.#failures.delete(task);
-    const outcome = this.background
-      .start(words, input)
+    const outcome = this.#begin(words, input)
       .then(readOutcome)
       .finally(() => {
         ways.delete(way);
@@ -74,6 +78,30 @@ export class Starts {
     this.#pending.set(task, ways.set(way, outcome));
     outcome.catch((error: unknown) => this.#remember(task, error));
     return outcome;
+  }
+
+  /** Errors: PROCESSES_TOO_MANY. */
+  #requireRoom(): void {
+    const most = LIMITS.mcpProcessesMax;
+    if (this.#processes < most) return;
+    const text = `${most} processes that this server has begun run tasks already; nothing was started`;
+    throw new SplashdownError("PROCESSES_TOO_MANY", text, { details: { limit: most } });
+  }
+
+  /** A process counts until it has ended, also when its task has long been told to run. */
+  async #begin(words: readonly string[], input: string | undefined): Promise<BackgroundOutcome> {
+    this.#processes += 1;
+    const leave = (): void => void (this.#processes -= 1);
+    try {
+      const outcome = await this.background.start(words, input);
+      const ended = "task" in outcome ? outcome.ended : undefined;
+      if (ended === undefined) leave();
+      else void ended.then(leave);
+      return outcome;
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   #remember(task: string, error: unknown): void {

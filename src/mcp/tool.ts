@@ -19,6 +19,10 @@ export interface Bench {
   /** Real path of the folder that workflow files must lie below. */
   readonly root: string;
   readonly mayAnswer: boolean;
+  /** Modules may be loaded: by processes of their own, never by this one. */
+  readonly mayLoadModules: boolean;
+  /** What `validate` says of a module, from a process without keys. Errors: those of the verb. */
+  readonly checkModule: (file: string) => Promise<JsonObject>;
   /** Questions that the client was told of, by task. */
   readonly told: ToldQuestions;
 }

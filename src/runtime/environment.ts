@@ -7,6 +7,7 @@ import { homedir, hostname, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { hasPassword } from "../base/store-address.js";
 import { PACKAGES_VARIABLE } from "../base/optional-package.js";
+import { wipeInitialEnvironment } from "../process/initial-environment.js";
 
 export interface Environment {
   /** A variable's value; an empty one counts as absent. */
@@ -29,9 +30,39 @@ const OWN_KEY_VARIABLES = ["SPLASHDOWN_KEY", "SPLASHDOWN_PASSPHRASE"];
 /** Variables that may hold an address of a database with a password in it. */
 const STORE_VARIABLES = ["SPLASHDOWN_STORE", "SPLASHDOWN_CACHE", "WORKFLOW_CHECKPOINT_DSN"];
 
+/** What was taken out of this process's environment, for ourselves. */
+const taken = new Map<string, string>();
+let isOwnProcess = false;
+
+/**
+ * Makes this process ours: variables with keys leave its environment, for functions that run in it and for whoever looks
+ * at it from outside. A program that uses the library keeps its own.
+ */
+export function takeKeyVariables(): void {
+  isOwnProcess = true;
+  hideVariables(["SPLASHDOWN_KEY", "SPLASHDOWN_PASSPHRASE", "SPLASHDOWN_AGE_IDENTITY"]);
+}
+
+/** The same for variables that settings name as keys; nothing in a process that is not ours. */
+export function hideVariables(names: readonly string[]): void {
+  if (!isOwnProcess) return;
+  const present = names.filter((name) => process.env[name] !== undefined);
+  if (present.length === 0) return;
+  for (const name of present) {
+    taken.set(name, process.env[name] ?? "");
+    delete process.env[name];
+  }
+  wipeInitialEnvironment(new Set(present));
+}
+
+/** The environment of a process of ours that only reads a workflow file: all of it but our own key variables. */
+export function environmentOfCheck(): Record<string, string> {
+  return childEnvironmentOf(readEnvironment(), []);
+}
+
 /** Reads the real environment. */
 export function readEnvironment(): Environment {
-  const all: Record<string, string> = {};
+  const all: Record<string, string> = Object.fromEntries(taken);
   for (const [name, value] of Object.entries(process.env)) {
     if (value !== undefined) all[name] = value;
   }

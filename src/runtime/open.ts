@@ -20,9 +20,11 @@ import type { OpenStoreParts } from "../store/open-store-parts.js";
 import { PatientFileSystem } from "../store/patient-file-system.js";
 import type { AskPerson } from "./people/person.js";
 import { AuditTrail } from "./audit/audit-trail.js";
+import type { Confinement } from "./confinement.js";
 import type { Splashdown } from "./contract.js";
 import { Emitter, tellNotices } from "./emitter.js";
-import { readEnvironment, type Environment } from "./environment.js";
+import { hideVariables, readEnvironment, type Environment } from "./environment.js";
+import { guardVerbs } from "./inside-step.js";
 import { KeyAccess } from "./keys/key-access.js";
 import type { AskPassphrase } from "./keys/kept-passphrases.js";
 import { createMemoryGauge } from "./memory-gauge.js";
@@ -55,6 +57,8 @@ export interface OpenOptions {
   readonly ask?: AskPerson;
   /** Asks for a passphrase that is typed; absent: sources of that kind are not at hand. */
   readonly askPassphrase?: AskPassphrase;
+  /** Workflow files are read below a folder only, and modules only if that is allowed: for agents. */
+  readonly confine?: Confinement;
   readonly environment?: Environment;
   readonly fileSystem?: FileSystem;
   readonly clock?: Clock;
@@ -131,11 +135,13 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     templates: loadTemplates,
     models: new ModelAccess({ clock, random, log, environment, settings, processes: () => processes.get() }),
     version,
+    confine: options.confine,
     running: new Map(),
     programs: new Map(),
   };
   if (!settings.checkpoint_config.encryption) log.warn("encryption is off: what is written can be read by anybody");
-  return createVerbs(services, {
+  hideVariables(keys.secretVariables);
+  const verbs = createVerbs(services, {
     storeFolder,
     config: loaded,
     close: async () => {
@@ -143,6 +149,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
       await store.close();
     },
   });
+  return guardVerbs(services, verbs);
 }
 
 /** A person in the terminal is asked once for each text of the file. */

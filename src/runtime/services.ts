@@ -11,6 +11,7 @@ import type { MemoryGauge } from "../engine/ports.js";
 import type { ProcessHost } from "../process/contract.js";
 import type { Store } from "../store/contract.js";
 import type { AskPerson } from "./people/person.js";
+import type { Confinement } from "./confinement.js";
 import type { AuditTrail } from "./audit/audit-trail.js";
 import type { RunningView } from "./faces/face-views.js";
 import type { Emitter } from "./emitter.js";
@@ -43,6 +44,8 @@ export interface Services {
   readonly templates: () => Promise<TemplateEngine>;
   readonly models: ModelAccess;
   readonly version: string;
+  /** Absent for a person's own verbs. */
+  readonly confine?: Confinement | undefined;
   /** What runs in this process, by task: how it stands. */
   readonly running: Map<string, () => RunningView>;
   /** Workflows of this program, by name: their functions are nowhere else. */

@@ -22,6 +22,7 @@ import { noteProviders } from "./provider-notes.js";
 import { listPlannedSteps } from "./run/planned-steps.js";
 import type { Services } from "./services.js";
 import { requireTrusted } from "./trust/needed-settings.js";
+import { hideContents } from "./confinement.js";
 import { createNotedDeps, isReadTheSame } from "./workflow-sources.js";
 
 /** What a definition says where its file names no provider. */
@@ -94,13 +95,15 @@ function sourceOf(services: Services, workflow: string | object): WorkflowSource
 /** Loads with the real files, modules and environment. Errors: faults are shown in their lines, with carets. */
 async function load(services: Services, source: WorkflowSource): Promise<LoadedWorkflow> {
   await initTemplates();
+  const { confine } = services;
+  const { deps, noted, isWorkflow } = createNotedDeps((name) => services.environment.get(name), confine);
   try {
-    const { deps, noted } = createNotedDeps((name) => services.environment.get(name));
     const loaded = await loadWorkflow(source, deps);
     const readFrom = "workflow" in source ? undefined : noted();
     return readFrom === undefined ? loaded : { ...loaded, definition: { ...loaded.definition, readFrom } };
   } catch (error) {
-    throw showFaults(error, services.environment.workingFolder);
+    const told = confine === undefined ? error : hideContents(error, isWorkflow);
+    throw showFaults(told, services.environment.workingFolder);
   }
 }
 

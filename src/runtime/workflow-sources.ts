@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import { sha256Hex } from "../base/digest.js";
 import { SplashdownError } from "../base/errors.js";
 import { LIMITS } from "../base/limits.js";
+import { looksLikeWorkflow, refuseModule, requireBelow, type Confinement } from "./confinement.js";
 import type { LoaderDeps } from "../definition/files/loader.js";
 import type { ReadFrom } from "../definition/files/read-from.js";
 
@@ -17,20 +18,28 @@ type LookUp = (name: string) => string | undefined;
 
 export interface NotedDeps {
   readonly deps: LoaderDeps;
+  /** Of every file that was read, whether it looks like a workflow; only where files are confined. */
+  readonly isWorkflow: ReadonlyMap<string, boolean>;
   /** What was read through them so far; `undefined` where a digest of it would not tell everything. */
   readonly noted: () => ReadFrom | undefined;
 }
 
-/** The real files, modules and environment. Errors of reading: Node's own; WORKFLOW_INVALID. */
-export function createNotedDeps(lookUp: LookUp): NotedDeps {
+/**
+ * The real files, modules and environment; under a confinement, those that lie within.
+ *
+ * Errors of reading: Node's own; WORKFLOW_INVALID, WORKFLOW_OUTSIDE, WORKFLOW_MODULE.
+ */
+export function createNotedDeps(lookUp: LookUp, confine?: Confinement): NotedDeps {
+  const isWorkflow = new Map<string, boolean>();
   const files = new Map<string, string>();
   const variables = new Map<string, string | undefined>();
   let hasModules = false;
   return {
     deps: {
       readText: async (path) => {
-        const bytes = await readFile(path);
+        const bytes = await readFile(confine === undefined ? path : await requireBelow(confine.root, path));
         files.set(path, sha256Hex(bytes));
+        if (confine !== undefined) isWorkflow.set(path, looksLikeWorkflow(bytes.toString("utf8")));
         return decodeText(path, bytes);
       },
       environment: (name) => {
@@ -38,11 +47,14 @@ export function createNotedDeps(lookUp: LookUp): NotedDeps {
         variables.set(name, digestOf(value));
         return value;
       },
-      importModule: (path) => {
+      importModule: async (path) => {
         hasModules = true;
+        if (confine !== undefined) await requireBelow(confine.root, path);
+        if (confine?.mayLoadModules === false) refuseModule(path);
         return import(pathToFileURL(path).href) as Promise<unknown>;
       },
     },
+    isWorkflow,
     noted: () =>
       hasModules || files.size === 0
         ? undefined

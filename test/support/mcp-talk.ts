@@ -104,6 +104,8 @@ export async function openTalk(folder: string, options: Partial<McpServerOptions
     log: silentLog,
     root: folder,
     mayAnswer: false,
+    mayLoadModules: false,
+    checkModule: () => Promise.reject(new Error("no module is loaded here")),
     user: "ada",
     repeat: (text) => text,
     ...options,

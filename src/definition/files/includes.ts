@@ -6,7 +6,7 @@
  */
 import { dirname, resolve } from "node:path";
 import type { JsonValue } from "../../base/json.js";
-import { errnoOf } from "../../base/errors.js";
+import { errnoOf, isErrorCode } from "../../base/errors.js";
 import { readDocument } from "./document.js";
 import { placesOfText } from "./source-places.js";
 import type { DefinitionFault, FaultPath, PlaceFinder, SourcePlace } from "../fault.js";
@@ -120,6 +120,7 @@ async function readInclude(reading: Reading, { name, origin, place }: IncludeSit
   try {
     text = await reading.readText(file);
   } catch (error) {
+    if (isErrorCode(error, "WORKFLOW_OUTSIDE")) throw error;
     return refuse(`!file ${name} cannot be read (${errnoOf(error) ?? "unknown"})`);
   }
   if (!/\.(ya?ml|json)$/i.test(file)) {

@@ -6,7 +6,7 @@
  */
 import { basename, dirname, extname, relative, resolve } from "node:path";
 import { sha256Hex } from "../../base/digest.js";
-import { errnoOf, errorCodeOf, messageOf, SplashdownError } from "../../base/errors.js";
+import { errnoOf, errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { validateWorkflowFile, type WorkflowFile } from "../../schema/generated/workflow.js";
 import { extractFunctions, type WorkflowInput } from "./define-workflow.js";
@@ -50,6 +50,9 @@ interface Source {
   readonly isProgram: boolean;
   readonly texts: readonly IncludedText[];
 }
+
+/** What stands outside of the folder that files may be read from, or may not be run: not one fault among others. */
+const CONFINED = ["WORKFLOW_OUTSIDE", "WORKFLOW_MODULE"] as const;
 
 const MODULES = new Set([".mjs", ".js", ".cjs", ".ts", ".mts", ".cts"]);
 const DATA = new Set([".yaml", ".yml", ".json"]);
@@ -218,6 +221,7 @@ async function openModule(file: string, deps: LoaderDeps): Promise<Source> {
   try {
     exported = await deps.importModule(file);
   } catch (error) {
+    if (isErrorCode(error, ...CONFINED)) throw error;
     const isMissing =
       ["ERR_MODULE_NOT_FOUND", "ENOENT"].includes(errnoOf(error) ?? "") && messageOf(error).includes(file);
     if (isMissing)
@@ -261,6 +265,7 @@ async function digestCode(value: JsonObject, source: Source, deps: LoaderDeps): 
     try {
       digests.set(name, sha256Hex(await deps.readText(resolve(source.folder, name))));
     } catch (error) {
+      if (isErrorCode(error, ...CONFINED)) throw error;
       source.faults.add({
         code: "file",
         path,
@@ -305,6 +310,7 @@ async function readAnswers(value: JsonObject, source: Source, deps: LoaderDeps):
     if (read.faults.length === 0)
       source.faults.add({ code: "file", path, message: `${answers} must be a map of step to answers` });
   } catch (error) {
+    if (isErrorCode(error, ...CONFINED)) throw error;
     source.faults.add({
       code: "file",
       path,

@@ -4,7 +4,7 @@
  * D8: no workflow is part of itself, and none is nested deeper than LIMITS.workflowNestingMax: the chain is named.
  */
 import { resolve } from "node:path";
-import { errorCodeOf, type SplashdownError } from "../../base/errors.js";
+import { errorCodeOf, isErrorCode, type SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import type { DefinitionFault, FaultList, FaultPath } from "../fault.js";
@@ -101,7 +101,7 @@ async function loadOne({ text, at }: NestedRequest, files: NestedFiles): Promise
 
 /** Faults of the nested file keep their own places. */
 function noteFailure(error: unknown, path: FaultPath, faults: FaultList): void {
-  if (errorCodeOf(error) === undefined) throw error;
+  if (errorCodeOf(error) === undefined || isErrorCode(error, "WORKFLOW_OUTSIDE", "WORKFLOW_MODULE")) throw error;
   const { details, message } = error as SplashdownError;
   const inner = details["faults"];
   if (Array.isArray(inner) && inner.length > 0)

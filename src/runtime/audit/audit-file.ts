@@ -45,6 +45,8 @@ export type AuditEvent =
   | "resumed"
   | "recovered"
   | "read"
+  /** A step asked for what only a person may do. */
+  | "refused"
   | "answered"
   | "guided"
   | "loss_accepted"

@@ -49,7 +49,7 @@ export interface AuditTrailDeps {
 }
 
 /** What changes nothing of a task. */
-const LOOKS: ReadonlySet<AuditEvent> = new Set<AuditEvent>(["unlocked", "unlock_failed", "read"]);
+const LOOKS: ReadonlySet<AuditEvent> = new Set<AuditEvent>(["unlocked", "unlock_failed", "read", "refused"]);
 
 /** Where a task is opened, as far as the trail needs it. */
 export interface AuditedTask {
@@ -110,6 +110,11 @@ export class AuditTrail {
         await this.#write({ task, vault: undefined }, [note]);
       throw error;
     }
+  }
+
+  /** Keeps that a verb was refused to a step: no key is needed to note it. */
+  async refused(task: TaskStore, { verb, by }: { readonly verb: string; readonly by: string }): Promise<void> {
+    await this.#write({ task, vault: undefined }, [{ event: "refused", verb, details: { step_of: by } }]);
   }
 
   /** Writes what files up to `to` said once more, under the vault's key (A7). Errors: the STORE_* codes. */

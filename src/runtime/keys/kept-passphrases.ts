@@ -17,6 +17,7 @@ export type AskPassphrase = (wanted: { readonly isNew: boolean }) => Promise<str
 
 const DESCRIPTOR = /^\/dev\/(?:fd\/(\d{1,4})|stdin)$/;
 const BYTES_MAX = 4096;
+const STDERR = 2;
 
 export class KeptPassphrases {
   readonly #fileSystem: FileSystem;
@@ -56,11 +57,12 @@ export class KeptPassphrases {
   }
 }
 
+/** A descriptor of one's own is closed when it was read: as long as it is open, others of the same user may read it too. */
 async function readDescriptor(fd: number, path: string): Promise<string> {
   const parts: Buffer[] = [];
   let sizeBytes = 0;
   try {
-    for await (const part of createReadStream("", { fd, autoClose: false })) {
+    for await (const part of createReadStream("", { fd, autoClose: fd > STDERR })) {
       parts.push(part as Buffer);
       sizeBytes += (part as Buffer).length;
       if (sizeBytes > BYTES_MAX) break;

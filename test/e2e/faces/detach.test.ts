@@ -1,5 +1,6 @@
 /** `run --detach`: the task outlives the terminal that started it, and only a real start is called one. */
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { until } from "../../support/real-clock.js";
@@ -56,7 +57,7 @@ describe("run --detach", () => {
     expect(place.ledger()).toEqual(["acted"]);
   });
 
-  it("prints commands that work, with the store that was asked for, and keeps what it says in a private file", async () => {
+  it("[security M5] prints commands that work, with the store that was asked for, and leaves no log of what it does", async () => {
     const place = openPlace();
     writeWorkflow(place);
     const started = await place.run(["--store", "file:kept here", "run", "--detach", "--task", "held", "w.yaml"]);
@@ -65,15 +66,55 @@ describe("run --detach", () => {
     expect(stop).toBe("splashdown --store 'file:kept here' stop held");
     const stopped = await place.run(["--store", "file:kept here", "stop", "held"]);
     expect(stopped.code).toBe(0);
-    const [log] = /\/\S+\.log/.exec(started.stdout) ?? [""];
-    await until("the end is in the log", () => readFileSync(log, "utf8").includes("stopped"));
+    const show = ["--store", "file:kept here", "--json", "show", "held"];
+    await until("it stopped", async () => (await place.run(show)).json<{ status: string }>().status === "stopped");
     place.write("go", "");
     const resumed = await place.run(["--store", "file:kept here", "--json", "resume", "held", "--detach"]);
     expectView("detached", resumed.json());
     await until("it went on without anybody", () => !isAlive(resumed.json<Detached>().pid));
     expect(place.ledger()).toEqual(["acted", "acted"]);
-    expect(statSync(log).mode & 0o777).toBe(0o600);
-    expect(readFileSync(log, "utf8")).not.toContain('"held"');
+    const kept = readdirSync(join(place.folder, "home"), { recursive: true, encoding: "utf8" });
+    expect(kept.filter((file) => /(?:^|\/)(?:logs|start-)/.test(file))).toEqual([]);
+  });
+
+  it("[security M5 kin] keeps no text of a task outside of what is sealed, nor in the folder of deliverables", async () => {
+    const place = openPlace();
+    const canaries = ["canary-input-7Q", "canary-gate-7Q", "canary-progress-7Q", "canary-error-7Q"];
+    const [input, gate, progress, error] = canaries;
+    place.write(
+      "w.yaml",
+      `workflow: {name: said, input: {a: {type: string}}}
+steps:
+  - {name: note, command: [sh, -c, "echo '{\\"message\\": \\"${progress}\\"}' >&3; echo ${error} >&2; exit 0"], input: {a: "{{ workflow.input.a }}"}, effects: none}
+  - {name: ask, type: human_gate, prompt: "${gate}?", depends_on: [note], options: [{value: yes, label: Yes}]}
+`,
+    );
+    const started = await place.run(["--json", "run", "w.yaml", "--detach", "--task", "said", "--input", `a=${input}`]);
+    const { pid } = started.json<Detached>();
+    await until("the process left", () => !isAlive(pid));
+    rmSync(join(place.folder, "w.yaml"));
+    const files = readdirSync(place.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(files.length).toBeGreaterThan(5);
+    for (const file of files) {
+      const bytes = readFileSync(join(file.parentPath, file.name), "latin1");
+      for (const canary of canaries) expect(bytes.includes(canary ?? ""), file.name).toBe(false);
+    }
+  });
+
+  it("leaves alone what stands behind --, the word --detach too", async () => {
+    const place = openPlace();
+    place.write("--detach", "workflow: {name: odd}\nsteps:\n  - {name: a, type: set, value: 7}\n");
+    const odd = await place.run(["--json", "run", "--task", "odd", "--", "--detach"]);
+    expect(odd).toMatchObject({ code: 2 });
+    expect(odd.stderr).toContain("--detach is no workflow file");
+  });
+
+  it("[reliability C02] changes --detach before -- for the child, and hands on what follows it", async () => {
+    const place = openPlace();
+    place.write("--detach", "nothing");
+    const odd = await place.run(["--json", "run", "--detach", "--", "--detach"]);
+    expect(odd).toMatchObject({ code: 2, stdout: "" });
+    expect(odd.stderr).toContain("--detach is no workflow file");
   });
 
   it("is the child's own end when nothing started: its words, its answer, its status", async () => {
