@@ -46,7 +46,9 @@ export function openFunctionGuard(log: Log): FunctionGuard {
       own.add(guarded);
       try {
         // A rejection that nobody took is told before the next turn.
-        const ended = context.run(guarded, async () => code()).then(async (value) => (await nextTurn(), value));
+        const ended = context
+          .run(guarded, () => Promise.resolve().then(code))
+          .then(async (value) => (await nextTurn(), value));
         return await Promise.race([ended, failed]);
       } catch (error) {
         throw asStepError(error);
@@ -89,6 +91,7 @@ function tellFailure(guarded: Guarded, what: string, cause?: unknown): Splashdow
 
 type Listener = (...values: never[]) => void;
 type LooseEvent = "uncaughtException" | "unhandledRejection";
+const EXIT = "process.exit";
 const LOOSE: Readonly<Record<LooseEvent, string>> = {
   uncaughtException: "threw outside of what it gave back",
   unhandledRejection: "left a rejected promise that nobody waits for",
@@ -117,7 +120,7 @@ function takeExit(): () => void {
   const guarded = (code?: number | string | null): never => {
     const by = context.getStore();
     if (by === undefined) return real.call(process, code);
-    throw tellFailure(by, `called process.exit(${code ?? ""})`);
+    throw tellFailure(by, `called ${EXIT}(${code ?? ""})`);
   };
   process.exit = guarded;
   return () => {

@@ -5,7 +5,7 @@ import type { JsonObject } from "../base/json.js";
 import type { FunctionTool } from "../definition/tool-definition.js";
 import type { StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
-import { loadFunction } from "./function.js";
+import { loadFunction, type StepFunction } from "./function.js";
 import type { Tool, ToolUse } from "./tool-call.js";
 import { identityOfFunction } from "./tool-servers/tool-names.js";
 
@@ -21,12 +21,20 @@ export interface ToolContext {
   readonly signal: AbortSignal;
 }
 
-export function createFunctionTools(
+/** Errors: FUNCTION_NOT_FOUND, before a model is asked anything. */
+export async function openFunctionTools(
   deps: PerformerDeps,
   work: StepWork,
   definitions: readonly FunctionTool[],
-): readonly Tool[] {
-  return definitions.map((definition) => {
+): Promise<readonly Tool[]> {
+  const { functionGuard } = deps;
+  const { path } = work.step;
+  const load = (definition: FunctionTool): Promise<StepFunction> =>
+    functionGuard.run(path, () => loadFunction(deps, work, definition.function));
+  const loaded = await Promise.all(
+    definitions.map(async (definition) => ({ definition, run: await load(definition) })),
+  );
+  return loaded.map(({ definition, run }) => {
     const { name, description, parameters, effects, approve = "never" } = definition;
     return {
       identity: identityOfFunction(name),
@@ -34,17 +42,13 @@ export function createFunctionTools(
       description: { name, parameters, ...(description === undefined ? {} : { description }) },
       effects,
       approve,
-      call: async (use) => {
-        const { functionGuard } = deps;
-        const { path } = work.step;
-        const run = await functionGuard.run(path, () => loadFunction(deps, work, definition.function));
-        return withinTime({ deps, definition, use }, async (signal) => {
+      call: (use) =>
+        withinTime({ deps, definition, use }, async (signal) => {
           const { idempotencyKey } = use;
           const input = decodeValue(use.input) as ToolContext["input"];
           const context: ToolContext = { input, task: work.task, path: work.step.path, idempotencyKey, signal };
           return keepReturned(await functionGuard.run(path, () => run(context as never)));
-        });
-      },
+        }),
     };
   });
 }

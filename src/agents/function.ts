@@ -8,6 +8,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf, SplashdownError } from "../base/errors.js";
 import { encodeValue } from "../base/json-encoding.js";
+import type { WorkflowFunctions } from "../definition/files/loaded-workflow.js";
 import type { FunctionStep } from "../definition/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
@@ -79,6 +80,7 @@ function untilAborted(
       resolve(ended);
     };
     signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
     running.then(
       (value) => settle({ value }),
       (error: unknown) => settle({ error }),
@@ -86,28 +88,49 @@ function untilAborted(
   });
 }
 
-/** The function of a reference, `file.mjs#name` or `@path`. Errors: FUNCTION_NOT_FOUND. */
-export async function loadFunction(deps: PerformerDeps, work: StepWork, reference: string): Promise<StepFunction> {
+/** Where the functions of a step are looked for. */
+export interface FunctionPlace {
+  readonly functions: WorkflowFunctions;
+  /** Of the workflow. */
+  readonly folder: string;
+  /** Its path, for messages. */
+  readonly step: string;
+}
+
+export function loadFunction(deps: PerformerDeps, work: StepWork, reference: string): Promise<StepFunction> {
+  const { functions } = deps;
+  return importFunction({ functions, folder: work.workflowFolder, step: work.step.path }, reference);
+}
+
+/**
+ * The function of a reference, `file.mjs#name` or `@path`.
+ *
+ * Errors: FUNCTION_NOT_FOUND; a model may be told it, so it holds no path of this machine.
+ */
+export async function importFunction(at: FunctionPlace, reference: string): Promise<StepFunction> {
+  const { functions, folder, step } = at;
   if (reference.startsWith("@")) {
-    const given = deps.functions.get(reference) ?? deps.functions.get(reference.slice(1));
+    const given = functions.get(reference) ?? functions.get(reference.slice(1));
     if (given !== undefined) return given as StepFunction;
     throw notFound(
-      work,
-      `the function of step ${work.step.path} lives in the program that defined the workflow; run that program`,
+      step,
+      `the function of step ${step} lives in the program that defined the workflow; run that program`,
     );
   }
   const [file = "", name = "default"] = reference.split("#");
-  const place = path.resolve(work.workflowFolder, file);
+  const of = `the function of step ${step}`;
   let exported: unknown;
   try {
-    exported = ((await import(pathToFileURL(place).href)) as Record<string, unknown>)[name];
+    exported = ((await import(pathToFileURL(path.resolve(folder, file)).href)) as Record<string, unknown>)[name];
   } catch (error) {
-    throw notFound(work, `${place} cannot be loaded: ${messageOf(error)}`, error);
+    const why = messageOf(error).replaceAll(`${folder}/`, "").replaceAll("file://", "");
+    throw notFound(step, `${of}: ${file} cannot be loaded: ${why}`, error);
   }
-  if (typeof exported !== "function") throw notFound(work, `${place} exports no function ${JSON.stringify(name)}`);
+  if (typeof exported !== "function")
+    throw notFound(step, `${of}: ${file} exports no function ${JSON.stringify(name)}`);
   return exported as StepFunction;
 }
 
-function notFound(work: StepWork, message: string, cause?: unknown): SplashdownError {
-  return new SplashdownError("FUNCTION_NOT_FOUND", message, { cause, details: { step: work.step.path } });
+function notFound(step: string, message: string, cause?: unknown): SplashdownError {
+  return new SplashdownError("FUNCTION_NOT_FOUND", message, { cause, details: { step } });
 }

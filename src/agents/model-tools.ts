@@ -4,7 +4,7 @@ import type { ModelStep } from "../definition/step.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
 import type { PerformerDeps } from "./contract.js";
 import type { TalkTools } from "./conversation.js";
-import { createFunctionTools } from "./function-tool.js";
+import { openFunctionTools } from "./function-tool.js";
 import type { ModelPlan } from "./model-plan.js";
 import { SCRIPTED_PROVIDER } from "./scripted-model.js";
 import type { Tool } from "./tool-call.js";
@@ -18,16 +18,15 @@ export interface ModelToolsOptions {
 /** Errors, when they are opened: those of `openServerTools`. */
 export function createModelTools(deps: PerformerDeps, work: StepWork, { plan, sink }: ModelToolsOptions): TalkTools {
   const { tools = [] } = work.definition as ModelStep;
-  const functions = createFunctionTools(deps, work, tools.filter(isFunctionTool));
   const servers = tools.filter(isToolServer);
   let opened: Promise<readonly Tool[]> | undefined;
+  const open = async (): Promise<readonly Tool[]> => {
+    const functions = await openFunctionTools(deps, work, tools.filter(isFunctionTool));
+    const names = functions.map(({ fullName }) => fullName);
+    return [...functions, ...(await openServerTools(deps, work, { servers, sink, functions: names }))];
+  };
   return {
-    open: () =>
-      (opened ??= openServerTools(deps, work, {
-        servers,
-        sink,
-        functions: functions.map(({ fullName }) => fullName),
-      }).then((others) => [...functions, ...others])),
+    open: () => (opened ??= open()),
     // A scripted model asks for what its file says: no server is started to tell it what there is.
     areTold: plan.choices.some(
       ({ provider, model }) => deps.chooseProvider(provider, model).provider !== SCRIPTED_PROVIDER,

@@ -9,6 +9,7 @@ import { sha256Hex } from "../../base/digest.js";
 import { errnoOf, errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { validateWorkflowFile, type WorkflowFile } from "../../schema/generated/workflow.js";
+import { mayExport } from "./exported-names.js";
 import { extractFunctions, type WorkflowInput } from "./define-workflow.js";
 import {
   type EnvironmentLookup,
@@ -259,11 +260,15 @@ function pickWorkflow(exported: unknown): unknown {
 /** Digests of the files that function steps name, by the file as written. */
 async function digestCode(value: JsonObject, source: Source, deps: LoaderDeps): Promise<ReadonlyMap<string, string>> {
   const digests = new Map(source.digests);
+  const texts = new Map<string, string>();
   for (const { text, path } of findFunctions(value, [])) {
-    const [name = ""] = text.split("#");
-    if (name === "" || name.startsWith("@") || digests.has(name)) continue;
+    const [name = "", exported = "default"] = text.split("#");
+    if (name === "" || name.startsWith("@") || (digests.has(name) && !texts.has(name))) continue;
     try {
-      digests.set(name, sha256Hex(await deps.readText(resolve(source.folder, name))));
+      const code = texts.get(name) ?? (await deps.readText(resolve(source.folder, name)));
+      texts.set(name, code);
+      digests.set(name, sha256Hex(code));
+      if (!mayExport(code, exported)) noteMissing(source, { path, name, exported });
     } catch (error) {
       if (isErrorCode(error, ...CONFINED)) throw error;
       source.faults.add({
@@ -275,6 +280,22 @@ async function digestCode(value: JsonObject, source: Source, deps: LoaderDeps): 
     }
   }
   return digests;
+}
+
+interface MissingExport {
+  readonly path: FaultPath;
+  readonly name: string;
+  readonly exported: string;
+}
+
+function noteMissing({ faults }: Source, { path, name, exported }: MissingExport): void {
+  const message = `${name} exports no function ${JSON.stringify(exported)}`;
+  faults.add({
+    code: "unknown_name",
+    path,
+    message,
+    suggestion: "write FILE#NAME with the name of an exported function",
+  });
 }
 
 /** Keys below which steps stand. */

@@ -34,6 +34,7 @@ import { deriveStatus, readState, whileOpen, type OpenedTask } from "../reading.
 import { findReserve, requireOneHome } from "../residence.js";
 import { presetsOf, requireKnownGates } from "../people/presets.js";
 import { viewRun } from "./run-view.js";
+import { requireFunctions } from "./required-functions.js";
 import { joinStartQueue } from "./start-queue.js";
 import { computeTaskName } from "./task-name.js";
 import { formatTime } from "../views.js";
@@ -68,6 +69,7 @@ export async function runWorkflow(services: Services, options: RunOptions): Prom
     ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
   };
   requireKnownGates(workflow.definition, prepared.presets);
+  await requireFunctions(services, workflow);
   if (options.task !== undefined) return runNamed(services, options.task, prepared);
   return options.fresh === true ? startNew(services, prepared) : runUnnamed(services, prepared);
 }

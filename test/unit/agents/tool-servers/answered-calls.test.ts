@@ -66,9 +66,8 @@ describe("a call whose answer is not of the declared form", () => {
 
   it("[public L] is let through where the schema of the server cannot be used here", async () => {
     const odd = { type: "object", properties: { url: { type: "string", pattern: "^https\\:\\/\\/" } } };
-    const { results, room } = await askModel({ ...CHARGE, inputSchema: odd, answer: { content: text("charged") } });
+    const { results } = await askModel({ name: "charge", inputSchema: odd, answer: { content: text("charged") } });
     expect(results).toMatchObject([{ value: "charged" }]);
-    expect(room.warnings.filter((line) => line.includes("cannot be used and is not checked"))).toHaveLength(1);
   });
 
   it.each([
@@ -76,8 +75,9 @@ describe("a call whose answer is not of the declared form", () => {
     ["[public L kin] a list of no values", { type: "object", properties: { way: { enum: [] } } }],
     ["[public L kin] a reference to elsewhere", { type: "object", properties: { a: { $ref: "https://x.example/a" } } }],
   ])("%s does not stand in the way of a call", async (_title, inputSchema) => {
-    const { results } = await askModel({ name: "charge", inputSchema, answer: { content: text("charged") } });
+    const { results, room } = await askModel({ name: "charge", inputSchema, answer: { content: text("charged") } });
     expect(results).toMatchObject([{ value: "charged" }]);
+    expect(room.warnings.filter((line) => line.includes("cannot be used and is not checked"))).toHaveLength(1);
   });
 });
 
