@@ -120,6 +120,9 @@ export const LIMITS = {
   damagedFilesToldMax: 100,
   segmentBytesMax: 64 * 1024 * 1024,
   segmentRecordsMax: 2 ** 20,
+  /** Records that are written at once, where there is more than one; and a segment that is read: full, with one batch more. */
+  batchBytesMax: 32 * 1024 * 1024,
+  segmentReadBytesMax: 320 * 1024 * 1024,
   recordBytesMax: 128 * 1024 * 1024,
   snapshotSliceMs: 2,
   /** Between two events of one step's progress. */

@@ -4,7 +4,7 @@
  * The sample is `examples/first-steps`, one truth for package and folder. Nothing is overwritten: when a file of the
  * sample exists already, nothing is written at all.
  */
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile, lstat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
@@ -65,7 +65,7 @@ async function listSample(): Promise<string[]> {
 async function requireFree(target: string, files: readonly string[]): Promise<void> {
   const taken: string[] = [];
   for (const file of files) {
-    const there = await readFile(join(target, file)).then(
+    const there = await lstat(join(target, file)).then(
       () => true,
       (error: unknown) => errnoOf(error) !== "ENOENT" && errnoOf(error) !== "ENOTDIR",
     );

@@ -3,6 +3,7 @@ import { encodeEvent } from "../engine/events/event-codec.js";
 import type { EngineEvent } from "../engine/events/events.js";
 import { encodeBody, markBatchStart } from "./record-body.js";
 import { computeAad, encodeRecordLine } from "./record-line.js";
+import { LIMITS } from "../base/limits.js";
 import type { FileSealer } from "../vault/contract.js";
 
 export interface QueuedRecord {
@@ -31,6 +32,16 @@ export interface SealedBatch {
 export function queueRecord(n: number, event: EngineEvent): QueuedRecord {
   const { kind, json } = encodeEvent(event);
   return { n, kind, body: encodeBody(json) };
+}
+
+/** How many of the records go into one batch: at least one, and no more than a segment has room for behind its end. */
+export function countBatch(records: readonly QueuedRecord[]): number {
+  let sizeBytes = 0;
+  for (const [at, { body }] of records.entries()) {
+    sizeBytes += body.length;
+    if (at > 0 && sizeBytes > LIMITS.batchBytesMax) return at;
+  }
+  return records.length;
 }
 
 /** Seals records in order as the next lines of a segment; moves its chain on. */

@@ -22,7 +22,7 @@ import type { SegmentWriter, TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import { PositionMemory } from "./position-memory.js";
 import type { JournalPosition } from "./position.js";
-import { queueRecord, sealBatch, type QueuedRecord, type SealingState } from "./record-queue.js";
+import { queueRecord, sealBatch, type QueuedRecord, type SealingState, countBatch } from "./record-queue.js";
 import { encodeSegmentHeader } from "./segment-header.js";
 
 export interface JournalWriterOptions {
@@ -205,8 +205,7 @@ export class JournalWriter implements EventLog {
   }
 
   async #commit(): Promise<void> {
-    const batch = this.#queue;
-    this.#queue = [];
+    const batch = this.#queue.splice(0, countBatch(this.#queue));
     try {
       await this.#withSecondTry(batch, () => this.#writeBatch(batch));
     } catch (error) {

@@ -2,7 +2,6 @@
  * Settings of one opened Splashdown: file < environment < flags, and for a task its workflow's blocks between file and
  * environment. Reading the file is definition/'s; where it lies and what the store is follows here.
  */
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { SplashdownError } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
@@ -15,7 +14,7 @@ import {
   settingsOfWorkflow,
 } from "../definition/settings/settings-sources.js";
 import { splitSettings } from "../definition/settings/waiting-settings.js";
-import { readFolderSettings, type IsTrusted, type Waiting } from "./trust/folder-settings.js";
+import { readFolderSettings, readSettingsText, type IsTrusted, type Waiting } from "./trust/folder-settings.js";
 import {
   mergeSettings,
   type EffectiveSettings,
@@ -75,7 +74,7 @@ interface FileLayers {
 /** A file that a person named is the person's own; one that lies in the working folder may be anybody's. */
 async function loadFile(environment: Environment, { configFile, isTrusted }: SettingsFlags): Promise<FileLayers> {
   if (configFile !== undefined) {
-    const deps = { readText: (path: string) => readFile(path, "utf8"), environment: environment.get };
+    const deps = { readText: readSettingsText, environment: environment.get };
     const layer = await loadSettingsFile(resolve(environment.workingFolder, configFile), deps);
     if (layer === undefined)
       throw new SplashdownError("SETTING_INVALID", `the settings file ${configFile} does not exist`, {

@@ -32,6 +32,8 @@ import { decodeControlFile } from "./people/control-file.js";
 import { parseMessage } from "./people/message-body.js";
 import { openTask, whileOpen, type OpenedTask } from "./reading.js";
 import type { Services } from "./services.js";
+import { readBounded } from "../store/read-bounded.js";
+import { computeFileBytesMax } from "../checkpoint/layout.js";
 
 interface Fault {
   readonly file: string;
@@ -151,7 +153,7 @@ class TaskProof {
     const { task } = this.#opened;
     for (const { key } of await task.list("keyring-"))
       await this.#attempt(key, async () => {
-        const bytes = await task.get(key);
+        const bytes = await readBounded(task, key, LIMITS.keyringBytesMax);
         if (bytes !== undefined) decodeKeyring(bytes, key);
       });
   }
@@ -200,7 +202,7 @@ class TaskProof {
     const rawBytesMax = this.#services.settings.checkpoint_config.checkpoint_size_limit_mb * 1024 * 1024;
     const entries = await snapshots.list();
     for (const { file } of entries) {
-      const bytes = await this.#attempt(file, () => task.get(file));
+      const bytes = await this.#attempt(file, () => readBounded(task, file, computeFileBytesMax(rawBytesMax)));
       // Removed by its owner meanwhile.
       if (bytes === undefined) continue;
       const { checks, sha256 } = await validateFile(bytes, { name: file, vault, rawBytesMax });
@@ -227,7 +229,7 @@ class TaskProof {
     const { task, vault } = this.#opened;
     for (const { key } of await task.list("control/"))
       await this.#attempt(key, async () => {
-        const bytes = await task.get(key);
+        const bytes = await readBounded(task, key, LIMITS.controlFileBytesMax);
         if (bytes === undefined) return;
         const body = decodeControlFile(vault, key, bytes);
         const message = key.startsWith(PIN_PREFIX) ? undefined : parseMessage(body);

@@ -4,7 +4,6 @@
  *
  * A workflow of which a module was imported has no such note: what a module does its file alone does not tell.
  */
-import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { sha256Hex } from "../base/digest.js";
 import { SplashdownError } from "../base/errors.js";
@@ -12,6 +11,7 @@ import { LIMITS } from "../base/limits.js";
 import { looksLikeWorkflow, refuseModule, requireBelow, type Confinement } from "./confinement.js";
 import type { LoaderDeps } from "../definition/files/loader.js";
 import type { ReadFrom } from "../definition/files/read-from.js";
+import { readBoundedFile } from "../base/bounded-file.js";
 
 /** A variable of the environment, by name. */
 type LookUp = (name: string) => string | undefined;
@@ -37,7 +37,8 @@ export function createNotedDeps(lookUp: LookUp, confine?: Confinement): NotedDep
   return {
     deps: {
       readText: async (path) => {
-        const bytes = await readFile(confine === undefined ? path : await requireBelow(confine.root, path));
+        const place = confine === undefined ? path : await requireBelow(confine.root, path);
+        const bytes = await readBoundedFile(place, { sizeBytesMax: LIMITS.workflowFileBytesMax, mayBePipe: true });
         files.set(path, sha256Hex(bytes));
         if (confine !== undefined) isWorkflow.set(path, looksLikeWorkflow(bytes.toString("utf8")));
         return decodeText(path, bytes);
@@ -69,7 +70,7 @@ export function createNotedDeps(lookUp: LookUp, confine?: Confinement): NotedDep
 export async function isReadTheSame({ files, variables }: ReadFrom, lookUp: LookUp): Promise<boolean> {
   if (!variables.every(({ name, sha256 }) => digestOf(lookUp(name)) === sha256)) return false;
   for (const { file, sha256 } of files) {
-    const bytes = await readFile(file).catch(() => undefined);
+    const bytes = await readBoundedFile(file, { sizeBytesMax: LIMITS.workflowFileBytesMax }).catch(() => undefined);
     if (bytes === undefined || sha256Hex(bytes) !== sha256) return false;
   }
   return true;

@@ -21,7 +21,7 @@ import {
   parseSegmentName,
   SEGMENT_INDEX_MAX,
 } from "./segment-name.js";
-import { unsafePlace, withStoreErrors } from "./store-failure.js";
+import { requireSegmentSize, unsafePlace, withStoreErrors } from "./store-failure.js";
 
 /** Lost races for an epoch before it is called a failure; each lost one means that somebody else got it. */
 const CLAIM_TRIES_MAX = 64;
@@ -119,6 +119,7 @@ export class DirectoryLog {
     return withStoreErrors({ action: "reading", path }, async () => {
       const { handle, stat } = await this.#parts.folders.open(path, "read");
       try {
+        requireSegmentSize(id, stat.sizeBytes);
         const bytes = await readWhole(handle, stat.sizeBytes);
         // Windows syncs only what is open for writing.
         if (this.#claims.size > 0 && bytes.byteLength > 0 && !this.#parts.isWindows) await handle.datasync();

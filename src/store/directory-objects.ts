@@ -71,7 +71,10 @@ export class DirectoryObjects {
       const { handle, stat } = opened;
       try {
         if (stat.sizeBytes > OBJECT_BYTES_MAX) throw tooLarge(key, stat.sizeBytes);
-        return range === undefined ? await readWhole(handle, stat.sizeBytes) : await readRange(handle, range);
+        if (range === undefined) return await readWhole(handle, stat.sizeBytes);
+        // What is not there takes no room.
+        const length = Math.min(range.length, Math.max(stat.sizeBytes - range.offset, 0));
+        return await readRange(handle, { offset: range.offset, length });
       } finally {
         await handle.close();
       }

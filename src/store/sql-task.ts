@@ -16,6 +16,8 @@ import type { OwnerPlace, TaskRow } from "./owner-place.js";
 import { joinLines } from "./segment-file.js";
 import type { SqlDatabase, SqlQuery } from "./sql-database.js";
 import { SqlSegment } from "./sql-segment.js";
+import { LIMITS } from "../base/limits.js";
+import { requireSegmentSize } from "./store-failure.js";
 
 /** How often a watch looks where the database tells nothing: a person's answer may take this long to be seen. */
 const WATCH_INTERVAL_MS = 500;
@@ -112,9 +114,14 @@ export class SqlTask implements TaskStore {
     const { prefix } = this.#parts;
     const sql = `SELECT l.bytes AS bytes FROM ${prefix}segments s
       LEFT JOIN ${prefix}lines l ON l.task = s.task AND l.epoch = s.epoch AND l.idx = s.idx
-      WHERE s.task = ? AND s.epoch = ? AND s.idx = ? ORDER BY l.n`;
-    const rows = await this.#query(sql, [this.#id, segment.epoch, segment.index]);
+      WHERE s.task = ? AND s.epoch = ? AND s.idx = ? AND (SELECT COALESCE(SUM(LENGTH(o.bytes)), 0) FROM ${prefix}lines o
+        WHERE o.task = s.task AND o.epoch = s.epoch AND o.idx = s.idx) <= ? ORDER BY l.n`;
+    const place = [this.#id, segment.epoch, segment.index];
+    const rows = await this.#query(sql, [...place, LIMITS.segmentReadBytesMax]);
     if (rows.length > 0) return Buffer.concat(rows.map((row) => toBytes(row["bytes"])));
+    const sized = `SELECT COALESCE(SUM(LENGTH(bytes)), 0) AS size FROM ${prefix}lines WHERE task = ? AND epoch = ? AND idx = ?`;
+    const [row] = await this.#query(sized, place);
+    requireSegmentSize(segment, Number(row?.["size"] ?? 0));
     throw new SplashdownError("STORE_FAILED", `segment ${segment.epoch}-${segment.index} does not exist`, {
       details: { epoch: segment.epoch, index: segment.index },
     });

@@ -5,6 +5,8 @@
  */
 import type { ErrorCode } from "../base/error-table.js";
 import { SplashdownError, errnoOf, errorCodeOf } from "../base/errors.js";
+import { LIMITS } from "../base/limits.js";
+import type { SegmentId } from "./contract.js";
 
 const CODE_OF_ERRNO: Readonly<Record<string, ErrorCode>> = {
   ENOSPC: "STORE_FULL",
@@ -64,4 +66,14 @@ export async function withStoreErrors<T>(act: FailedAct, work: () => Promise<T>)
 /** The refusal of a place that could be used to lead us elsewhere. */
 export function unsafePlace(path: string, reason: string): SplashdownError {
   return new SplashdownError("STORE_UNSAFE", `${path} ${reason}`, { details: { path, reason } });
+}
+
+/** No writer of ours makes a larger segment, so one is never read: it could hold up whoever only lists tasks. */
+export function requireSegmentSize({ epoch, index }: SegmentId, sizeBytes: number): void {
+  if (sizeBytes <= LIMITS.segmentReadBytesMax) return;
+  throw new SplashdownError(
+    "STORE_FAILED",
+    `segment ${epoch}-${index} has ${sizeBytes} bytes, over the ${LIMITS.segmentReadBytesMax} of any that is written here`,
+    { details: { epoch, index, sizeBytes, sizeBytesMax: LIMITS.segmentReadBytesMax } },
+  );
 }

@@ -7,6 +7,8 @@ import type { TaskVault } from "../../vault/contract.js";
 import { auditKey, auditNumber, AUDIT_PREFIX, decodeAuditFile, openDetails, type AuditFile } from "./audit-file.js";
 import { auditAnchorFolder } from "./audit-trail.js";
 import type { Services } from "../services.js";
+import { readBounded } from "../../store/read-bounded.js";
+import { LIMITS } from "../../base/limits.js";
 
 export interface FoundAuditFile {
   readonly key: string;
@@ -31,7 +33,7 @@ export async function readTrail(task: TaskStore): Promise<Trail> {
   for (const { key } of await task.list(AUDIT_PREFIX)) {
     const n = auditNumber(key);
     if (n === undefined) continue;
-    const bytes = (await task.get(key)) ?? Buffer.alloc(0);
+    const bytes = (await readBounded(task, key, LIMITS.auditFileBytesMax)) ?? Buffer.alloc(0);
     files.push({ key, n, sha256: sha256Hex(bytes), content: decode(key, bytes) });
   }
   const carriedTo = findCarriedTo(files);

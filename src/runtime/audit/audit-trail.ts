@@ -34,6 +34,8 @@ import {
 import { addToBacklog, clearBacklog, loadBacklog } from "./audit-backlog.js";
 import type { Environment } from "../environment.js";
 import { formatTime } from "../views.js";
+import { readBounded } from "../../store/read-bounded.js";
+import { LIMITS } from "../../base/limits.js";
 
 export interface AuditTrailDeps {
   readonly clock: Clock;
@@ -246,6 +248,6 @@ async function readLast(task: TaskStore): Promise<{ readonly n: number; readonly
   const numbers = (await task.list(AUDIT_PREFIX)).flatMap(({ key }) => auditNumber(key) ?? []);
   const n = Math.max(0, ...numbers);
   if (n === 0) return { n, hash: null };
-  const bytes = await task.get(auditKey(n));
+  const bytes = await readBounded(task, auditKey(n), LIMITS.auditFileBytesMax);
   return { n, hash: bytes === undefined ? null : sha256Hex(bytes) };
 }

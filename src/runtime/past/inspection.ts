@@ -1,8 +1,7 @@
 /** `checkpoints list|show` and the `debug` verbs. They read, run nothing, and change nothing. */
-import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../../base/error-table.js";
-import { messageOf, SplashdownError } from "../../base/errors.js";
+import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
 import { createBlobShelf } from "../../checkpoint/blobs.js";
 import { formatDiff } from "../../checkpoint/diff-text.js";
@@ -22,6 +21,8 @@ import { openReadable } from "../readable-tasks.js";
 import { openTask, readState, whileOpen } from "../reading.js";
 import type { Services } from "../services.js";
 import { countSteps, viewCheckpoints, viewDecisions, viewMetrics, viewOpenQuestions, viewPhases } from "../views.js";
+import { readBoundedFile } from "../../base/bounded-file.js";
+import { OBJECT_BYTES_MAX } from "../../store/directory-objects.js";
 
 /** Checkpoints of one task, or of all that can be read; oldest first per task. */
 export async function listTaskCheckpoints(
@@ -141,10 +142,20 @@ interface LocatedFile {
   readonly keyProblem: { readonly code: ErrorCode; readonly message: string; readonly hint: string } | undefined;
 }
 
+/** `undefined` when it cannot be read. Errors: VALUE_TOO_LARGE. */
+async function readGivenFile(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readBoundedFile(path, { sizeBytesMax: OBJECT_BYTES_MAX });
+  } catch (error) {
+    if (isErrorCode(error, "VALUE_TOO_LARGE")) throw error;
+    return undefined;
+  }
+}
+
 /** A path, or the name of a snapshot in any task, or in the one that is named. The key is a help, not a condition. */
 async function locateFile(services: Services, file: string, within: string | undefined): Promise<LocatedFile> {
   const path = resolve(services.environment.workingFolder, file);
-  const direct = within === undefined ? await readFile(path).catch(() => undefined) : undefined;
+  const direct = within === undefined ? await readGivenFile(path) : undefined;
   if (direct !== undefined) {
     const name = basename(dirname(dirname(path)));
     const task = await services.store.task(name).catch(() => undefined);

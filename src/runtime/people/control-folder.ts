@@ -18,6 +18,7 @@ import { setObjectAside } from "../../checkpoint/quarantine.js";
 import type { TaskStore } from "../../store/contract.js";
 import type { TaskVault } from "../../vault/contract.js";
 import { decodeControlFile, encodeControlFile } from "./control-file.js";
+import { readBounded } from "../../store/read-bounded.js";
 
 export const CONTROL_PREFIX = "control/";
 const KEY = /^(control\/.+)~(0|[1-9]\d{0,8})$/;
@@ -91,7 +92,7 @@ export async function readMessage(
   const generations = vault.generations.length > 1 ? [...vault.generations, currentOf(vault)] : vault.generations;
   for (const generation of generations) {
     const key = controlKey({ about, generation });
-    const bytes = await task.get(key);
+    const bytes = await readBounded(task, key, LIMITS.controlFileBytesMax);
     if (bytes === undefined) continue;
     try {
       return { message: { body: decodeControlFile(vault, key, bytes), generation }, damaged: [...damaged.values()] };

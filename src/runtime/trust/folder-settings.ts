@@ -3,9 +3,10 @@
  *
  * Owns: what `openSplashdown` asks before it uses such settings, and what is told of those it does not use.
  */
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { readBoundedFile } from "../../base/bounded-file.js";
 import { SplashdownError } from "../../base/errors.js";
+import { LIMITS } from "../../base/limits.js";
 import { formatCount } from "../../base/plain-text.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import { loadSettingsFile, SETTINGS_FILES } from "../../definition/settings/settings-sources.js";
@@ -32,6 +33,11 @@ export interface Waiting {
   readonly settings: readonly WaitingSetting[];
 }
 
+/** Never more of it than a settings file may have; its reader says so. */
+export async function readSettingsText(path: string): Promise<string> {
+  return (await readBoundedFile(path, { sizeBytesMax: LIMITS.settingsFileBytesMax })).toString("utf8");
+}
+
 /** Shape: `undefined` where the folder has no such file. Errors: SETTING_INVALID. */
 export async function readFolderSettings(
   folder: string,
@@ -41,7 +47,7 @@ export async function readFolderSettings(
     const file = resolve(folder, name);
     const texts = new Map<string, string>();
     const readText = async (path: string): Promise<string> => {
-      const text = await readFile(path, "utf8");
+      const text = await readSettingsText(path);
       texts.set(path, text);
       return text;
     };
