@@ -11,7 +11,7 @@ import { createRequire } from "node:module";
 import { CommanderError, type Command } from "commander";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { errnoOf, errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
-import { readEnvironment, takeKeyVariables } from "../runtime/environment.js";
+import { readVariable, takeKeyVariables } from "../runtime/environment.js";
 import { ANSWER_FLAG, runAgainAside } from "./aside.js";
 import type { CliDeps, GlobalOptions, Streams } from "./deps.js";
 import { repeatFlags } from "./next-command.js";
@@ -88,7 +88,7 @@ function createStreams(args: readonly string[]): Streams {
   };
   // A terminal that does not know its size says 0.
   const size = (): ScreenSize => ({ columns: process.stderr.columns || 80, rows: process.stderr.rows || 24 });
-  const canRedraw = readEnvironment().get("TERM") !== "dumb";
+  const canRedraw = readVariable("TERM") !== "dumb";
   const screen = process.stderr.isTTY ? createScreen({ write: tell, size, canRedraw }) : undefined;
   const out = openAside(args) ?? write(1);
   const error = screen?.text ?? tell;

@@ -3,6 +3,7 @@
  *
  * Names of our own key variables are taken out of what children get; where folders of the user lie follows env-paths.
  */
+import { SplashdownError } from "../base/errors.js";
 import { homedir, hostname, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { hasPassword } from "../base/store-address.js";
@@ -66,7 +67,24 @@ export function readEnvironment(): Environment {
   for (const [name, value] of Object.entries(process.env)) {
     if (value !== undefined) all[name] = value;
   }
-  return createEnvironment(all, process.cwd());
+  return createEnvironment(all, readWorkingFolder());
+}
+
+/** One variable of the real environment, for who needs no folder. */
+export function readVariable(name: string): string | undefined {
+  return process.env[name];
+}
+
+/** Errors: USAGE_INVALID where the folder was removed under the shell that stands in it. */
+function readWorkingFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new SplashdownError("USAGE_INVALID", "the working folder is not there any more: it was removed or moved", {
+      details: { commands: ['cd "$HOME"'] },
+      cause: error,
+    });
+  }
 }
 
 /** An environment of given variables, for programs that run several side by side and for tests. */
