@@ -139,11 +139,23 @@ function createResume(bench: Bench): Tool {
   });
 }
 
-/** Errors: TASK_NOT_FOUND; why it cannot go on. */
+/** Errors: TASK_NOT_FOUND; TASK_NEW_HERE for what a person has to resume; why it cannot go on. */
 export async function resumeInBackground(bench: Bench, task: string): Promise<ToolAnswer> {
   const name = (await readStanding(bench, task))?.task ?? task;
+  await requireKnownHere(bench, name);
   const outcome = await bench.starts.start(name, ["resume", "--", name]);
   return tellStart(bench, name, outcome);
+}
+
+/** An agent is no person: what this machine never ran waits for one, unless the settings say otherwise. */
+async function requireKnownHere({ splashdown }: Bench, name: string): Promise<void> {
+  const [summary] = await splashdown.list(name);
+  if (summary?.new_here === undefined) return;
+  const { settings } = await splashdown.config();
+  if (settings.some(({ key, value }) => key === "recovery_config.new_here" && value === "resume")) return;
+  throw new SplashdownError("TASK_NEW_HERE", `task ${name}: this machine never ran it; only a person goes on with it`, {
+    details: { task: name },
+  });
 }
 
 function createRequests(bench: Bench): Tool[] {

@@ -30,7 +30,7 @@ import type { AskPassphrase } from "./keys/kept-passphrases.js";
 import { createMemoryGauge } from "./memory-gauge.js";
 import { ModelAccess } from "./model-access.js";
 import type { Services } from "./services.js";
-import { loadSettings } from "./settings-loading.js";
+import { loadSettings, type LoadedSettings } from "./settings-loading.js";
 import {
   createTrust,
   describeWaiting,
@@ -75,17 +75,9 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const plainFiles = options.fileSystem ?? createNodeFileSystem();
   // Keys, anchors and deliverables wait out a scanner as the store does.
   const fileSystem = new PatientFileSystem({ fileSystem: plainFiles, clock, platform: environment.platform });
-  const trusting = { fileSystem, environment, random, clock };
-  const isTrusted = options.trust === true ? async () => true : createTrust(trusting, deciding(trusting, options));
-  const loaded = await loadSettings(environment, {
-    configFile: options.configFile,
-    store: options.store,
-    isTrusted,
-  });
+  const loaded = await readSettings({ fileSystem, environment, random, clock }, options);
+  const { settings, waiting } = loaded;
   for (const note of loaded.notes) log.warn(note);
-  const { waiting } = loaded;
-  if (waiting !== undefined) log.warn(describeWaiting(waiting));
-  const { settings } = loaded;
   const version = readVersion();
   const place = readPlace(environment.get("SPLASHDOWN_MACHINE_ID"));
   const openOther = (address: string): Store =>
@@ -93,7 +85,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const refusal = findStoreRefusal(waiting, loaded.merged.origins);
   const store =
     refusal === undefined
-      ? await openInFront(openOther(loaded.store), loaded.settings.cache, { clock, log })
+      ? await openInFront(openOther(loaded.store), settings.cache, { clock, log })
       : createWaitingStore(loaded.store, refusal);
   const processes = new LazyProcesses(clock, place);
   const storeFolder = folderOf(loaded.store, environment.workingFolder);
@@ -150,6 +142,18 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     },
   });
   return guardVerbs(services, verbs);
+}
+
+/** The settings in force, with a note on those that wait for a person's trust. Errors: SETTING_INVALID. */
+async function readSettings(
+  place: Pick<Services, "fileSystem" | "environment" | "random" | "clock">,
+  options: OpenOptions,
+): Promise<LoadedSettings> {
+  const isTrusted = options.trust === true ? async () => true : createTrust(place, deciding(place, options));
+  const { configFile, store } = options;
+  const loaded = await loadSettings(place.environment, { configFile, store, isTrusted });
+  if (loaded.waiting === undefined) return loaded;
+  return { ...loaded, notes: [...loaded.notes, describeWaiting(loaded.waiting)] };
 }
 
 /** A person in the terminal is asked once for each text of the file. */

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { OpenOptions } from "../../../src/runtime/open.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import type { Splashdown } from "../../../src/runtime/contract.js";
+import { openTalk } from "../../support/mcp-talk.js";
 import { createOwnEnvironment } from "../../support/own-environment.js";
 import { openFolder } from "../../support/temporary-folder.js";
 
@@ -323,5 +324,16 @@ describe("what this machine never ran", () => {
     await other.checkpoints.import(join(place.folder, "x.bundle"));
     await expect(other.resume({ task: "x", answer: "yes" })).rejects.toMatchObject(TWIN);
     expect(await splashdown.resume({ task: "x", answer: "yes" })).toMatchObject({ status: "done" });
+  });
+
+  it("[security M6 kin] an agent is no person: over MCP nobody goes on with it", async () => {
+    const place = new Place();
+    const splashdown = await place.begin("x");
+    await splashdown.answer({ task: "x", answer: "yes" });
+    const talk = await openTalk(place.folder, { splashdown: await place.open({}, "elsewhere") });
+    await talk.greet("agent");
+    const told = JSON.stringify(await talk.call("resume_task", { task: "x" }));
+    expect(told).toContain("TASK_NEW_HERE");
+    expect(place.payments()).toEqual(["p1"]);
   });
 });
