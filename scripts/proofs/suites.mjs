@@ -82,6 +82,11 @@ export const SUITES = [
     run: (form) => readJson("scripts/proofs/races.mjs", ...(form === "long" ? ["5000", "--freeze"] : ["100"])),
   },
   {
+    name: "attacks on a task's files by who has no key",
+    least: { commit: 10_000, long: 10_000 },
+    run: () => readJson("scripts/proofs/attacks.mjs"),
+  },
+  {
     name: "a real disk fills up",
     least: { commit: 64, long: 1_024 },
     run: (form) => readJson("scripts/proofs/full-disk.mjs", form === "long" ? "1024" : "64"),

@@ -117,9 +117,15 @@ function formatList(tasks: readonly TaskSummaryView[], write: CommandWriter): st
     task.steps_done === undefined ? "" : String(task.steps_done),
     task.last_event_at ?? "",
     formatSize(task.size),
-    task.problem === undefined ? describeNeed(task, write) : `${task.problem.code}: ${task.problem.message}`,
+    task.problem === undefined ? describeNote(task, write) : `${task.problem.code}: ${task.problem.message}`,
   ]);
   return formatTable(["TASK", "STATUS", "WORKFLOW", "PHASE", "STEPS", "LAST EVENT", "SIZE", ""], rows);
+}
+
+/** What it needs, and that its journal is damaged where that costs nothing. */
+function describeNote(task: TaskSummaryView, write: CommandWriter): string {
+  const damage = task.damaged === undefined ? [] : [`damaged, nothing is lost: ${write("doctor --tasks")}`];
+  return [describeNeed(task, write), ...damage].filter((text) => text !== "").join("; ");
 }
 
 function describeNeed(task: TaskSummaryView, write: CommandWriter): string {

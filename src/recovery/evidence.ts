@@ -1,7 +1,7 @@
 /**
  * What a task has beside its journal: whoever finds the journal empty learns from it that there was one.
  *
- * R15: a journal that is empty or not there is damage wherever something tells that records were written; never a task that
+ * R17: a journal that is empty or not there is damage wherever something tells that records were written; never a task that
  *      has not started. An owner writes its first audit entry only after its header is durable, so that a first process
  *      which died earlier leaves none.
  */

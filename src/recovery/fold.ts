@@ -48,7 +48,7 @@ export interface FoldedTask {
   readonly uncertainFrom: number | undefined;
   /** Records after a loss that no longer fitted the state. */
   readonly unfoldable: number;
-  /** What tells of records where none is left and no snapshot opens (R15). */
+  /** What tells of records where none is left and no snapshot opens (R17). */
   readonly evidence: readonly string[];
 }
 

@@ -111,7 +111,7 @@ async function inspect(task: TaskStore, openVault: ScanOptions["openVault"]): Pr
   };
 }
 
-/** Errors: JOURNAL_MISSING, JOURNAL_CORRUPT: what there is beside the journal tells of records (R15). */
+/** Errors: JOURNAL_MISSING, JOURNAL_CORRUPT: what there is beside the journal tells of records (R17). */
 async function requireNothingLost(task: TaskStore, { epoch }: JournalEnd): Promise<void> {
   const evidence = await findEvidence(task, { head: undefined, isEmpty: epoch === 0 });
   if (evidence.length === 0) return;

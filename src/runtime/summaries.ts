@@ -4,7 +4,7 @@ import { mapInWindow } from "../base/window.js";
 import { moveInQuestion, openQuestion } from "../engine/evolve/evolve-questions.js";
 import { openQuestions } from "../engine/people/questions.js";
 import { createState, type QuestionEntry, type TaskState } from "../engine/state/state.js";
-import { readHistory, type History } from "../journal/history.js";
+import { readHistory, type Damage, type History } from "../journal/history.js";
 import { foldHistory, lossError } from "../recovery/fold.js";
 import { findRollback } from "../recovery/rollback-guard.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
@@ -45,6 +45,9 @@ async function summarise(services: Services, entry: ScannedTask, keys: OpenKeysO
     ...details.residence,
     ...(details.openQuestions === undefined ? {} : { open_questions: details.openQuestions }),
     ...(details.waitsFor === undefined ? {} : { waits_for: details.waitsFor }),
+    ...(problem !== undefined || details.damaged === undefined || details.damaged.length === 0
+      ? {}
+      : { damaged: details.damaged }),
     ...(problem === undefined
       ? {}
       : {
@@ -65,6 +68,7 @@ interface Details {
   readonly openQuestions?: number;
   readonly waitsFor?: TaskSummaryView["waits_for"];
   readonly residence?: ReturnType<typeof viewResidence>;
+  readonly damaged?: readonly string[];
   /** What the scan, which looks at the journal's end only, does not see. */
   readonly problem?: SplashdownError;
 }
@@ -87,6 +91,10 @@ async function readDetails(services: Services, entry: ScannedTask, keys: OpenKey
   }
 }
 
+function describeDamagedPlace({ segment, line, what }: Damage): string {
+  return `journal ${segment}${line === undefined ? "" : ` line ${line}`}: ${what}`;
+}
+
 async function readHistoryDetails(
   services: Services,
   task: TaskStore,
@@ -101,7 +109,8 @@ async function readHistoryDetails(
       ? await findLoss(opened, history)
       : findRollback({ task: task.name, history, anchor: anchoredPosition(anchor) });
   const first = history.records[0]?.decode();
-  if (first?.type !== "task_started") return { problem, ...(await describeFolded(opened, history)) };
+  const damaged = history.damage.map(describeDamagedPlace);
+  if (first?.type !== "task_started") return { problem, damaged, ...(await describeFolded(opened, history)) };
   const stepsDone = history.records.filter((record) => record.kind === "completion").length;
   const open = await listOpenQuestions(opened, history);
   return {
@@ -110,6 +119,7 @@ async function readHistoryDetails(
     stepsDone,
     ...viewOpen(open),
     problem,
+    damaged,
   };
 }
 

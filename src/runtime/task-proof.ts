@@ -175,7 +175,7 @@ class TaskProof {
     return history.records.length;
   }
 
-  /** What only the whole tells: records that files beside the journal speak of, and that are not there (R15). */
+  /** What only the whole tells: records that files beside the journal speak of, and that are not there (R17). */
   async #proveState(): Promise<void> {
     const folded = await this.#attempt("journal", () => readTask(this.#opened));
     if (folded === undefined) return;

@@ -110,6 +110,8 @@ export interface TaskSummaryView {
   readonly lives_as?: { readonly task: string; readonly store: string };
   /** What there is to say of that, in a sentence. */
   readonly residence?: string;
+  /** Damaged places of the journal that cost nothing, as a snapshot or the rest of the file makes up for them. */
+  readonly damaged?: readonly string[];
   /** Why the task cannot be read, when it cannot. */
   readonly problem?: { readonly code: string; readonly message: string; readonly hint: string };
 }

@@ -61,7 +61,7 @@ export class DirectoryLog {
     const { folder, folders, path } = this.#parts;
     return withStoreErrors({ action: "claiming", path: folder }, async () => {
       for (const level of path.slice(0, -1)) await folders.requireFolder(level);
-      // It may have been removed: what the task has beside it says so (R15), and whoever accepts that goes on.
+      // It may have been removed: what the task has beside it says so (R17), and whoever accepts that goes on.
       await folders.ensureFolder(folder);
       for (let tries = 0; tries < CLAIM_TRIES_MAX; tries += 1) {
         const highest = await this.#highestEpoch();

@@ -164,7 +164,7 @@ async function record(
     const begun = { state, epoch, prev: undefined, repeated: [], base: undefined, journalBytes: 0 };
     await withJournal(services, { opened, begun }, async ({ journal }) => {
       const details = { epoch, origin: { ...event.origin } };
-      // Never before the header is durable: it tells that there was one (R15).
+      // Never before the header is durable: it tells that there was one (R17).
       await services.audit.note(opened, { event: "started", verb: "fork", details });
       journal.append([{ ...event, state: await values.store(carried) }, checkpoint]);
       await journal.durable();

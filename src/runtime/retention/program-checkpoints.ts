@@ -90,7 +90,7 @@ async function begin(services: Services, opened: OpenedTask, use: Use): Promise<
     const state = createState();
     const begun = { state, epoch, prev: undefined, repeated: [], base: undefined, journalBytes: 0 };
     await withJournal(services, { opened, begun }, async (care) => {
-      // Never before the header is durable: it tells that there was one (R15).
+      // Never before the header is durable: it tells that there was one (R17).
       await services.audit.note(opened, { event: "started", verb: "program", details: { epoch } });
       await serve(services, opened, { care: { ...care, state }, use });
     });

@@ -70,7 +70,7 @@ export async function conductNew(services: Services, options: NewTask): Promise<
     // Of a claimant that was too slow to show itself.
     await requireNothingRecorded(task);
     await presence.show(epoch);
-    // Never before the header is durable: it tells that there was one (R15).
+    // Never before the header is durable: it tells that there was one (R17).
     const onOpened = () => services.audit.note(opened, { event: "started", verb: "run", details: { epoch } });
     const begun = { epoch, prev: undefined, base: undefined, journalBytes: 0, state, onOpened };
     await runWith(services, options, { opened, ...begun, input: await startInput(services, opened, options) });

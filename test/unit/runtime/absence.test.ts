@@ -96,6 +96,23 @@ describe("a journal that is empty or not there", () => {
   });
 });
 
+describe("damage that a snapshot covers", () => {
+  it("[kinds F19 kin] is told by the list, by show and by whoever goes on, and stops nobody", async () => {
+    await withWaiting(async ({ splashdown, workflow, checkpoints, warnings }) => {
+      const file = join(checkpoints, FIRST_FILE);
+      const bytes = await readFile(file);
+      const at = bytes.indexOf('"d":"', bytes.indexOf('{"n":2,')) + 10;
+      bytes[at] = (bytes[at] ?? 0) ^ 1;
+      await writeFile(file, bytes);
+      const [entry] = await splashdown.list();
+      expect(entry?.damaged).toEqual(["journal 00000001-0000 line 3: hash"]);
+      expect((await splashdown.show("t")).damage).toEqual(["journal 00000001-0000 line 3: hash"]);
+      expect(await splashdown.resume({ task: "t", workflow, answers: { g: "y" } })).toMatchObject({ status: "done" });
+      expect(warnings.join("\n")).toContain("00000001-0000 line 3 of t is damaged (hash)");
+    });
+  });
+});
+
 describe("a large value that a waiting task needs", () => {
   const damages: readonly (readonly [string, (file: string) => Promise<void>])[] = [
     ["that was removed", (file) => rm(file)],

@@ -1,0 +1,72 @@
+/** A short form of the attack explorer, and the holes that were there: each shows when it is opened again. */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { exploreAttacks } from "./attack-explorer.js";
+
+const hole = vi.hoisted(() => ({ unsealedHeaders: false, laterEpochs: false, olderKeyrings: false }));
+
+vi.mock(import("../../../src/journal/segment-records.js"), async (importOriginal) => {
+  const original = await importOriginal();
+  return {
+    ...original,
+    openSegmentRecords: (scan, read, vault) => {
+      const createOpener: typeof vault.createOpener = (...args) => {
+        const opener = vault.createOpener(...args);
+        return { isHeadSealed: () => true, open: (...parts) => opener.open(...parts) };
+      };
+      const blind = new Proxy(vault, {
+        get: (target, name) =>
+          name === "createOpener" ? createOpener : (Reflect.get(target, name, target) as unknown),
+      });
+      return original.openSegmentRecords(scan, read, hole.unsealedHeaders ? blind : vault);
+    },
+  };
+});
+
+vi.mock(import("../../../src/runtime/keys/key-memory.js"), async (importOriginal) => {
+  const original = await importOriginal();
+  const findKeyringRollback: typeof original.findKeyringRollback = (...args) =>
+    hole.olderKeyrings ? undefined : original.findKeyringRollback(...args);
+  return { ...original, findKeyringRollback };
+});
+
+vi.mock(import("../../../src/recovery/rollback-guard.js"), async (importOriginal) => {
+  const original = await importOriginal();
+  const isPassed = ({ history, anchor }: Parameters<typeof original.isRolledBack>[0]): boolean =>
+    hole.laterEpochs && history.epoch > (anchor?.epoch ?? 0);
+  return {
+    ...original,
+    isRolledBack: (question) => !isPassed(question) && original.isRolledBack(question),
+    requireNotRolledBack: (question) => {
+      if (!isPassed(question)) original.requireNotRolledBack(question);
+    },
+  };
+});
+
+afterEach(() => Object.assign(hole, { unsealedHeaders: false, laterEpochs: false, olderKeyrings: false }));
+
+describe("the attack explorer", () => {
+  it("finds no attack that has a payment made twice, in a short form", async () => {
+    const report = await exploreAttacks({ every: 397 });
+    expect(report.violations).toEqual([]);
+    expect(report.tried).toBeGreaterThan(25);
+    expect([...report.outcomes.keys()]).toContain("done");
+  });
+
+  it("catches an older keyring that is as good as the newer one", async () => {
+    hole.olderKeyrings = true;
+    const report = await exploreAttacks({ every: 1, only: /^keyring-.* is taken away/, stopsAtViolation: true });
+    expect(report.violations).toHaveLength(1);
+  });
+
+  it("catches a later epoch that is not judged: the older journal is put back with a later owner's header", async () => {
+    hole.laterEpochs = true;
+    const report = await exploreAttacks({ every: 1, only: /went on elsewhere/, stopsAtViolation: true });
+    expect(report.violations).toHaveLength(1);
+  });
+
+  it("catches headers that nobody sealed, once they are believed again and later epochs are not judged", async () => {
+    Object.assign(hole, { unsealedHeaders: true, laterEpochs: true });
+    const report = await exploreAttacks({ every: 3, only: /is the header of/, stopsAtViolation: true });
+    expect(report.violations).toHaveLength(1);
+  });
+});
