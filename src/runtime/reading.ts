@@ -39,6 +39,7 @@ import {
   viewQuestion,
   viewStep,
 } from "./views.js";
+import { measureTask } from "./task-size.js";
 
 export interface OpenedTask {
   readonly task: TaskStore;
@@ -141,7 +142,7 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
       ...lost,
       ...describeRollback({ task: task.name, history: folded.history, anchor }),
     ],
-    size: folded.history.sizeBytes,
+    size: await measureTask(task),
     output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),
     ...residence,
     ...(residence.new_here === undefined || state.task === undefined

@@ -17,8 +17,8 @@ import type { OpenKeysOptions } from "./keys/key-access.js";
 import { openWith, readAnchor, type OpenedTask } from "./reading.js";
 import { judgeResidence, viewResidence } from "./residence.js";
 import type { Services } from "./services.js";
-import { measureTask } from "./retention/prune-plan.js";
 import { formatTime } from "./views.js";
+import { measureTask } from "./task-size.js";
 
 /** Shape: in the order of names, all or these. A task that cannot be read is one entry with its problem. */
 export async function listSummaries(services: Services, names?: readonly string[]): Promise<TaskSummaryView[]> {

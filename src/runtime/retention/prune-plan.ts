@@ -18,7 +18,7 @@ import {
 } from "../../checkpoint/retention.js";
 import type { TaskState } from "../../engine/state/state.js";
 import type { History } from "../../journal/history.js";
-import type { ObjectEntry, TaskStore } from "../../store/contract.js";
+import type { ObjectEntry } from "../../store/contract.js";
 import type { OpenedTask } from "../reading.js";
 import type { PrunedHistoryView, PrunedTaskView } from "../past/past-views.js";
 
@@ -113,12 +113,6 @@ async function findUnnamed(
   for (const record of history.recordsFrom(cut.before)) await named.addRecord(record, (ref) => shelf.get(ref));
   for (const { file } of kept) named.addState((await opened.snapshots.load(file)).state);
   return blobs.filter(({ key }) => !named.keys.has(key));
-}
-
-/** Bytes of a task's journal and objects. */
-export async function measureTask(task: TaskStore): Promise<number> {
-  const [segments, objects] = await Promise.all([task.segments(), task.list("")]);
-  return sum([...segments, ...objects]);
 }
 
 export function sum(entries: readonly { readonly sizeBytes: number }[]): number {

@@ -14,21 +14,14 @@ import { LIMITS } from "../../base/limits.js";
 import type { TaskStore, TrashedTask } from "../../store/contract.js";
 import { takeCare, type Care } from "../run/caretaking.js";
 import { findTask } from "../finding.js";
-import {
-  createRetention,
-  measureTask,
-  planPruning,
-  retainedOf,
-  viewPlan,
-  type PlanRequest,
-  type PrunePlan,
-} from "./prune-plan.js";
+import { createRetention, planPruning, retainedOf, viewPlan, type PlanRequest, type PrunePlan } from "./prune-plan.js";
 import { TASKS_AT_ONCE } from "../readable-tasks.js";
 import { deriveStatus, openTask, readState, whileOpen, type OpenedTask } from "../reading.js";
 import type { ClearOptions, PrunedTaskView, PruneOptions, PruneView } from "../past/past-views.js";
 import type { Services } from "../services.js";
 import { moveToTrash } from "./trash-verbs.js";
 import { DAY_MS, ENDED, type Standing, type Verdict, WholeTasks } from "./whole-tasks.js";
+import { measureTask } from "../task-size.js";
 
 interface Pruning extends PruneOptions {
   /** All unpinned files of the task go. */

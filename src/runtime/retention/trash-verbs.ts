@@ -9,13 +9,13 @@ import { requireOwnerGone } from "../../recovery/liveness.js";
 import type { TaskStore, TrashedTask } from "../../store/contract.js";
 import type { AuditEvent } from "../audit/audit-file.js";
 import { findTask } from "../finding.js";
-import { measureTask } from "./prune-plan.js";
 import { whileOpen } from "../reading.js";
 import { leaveHome, returnHome } from "../residence.js";
 import type { Services } from "../services.js";
 import type { TrashedTaskView, TrashOptions, TrashView } from "../transfer/store-views.js";
 import { formatTime } from "../views.js";
 import { DAY_MS } from "./whole-tasks.js";
+import { measureTask } from "../task-size.js";
 
 export async function listTrash(services: Services): Promise<TrashView> {
   const tasks = (await services.store.trash()).map((each) => viewTrashed(services, each));

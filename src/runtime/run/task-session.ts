@@ -176,7 +176,11 @@ class TaskSession {
     services.running.set(task.name, () => viewRunning(state, services.clock.nowMs()));
     const stopCleaning = this.#cleanNowAndThen();
     try {
-      return await this.#runner.run(first);
+      const closed = await this.#runner.run(first);
+      await this.#returnReserve().catch((error: unknown) =>
+        services.log.debug(`the reserve stays: ${messageOf(error)}`),
+      );
+      return closed;
     } finally {
       stopCleaning();
       services.running.delete(task.name);
@@ -200,6 +204,16 @@ class TaskSession {
   stopForRoom(error: unknown): void {
     const reason = `STORE_FULL: ${messageOf(error)}; free some space, then resume`;
     this.#runner.leave({ end: "failed", reason, exitStatus: EXIT_STATUS.failed, cancel: false });
+  }
+
+  /**
+   * Whoever runs the task next makes a reserve of its own; what stood here would cost every ended task its size. Not where
+   * somebody has gone on with the task already: it is theirs.
+   */
+  async #returnReserve(): Promise<void> {
+    const { task, epoch, services } = this.#options;
+    if (!services.store.manifest.reserve || !(await task.confirm(epoch))) return;
+    await task.releaseReserve();
   }
 
   async close(): Promise<void> {

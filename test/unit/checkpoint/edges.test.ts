@@ -366,6 +366,23 @@ describe("large values", () => {
     expect(JSON.stringify([smaller.steps, smaller.outputs, smaller.deliverables]).length).toBeLessThan(5000);
   });
 
+  it("[reliability K05] free as often what they take as they stand in the text: no further value is moved", async () => {
+    const room = await createCheckpointRoom();
+    const state = createTaskState();
+    const twice = { inline: textOf(1, 50_000) };
+    const first = createStep(1, { output: undefined, partial: twice, milestone: { name: "m", state: twice } });
+    const second = createStep(2, { output: undefined, work: { inline: textOf(2, 40_000) } });
+    for (const step of [first, second]) state.steps.set(step.id, step);
+    const { pace } = createHurriedPace();
+    const blobs = createBlobShelf({
+      store: room.task,
+      vault: room.vault,
+      pacing: { clock: room.clock, breathe: async () => undefined },
+    });
+    const { spilled } = await spillLargest(takeCheckpoint(state), { blobs, rawBytesMax: 91_000, pace });
+    expect(spilled.map(({ path }) => path)).toEqual(["steps.research/step1@1.1.partial"]);
+  });
+
   it("rest while they are written", async () => {
     const room = await createCheckpointRoom();
     let nowMs = 0;

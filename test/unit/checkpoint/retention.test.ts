@@ -96,7 +96,13 @@ interface Ground {
 
 async function createGround(
   count: number,
-  options: { damaged?: readonly number[]; superseded?: boolean; closed?: boolean } = {},
+  options: {
+    damaged?: readonly number[];
+    superseded?: boolean;
+    closed?: boolean;
+    /** Pinned while the removal is recorded. */
+    pinnedMeanwhile?: number;
+  } = {},
 ): Promise<Ground> {
   const room = await createCheckpointRoom();
   const steps: string[] = [];
@@ -130,6 +136,8 @@ async function createGround(
     },
     log: room.log,
     rules: { perPhaseMax: 3, perTaskMax: 10 },
+    pins: async () =>
+      new Set(events.length === 0 || options.pinnedMeanwhile === undefined ? [] : [uuidOf(options.pinnedMeanwhile)]),
     verify: async (file) => {
       steps.push(`verify ${file.slice(-13, -5)}`);
       return !(options.damaged ?? []).includes(Number(file.slice(-13, -5)));
@@ -147,6 +155,13 @@ async function createGround(
 }
 
 describe("SnapshotRetention", () => {
+  it("[reliability K06] keeps a file that was pinned while its removal was recorded", async () => {
+    const { retention, history, left } = await createGround(6, { pinnedMeanwhile: 2 });
+    const removed = await retention.run({ checkpoints: history });
+    expect(removed.map((file) => file.slice(-13, -5))).toEqual(["00000001", "00000003"]);
+    expect(await left()).toEqual(["00000002", "00000004", "00000005", "00000006"]);
+  });
+
   it("C4: records, looks for a higher epoch, then removes", async () => {
     const ground = await createGround(5);
     expect(await ground.retention.run({ checkpoints: ground.history })).toHaveLength(2);

@@ -348,6 +348,31 @@ describe("restoreTask", () => {
     expect(room.processes.ended).toEqual([]);
   });
 
+  it("[reliability 1c kin] hands on what is of another place, and ends nothing there by its number", async () => {
+    await room.live(1, "intended");
+    const task = await room.task();
+    const first = await room.restore({ task });
+    const step = [...first.state.open][0];
+    if (step === undefined) throw new Error("no step is open");
+    const writer = await takeOn(first, task);
+    writer.append([{ type: "step_spawned", atMs: 1, step, attempt: 1, process: processOf(77, 5, "boot") }]);
+    await writer.close();
+    room.processes.alive.add(77);
+    room.processes.elsewhere.add(77);
+    const restored = await room.restore();
+    expect(room.processes.ended).toEqual([]);
+    expect([...restored.mayRun]).toEqual([[step, { pid: 77, host: "host-a" }]]);
+    expect(restored.report).toMatchObject({ may_still_run: [{ step, pid: 77, host: "host-a" }] });
+  });
+
+  it("[reliability 1b kin] takes all that is open for running where a person takes over from an unclear owner", async () => {
+    await room.live(1, "intended");
+    const owner = { pid: 9, host: "far" };
+    const { mayRun, state } = await room.restore({ unclearOwner: () => owner });
+    expect([...mayRun]).toEqual([...state.open].map((step) => [step, owner]));
+    expect((await room.restore()).mayRun.size).toBe(0);
+  });
+
   it("offers a completion that a superseded owner wrote too late, and ends what it spawned too late", async () => {
     await room.live(1, "intended");
     const oldTask = await room.task();

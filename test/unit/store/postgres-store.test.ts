@@ -13,6 +13,7 @@ import { HandCache } from "../../support/hand-cache.js";
 import { PostgresServer, WITHOUT_POSTGRES } from "../../support/postgres-server.js";
 import { realClock, until } from "../../support/real-clock.js";
 import { createStoreParts } from "../../support/sql-places.js";
+import { Client } from "pg";
 import { observeOwner, requireOwnerGone } from "../../../src/recovery/liveness.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { placeOf } from "../../support/places.js";
@@ -166,6 +167,36 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
     });
     wire.close();
     await until("it is unclear", async () => (await watching?.ownerState())?.state === "unclear");
+  });
+
+  it("[reliability S07] lets a claim wait for an append that has looked at the epoch and not yet written", async () => {
+    const { store, prefix } = open();
+    const { store: other } = open(server.url, prefix);
+    const old = await create(store);
+    const segment = await old.openSegment(await old.claim(), Buffer.from("h"));
+    const next = await other.task("task");
+    if (next === undefined) throw new Error("the task is not there");
+    const holder = new Client({ connectionString: server.url });
+    await holder.connect();
+    onTestFinished(() => holder.end());
+    // Reading goes on; whoever writes lines waits, after its look at the epoch.
+    await holder.query(`BEGIN; LOCK TABLE ${prefix}lines IN SHARE MODE`);
+    const waiting = () => Number(server.query("SELECT count(*) FROM pg_locks WHERE NOT granted"));
+    const appended = segment.append([Buffer.from("in time")]).then(
+      () => true,
+      () => false,
+    );
+    await until("the append waits", () => waiting() === 1);
+    let isClaimed = false;
+    const claimed = next.claim().then((epoch) => {
+      isClaimed = true;
+      return epoch;
+    });
+    await until("the claim waits, or is through", () => isClaimed || waiting() === 2);
+    expect(isClaimed).toBe(false);
+    await holder.query("COMMIT");
+    expect([await appended, await claimed]).toEqual([true, 2]);
+    expect(Buffer.from(await next.read(segment.id)).toString()).toBe("h\nin time\n");
   });
 
   it("[reliability 1b] calls an owner unclear whose connection was ended, and alive when its session is back", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { nextDueAtMs } from "../../../../src/engine/advance/due.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, machine, model, parallel, wait, workflow } from "../../../support/workflow-builder.js";
 
@@ -104,6 +105,16 @@ describe("time in a run", () => {
     expect(room.end).toBeUndefined();
     await room.finish("a");
     expect(room.closed).toMatchObject({ end: "paused", exitStatus: 75 });
+  });
+
+  it("[reliability E20] nothing falls due while a person wants the task to pause", async () => {
+    const room = new RunnerRoom(workflow(machine("main", [wait("nap", 5)])));
+    await room.start();
+    expect(nextDueAtMs(room.state)).toBe(room.clock.nowMs() + 5_000);
+    const task = room.state.task;
+    if (task === undefined) throw new Error("it has not begun");
+    for (const request of ["pause", "stop"] as const)
+      expect(nextDueAtMs({ ...room.state, task: { ...task, request } })).toBeUndefined();
   });
 
   it("what is due and changes nothing is not told again at once", async () => {
