@@ -179,8 +179,9 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
     const holder = new Client({ connectionString: server.url });
     await holder.connect();
     onTestFinished(() => holder.end());
-    // Reading goes on; whoever writes lines waits, after its look at the epoch.
-    await holder.query(`BEGIN; LOCK TABLE ${prefix}lines IN SHARE MODE`);
+    // The same row, not committed: the append waits for it, after its look at the epoch.
+    const row = `SELECT task, epoch, idx, max(n) + 1, 'x'::bytea FROM ${prefix}lines GROUP BY task, epoch, idx`;
+    await holder.query(`BEGIN; INSERT INTO ${prefix}lines ${row}`);
     const waiting = () => Number(server.query("SELECT count(*) FROM pg_locks WHERE NOT granted"));
     const appended = segment.append([Buffer.from("in time")]).then(
       () => true,
@@ -194,7 +195,7 @@ describe.skipIf(WITHOUT_POSTGRES !== "")(`the Postgres store${WITHOUT_POSTGRES}`
     });
     await until("the claim waits, or is through", () => isClaimed || waiting() === 2);
     expect(isClaimed).toBe(false);
-    await holder.query("COMMIT");
+    await holder.query("ROLLBACK");
     expect([await appended, await claimed]).toEqual([true, 2]);
     expect(Buffer.from(await next.read(segment.id)).toString()).toBe("h\nin time\n");
   });
