@@ -12,3 +12,28 @@ export function showControls(text: string): string {
     return code === 13 ? "" : `\\u${code.toString(16).padStart(4, "0")}`;
   });
 }
+
+const TAG_START = /<(?=[A-Za-z/!?])/g;
+const FENCE_START = /^```[A-Za-z0-9_-]{0,32}$/;
+const FENCE_END = "```";
+/** Fences and blocks that our reading of a plain fence would not see. */
+const ODD_FENCE = /^[ \t]{0,16}(?:~~~|````|[>*+-][ \t]{1,16}```|\d{1,9}[.)][ \t]{1,16}```|[ \t]{1,16}```)/m;
+
+/**
+ * Markdown in which no HTML is left: `<` before what would be a tag becomes `&lt;`.
+ *
+ * Shape: code between plain fences stays as it is, as it is shown as text; where a fence is of another kind nothing is
+ * taken for code, so that no trick with fences brings a tag through.
+ */
+export function showMarkup(text: string): string {
+  const show = (line: string): string => line.replace(TAG_START, "&lt;");
+  if (ODD_FENCE.test(text)) return text.split("\n").map(show).join("\n");
+  let isCode = false;
+  const lines = text.split("\n").map((line) => {
+    const isFence = isCode ? line === FENCE_END : FENCE_START.test(line);
+    if (isFence) isCode = !isCode;
+    return isFence || isCode ? line : show(line);
+  });
+  // An open end would hide what stands behind it from us, and not from everybody.
+  return isCode ? text.split("\n").map(show).join("\n") : lines.join("\n");
+}

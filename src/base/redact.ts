@@ -37,6 +37,12 @@ const SHAPE_CHARS_MIN = 8;
 /** Judging a name costs more than remembering it; a task has few. */
 const NAMES_MAX = 10_000;
 
+/** A break of a line, also as JSON writes it, with the signs that wrapped text is indented or continued with. */
+const LINE_BREAK = /(?:\\)?(?:\r\n|\n|\\r\\n|\\n)[ \t]{0,64}/;
+const LINE_BREAKS = new RegExp(LINE_BREAK.source, "g");
+/** Shorter forms would be found by chance across the ends of lines. */
+const BROKEN_CHARS_MIN = 8;
+
 interface Registered {
   readonly form: string;
   readonly mark: string;
@@ -69,6 +75,7 @@ class KeyedRedactor implements Redactor {
     for (const { form, mark } of this.#forms) {
       if (form.length <= result.length && result.includes(form)) result = replaceOutsideMarks(result, form, mark);
     }
+    if (LINE_BREAK.test(result)) result = replaceBroken(result, this.#forms);
     if (result.length < SHAPE_CHARS_MIN) return result;
     for (const pattern of SECRET_PATTERNS) {
       if (hasHint(result, pattern)) result = this.#replaceShape(result, pattern);
@@ -152,6 +159,66 @@ function replaceOutsideMarks(text: string, form: string, mark: string): string {
   if (!text.includes("[redacted:")) return text.replaceAll(form, () => mark);
   const pieces = text.split(new RegExp(`(${MARK.source})`));
   return pieces.map((piece) => (WHOLE_MARK.test(piece) ? piece : piece.replaceAll(form, () => mark))).join("");
+}
+
+/** Takes out forms that are broken into lines, as `base64` and `xxd` write them, with the breaks in them. */
+function replaceBroken(text: string, forms: readonly Registered[]): string {
+  const { joined, starts } = joinLines(text);
+  const found: { readonly from: number; readonly to: number; readonly mark: string }[] = [];
+  // What stands in one line has been judged: a mark is not looked into.
+  const note = (from: number, to: number, { form, mark }: Registered): void => {
+    if (to - from > form.length) found.push({ from, to, mark });
+  };
+  for (const { form, mark } of forms) {
+    if (form.length < BROKEN_CHARS_MIN) continue;
+    for (let at = joined.indexOf(form); at !== -1; at = joined.indexOf(form, at + form.length))
+      note(placeOf(starts, at), placeOf(starts, at + form.length - 1) + 1, { form, mark });
+  }
+  if (found.length === 0) return text;
+  let result = "";
+  let end = 0;
+  for (const { from, to, mark } of found.sort((left, right) => left.from - right.from || right.to - left.to)) {
+    if (from < end) continue;
+    result += text.slice(end, from) + mark;
+    end = to;
+  }
+  return result + text.slice(end);
+}
+
+interface Joined {
+  readonly joined: string;
+  /** Where each piece begins, in the joined text and in the text itself; ascending. */
+  readonly starts: readonly (readonly [joined: number, own: number])[];
+}
+
+function joinLines(text: string): Joined {
+  const pieces: string[] = [];
+  const starts: [number, number][] = [];
+  let length = 0;
+  let from = 0;
+  const add = (to: number): void => {
+    starts.push([length, from]);
+    pieces.push(text.slice(from, to));
+    length += to - from;
+  };
+  for (const { index, 0: found } of text.matchAll(LINE_BREAKS)) {
+    add(index);
+    from = index + found.length;
+  }
+  add(text.length);
+  return { joined: pieces.join(""), starts };
+}
+
+/** The place in the text of a character of the joined one. */
+function placeOf(starts: Joined["starts"], at: number): number {
+  let low = 0;
+  for (let high = starts.length; high - low > 1;) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle]?.[0] ?? 0) <= at) low = middle;
+    else high = middle;
+  }
+  const [joined = 0, own = 0] = starts[low] ?? [];
+  return own + at - joined;
 }
 
 /** A redactor that knows shapes and field names, and no value yet. */

@@ -6,6 +6,7 @@
  * bytes of an undisturbed one. A file that a step of the workflow writes itself is left to it.
  * Source: DESIGN section 5; seed 003, the final consolidation.
  */
+import { showMarkup } from "../../base/plain-text.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { CONSOLIDATE_NAME } from "../../definition/build/defaults.js";
 import type { ConsolidationRule } from "../../definition/goal-rules.js";
@@ -52,8 +53,9 @@ function listReports(choice: Choice, draws: boolean): readonly SavedFile[] {
   ];
 }
 
+/** What models and tools said is shown as text: their HTML is none in a page that is made of a report. */
 function fileOf(name: string, text: string): SavedFile {
-  return describeFile(`${FOLDER}/${name}`, text);
+  return describeFile(`${FOLDER}/${name}`, name.endsWith(".md") ? showMarkup(text) : text);
 }
 
 /** What a model wrote of the results, else the results themselves; then what is not in it. */

@@ -1,5 +1,5 @@
 /** `run --detach`: the task outlives the terminal that started it, and only a real start is called one. */
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
@@ -33,6 +33,15 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
+
+/** Files below the place that hold a text. */
+function listHolding(place: CommandPlace, text: string): string[] {
+  const files = readdirSync(place.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  expect(files.length).toBeGreaterThan(3);
+  return files
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((file) => readFileSync(file, "latin1").includes(text));
+}
 
 describe("run --detach", () => {
   it("leaves when the task has started, and the task goes on and ends without it", async () => {
@@ -93,12 +102,49 @@ steps:
     const { pid } = started.json<Detached>();
     await until("the process left", () => !isAlive(pid));
     rmSync(join(place.folder, "w.yaml"));
-    const files = readdirSync(place.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    expect(files.length).toBeGreaterThan(5);
-    for (const file of files) {
-      const bytes = readFileSync(join(file.parentPath, file.name), "latin1");
-      for (const canary of canaries) expect(bytes.includes(canary ?? ""), file.name).toBe(false);
-    }
+    for (const canary of canaries) expect(listHolding(place, canary)).toEqual([]);
+  });
+
+  it("[security M5 kin] leaves nothing behind of a start that failed, and of a task that was removed", async () => {
+    const place = openPlace();
+    const canary = "canary-of-the-input-9Z";
+    place.write(
+      "w.yaml",
+      "workflow: {name: w, input: {a: {type: number}}}\nsteps:\n  - {name: a, type: set, value: 7}\n",
+    );
+    const failed = await place.run(["run", "w.yaml", "--detach", "--input", `a=${canary}`]);
+    expect(failed).toMatchObject({ code: 2 });
+    place.write(
+      "w.yaml",
+      "workflow: {name: w, input: {a: {type: string}}}\nsteps:\n  - {name: a, type: set, value: 7}\n",
+    );
+    const started = await place.run([
+      "--json",
+      "run",
+      "w.yaml",
+      "--detach",
+      "--task",
+      "gone",
+      "--input",
+      `a=${canary}`,
+    ]);
+    const { pid } = started.json<{ pid?: number }>();
+    await until("the process left", () => pid === undefined || !isAlive(pid));
+    expect((await place.run(["store", "remove", "gone", "--yes"])).code).toBe(0);
+    expect((await place.run(["store", "purge", "gone", "--yes"])).code).toBe(0);
+    expect(listHolding(place, canary)).toEqual([]);
+  });
+
+  it("[security M5 kin] keeps what a background process says in no file that has a name", async () => {
+    const place = openPlace();
+    writeWorkflow(place);
+    const { pid } = (await place.run(["--json", "run", "w.yaml", "--detach", "--task", "held"])).json<Detached>();
+    onTestFinished(() => void (isAlive(pid) && process.kill(pid, "SIGKILL")));
+    await until("the step acted", () => place.ledger().length === 1);
+    const target = readlinkSync(`/proc/${pid}/fd/2`);
+    expect(target).toMatch(/ \(deleted\)$/);
+    place.write("go", "");
+    await until("the process left", () => !isAlive(pid));
   });
 
   it("leaves alone what stands behind --, the word --detach too", async () => {

@@ -282,3 +282,55 @@ describe("long texts made to hold the redaction up", () => {
     expect(redactor.redactText(`(${token})`)).toMatch(/^\(\[redacted:jwt:[0-9a-f]{8}\]\)$/);
   });
 });
+
+describe("encodings that programs put a secret through", () => {
+  const value = 'it\'s/a+secret: \u00fc<&>"of some length", longer than fifty-seven bytes';
+  const lines = (text: string, width: number, end = "\n"): string =>
+    text.match(new RegExp(`.{1,${width}}`, "g"))?.join(end) ?? "";
+  const leaks = (text: string): boolean => {
+    const clean = createWith(value).redactText(text);
+    expect(clean).toContain("[redacted:env:");
+    const flat = clean.replace(/[\s\\]/g, "");
+    return computeSecretForms(value).some((form) => form.length > 20 && flat.includes(form.replace(/[\s\\]/g, "")));
+  };
+  const base64 = (before: string): string => Buffer.from(`${before}${value}`).toString("base64");
+
+  it("[security L1] takes out base64 that is broken into lines, wherever the secret begins", () => {
+    for (const before of ["", "x", "xy", "user:", "a".repeat(70)]) {
+      expect(leaks(`${lines(base64(before), 76)}\n`)).toBe(false);
+      expect(leaks(lines(base64(before), 64, "\r\n"))).toBe(false);
+    }
+  });
+
+  it("[security L1 kin] takes out base64 whose lines are indented, or stand in a JSON text", () => {
+    expect(leaks(`data: |\n  ${lines(base64(""), 40, "\n  ")}\n`)).toBe(false);
+    expect(leaks(JSON.stringify({ data: lines(base64("u:"), 76) }))).toBe(false);
+  });
+
+  it("[security L1 kin] takes out slashes with a backslash before them", () => {
+    expect(leaks(JSON.stringify(value).replaceAll("/", "\\/"))).toBe(false);
+    expect(leaks(base64("").replaceAll("/", "\\/"))).toBe(false);
+  });
+
+  it("[security L1 kin] takes out hexadecimal digits, small, capital, and in lines", () => {
+    const hex = Buffer.from(value).toString("hex");
+    expect(leaks(hex)).toBe(false);
+    expect(leaks(hex.toUpperCase())).toBe(false);
+    expect(leaks(lines(hex, 60))).toBe(false);
+  });
+
+  it("[security L1 kin] takes out what stands between quotes of a shell, in HTML, and in escaped JSON", () => {
+    expect(leaks(`'${value.replaceAll("'", `'\\''`)}'`)).toBe(false);
+    expect(
+      leaks(value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")),
+    ).toBe(false);
+    expect(leaks(JSON.stringify(value).replace(/\u00fc/g, "\\u00fc"))).toBe(false);
+  });
+
+  it("leaves marks and ordinary lines alone", () => {
+    const redactor = createWith("redacted", "password-one");
+    const once = redactor.redactText("password-one\nand more\n");
+    expect(redactor.redactText(once)).toBe(once);
+    expect(redactor.redactText("one\ntwo\nthree\n")).toBe("one\ntwo\nthree\n");
+  });
+});

@@ -94,3 +94,41 @@ describe("a start", () => {
     await starts.settle("another", 100);
   });
 });
+
+describe("the bound on processes", () => {
+  const fill = (starts: Starts, count: number = LIMITS.mcpProcessesMax): Promise<unknown>[] =>
+    Array.from({ length: count }, (_, at) => starts.start(`t${at}`, ["run", `w${at}.yaml`]).catch(() => undefined));
+  const tooMany = { code: "PROCESSES_TOO_MANY", details: { limit: LIMITS.mcpProcessesMax } };
+
+  it("[security L8 kin] holds for those that go on with tasks too", async () => {
+    const { starts, begun } = openBackground();
+    void fill(starts);
+    await expect(starts.start("other", ["resume", "--", "other"])).rejects.toMatchObject(tooMany);
+    expect(begun).toHaveLength(LIMITS.mcpProcessesMax);
+  });
+
+  it("[security L8 kin] does not count those who wait for a start of another one", async () => {
+    const { starts, begun } = openBackground();
+    void fill(starts);
+    void starts.start("t0", ["run", "w0.yaml"]).catch(() => undefined);
+    expect(begun).toHaveLength(LIMITS.mcpProcessesMax);
+    await expect(starts.start("t0", ["run", "else.yaml"])).rejects.toMatchObject(tooMany);
+  });
+
+  it("[security L8 kin] has room again when a process has failed, or has ended with its task", async () => {
+    const { starts, begun } = openBackground();
+    const all = fill(starts);
+    let end: () => void = () => undefined;
+    const gone = new Promise<void>((resolve) => (end = resolve));
+    begun[0]?.end(ended(`${failure}\n`));
+    begun[1]?.end({ task: "t1", pid: 7, ended: gone });
+    await Promise.all(all.slice(0, 2));
+    void starts.start("next", ["run", "next.yaml"]).catch(() => undefined);
+    expect(begun).toHaveLength(LIMITS.mcpProcessesMax + 1);
+    await expect(starts.start("later", ["run", "later.yaml"])).rejects.toMatchObject(tooMany);
+    end();
+    await gone;
+    void starts.start("later", ["run", "later.yaml"]).catch(() => undefined);
+    expect(begun).toHaveLength(LIMITS.mcpProcessesMax + 2);
+  });
+});
