@@ -210,6 +210,11 @@ export interface RaiseOptions extends AnchorPlace {
   readonly random: RandomSource;
   /** `false`: renamed into place without a sync; enough against whoever writes to the task while the machine runs. */
   readonly isSynced?: boolean;
+  /**
+   * The position as this process wrote it last, and no later owner had claimed since: nobody else can have raised it, so it
+   * is not read again. An owner raises at every external step.
+   */
+  readonly lastRaised?: AnchorPosition | undefined;
 }
 
 /**
@@ -253,7 +258,7 @@ async function change(options: RaiseOptions, merge: (known: Anchor, fields: Anch
   let hasWritten = false;
   for (const which of FILES) {
     if (encodeFields(options.fields, which) === undefined) continue;
-    const { fields: known, damage } = await loadFile(options, options.taskId, which);
+    const { fields: known, damage } = await loadBefore(options, which);
     if (damage?.unreadable === true) {
       throw new SplashdownError("STORE_UNWRITABLE", damage.problem, {
         details: { file: damage.file, task: options.taskId },
@@ -266,6 +271,12 @@ async function change(options: RaiseOptions, merge: (known: Anchor, fields: Anch
     hasWritten = true;
   }
   return hasWritten;
+}
+
+async function loadBefore(options: RaiseOptions, which: AnchorFile): Promise<LoadedFile> {
+  const { lastRaised, taskId } = options;
+  if (which === "position" && lastRaised !== undefined) return { fields: { position: lastRaised } };
+  return loadFile(options, taskId, which);
 }
 
 async function write(options: RaiseOptions, which: AnchorFile, text: string): Promise<void> {

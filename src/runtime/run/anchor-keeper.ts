@@ -15,7 +15,7 @@ import type { TaskState } from "../../engine/state/state.js";
 import type { JournalPosition } from "../../journal/position.js";
 import type { JournalWriter } from "../../journal/writer.js";
 import type { TaskStore } from "../../store/contract.js";
-import { raiseAnchor } from "../../vault/anchor.js";
+import { raiseAnchor, type AnchorPosition } from "../../vault/anchor.js";
 import type { TaskVault } from "../../vault/contract.js";
 import type { Services } from "../services.js";
 
@@ -30,7 +30,7 @@ export class AnchorKeeper {
   readonly #deps: AnchorKeeperDeps;
   #isWanted = false;
   #isSyncWanted = false;
-  #raisedN = 0;
+  #last: AnchorPosition | undefined;
   #raising: Promise<void> = Promise.resolve();
   #later: Promise<void> | undefined;
 
@@ -88,12 +88,12 @@ export class AnchorKeeper {
   async #raise({ epoch, n, h }: JournalPosition, isSynced: boolean): Promise<void> {
     const { services, task, vault } = this.#deps;
     const { fileSystem, random, environment, log, store } = services;
-    if (!store.manifest.durable || (n <= this.#raisedN && !isSynced)) return;
-    this.#raisedN = n;
-    const fields = { position: { epoch, n, hash: h } };
+    if (!store.manifest.durable || n === this.#last?.n) return;
+    const position = { epoch, n, hash: h };
     const place = { fileSystem, random, stateFolder: environment.stateFolder, taskId: vault.taskId };
     try {
-      await raiseAnchor({ ...place, fields, isSynced });
+      await raiseAnchor({ ...place, fields: { position }, isSynced, lastRaised: this.#last });
+      this.#last = position;
     } catch (error) {
       log.warn(`the anchor of ${task.name} could not be written: ${messageOf(error)}`);
     }

@@ -96,6 +96,18 @@ describe("a journal that is empty or not there", () => {
   });
 });
 
+describe("the place of a task whose journal is gone", () => {
+  it("[reliability 10 kin] is no free name for another task", async () => {
+    await withWaiting(async ({ splashdown, workflow, acts, checkpoints }) => {
+      await rm(join(checkpoints, "journal"), { recursive: true });
+      const code = await codeOfAsync(() => splashdown.run({ task: "t", workflow, fresh: true }));
+      expect(code).toBe("USAGE_INVALID");
+      expect(acts).toEqual(["big"]);
+      expect(await readdir(checkpoints)).not.toContain("journal");
+    }, NO_SNAPSHOTS);
+  });
+});
+
 describe("damage that a snapshot covers", () => {
   it("[kinds F19 kin] is told by the list, by show and by whoever goes on, and stops nobody", async () => {
     await withWaiting(async ({ splashdown, workflow, checkpoints, warnings }) => {
