@@ -138,6 +138,7 @@ function keySourceOf(source: ConfiguredSource): KeySourceSetting {
         kind: "command",
         argv: given.command,
         ...(given.variables === undefined ? {} : { variables: given.variables }),
+        ...(given.proves_origin === undefined ? {} : { provesOrigin: given.proves_origin }),
       };
     case "age":
       return {

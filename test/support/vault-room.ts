@@ -1,6 +1,6 @@
 /** What a vault needs of the world, faked, with a key file that is there. */
 import { formatKeyFile } from "../../src/vault/key-file.js";
-import type { KeyPorts, KeySourceSetting, ScryptCost } from "../../src/vault/key-source.js";
+import type { KeyPorts, KeySourceSetting, PassphraseDeriver, ScryptCost } from "../../src/vault/key-source.js";
 import type { KeyringTrust } from "../../src/vault/unlocking.js";
 import { createTaskVault, openTaskVault } from "../../src/vault/task-vault.js";
 import type { TaskVault } from "../../src/vault/contract.js";
@@ -36,6 +36,7 @@ export interface VaultRoomOptions {
   readonly runCommand?: KeyPorts["runCommand"];
   readonly loadAge?: KeyPorts["loadAge"];
   readonly readSystemSecret?: KeyPorts["readSystemSecret"];
+  readonly derive?: PassphraseDeriver;
 }
 
 export function createVaultRoom({ seed = 1, ...packages }: VaultRoomOptions = {}): VaultRoom {

@@ -32,6 +32,11 @@ export interface SeenKeyring extends Omit<KeyringStanding, "firstKey"> {
   readonly revisionMax: number;
 }
 
+type Mark = Omit<KeyringStanding, "firstKey"> & Partial<Pick<KeyringStanding, "firstKey">>;
+
+/** Beyond every revision and generation (schemas/keyring.schema.json). */
+const DESTROYED = 1_000_000_000;
+
 export class KeyMemory {
   readonly #deps: KeyMemoryDeps;
 
@@ -48,7 +53,7 @@ export class KeyMemory {
   }
 
   /** Remembers a keyring that was opened, made or changed here. Errors: none; that it cannot be remembered is said. */
-  async raise(taskId: string, standing: KeyringStanding | undefined): Promise<void> {
+  async raise(taskId: string, standing: Mark | undefined): Promise<void> {
     if (standing === undefined || !this.#deps.isDurable) return;
     await raiseAnchor(this.#write(taskId, standing)).catch((error: unknown) => {
       if (!(error instanceof SplashdownError)) throw error;
@@ -61,9 +66,15 @@ export class KeyMemory {
     if (this.#deps.isDurable) await replaceAnchor(this.#write(taskId, standing));
   }
 
-  #write(taskId: string, { firstKey, ...keyring }: KeyringStanding) {
+  /** Remembers that a task's keys were destroyed: no keyring counts any more. Errors: none; that it cannot be is said. */
+  async raiseToDestroyed(taskId: string): Promise<void> {
+    await this.raise(taskId, { revision: DESTROYED, minRevision: DESTROYED, generation: DESTROYED });
+  }
+
+  #write(taskId: string, { firstKey, ...keyring }: Mark) {
     const { fileSystem, random, stateFolder } = this.#deps;
-    return { fileSystem, random, stateFolder, taskId, fields: { firstKey, keyring } };
+    const fields: Anchor = firstKey === undefined ? { keyring } : { firstKey, keyring };
+    return { fileSystem, random, stateFolder, taskId, fields };
   }
 }
 
@@ -81,6 +92,13 @@ export function findKeyringRollback(
   const isOlder = seen.revision < mark.revision;
   const isDamage = isOlder && seen.revisionMax >= mark.revision && seen.revision >= mark.minRevision;
   if (seen.generation >= mark.generation && (!isOlder || isDamage)) return undefined;
+  if (mark.revision === DESTROYED) {
+    return new SplashdownError(
+      "KEYRING_ROLLED_BACK",
+      `the keys of the task were destroyed on this machine, and the keyring file ${seen.file} was put back`,
+      { details: { task, file: seen.file, revision: seen.revision, generation: seen.generation } },
+    );
+  }
   return new SplashdownError(
     "KEYRING_ROLLED_BACK",
     `the keyring file ${seen.file} is revision ${seen.revision} with generation ${seen.generation} of the key, but this machine has seen revision ${mark.revision} with generation ${mark.generation}`,

@@ -41,8 +41,10 @@ async function destroy(services: Services, task: TaskStore, keyrings: readonly s
   // Whoever was taken for dead and is not must not go on writing what nobody can read.
   await task.claim();
   await noteIfOpen(services, task);
+  const { task: taskId } = (await inspectKeyring(task).catch(() => undefined)) ?? {};
   await writeShredMark(task, { at: formatTime(services.clock.nowMs()), by: services.environment.user });
   for (const key of keyrings) await task.destroy(key);
+  if (taskId !== undefined) await services.keys.memory.raiseToDestroyed(taskId);
 }
 
 /** Destroying needs no key: a lost one is a good reason to. Where one is at hand, the trail says it under its seal. */

@@ -27,9 +27,9 @@ import { CarriedPack, openCarried, withoutCarried } from "./carried-files.js";
 import { listPrograms } from "../faces/programs.js";
 import { findTask } from "../finding.js";
 import { packReport } from "./redacted-report.js";
-import { readState, resolveValue, whileOpen, type OpenedTask } from "../reading.js";
+import { openWith, readState, resolveValue, whileOpen, type OpenedTask } from "../reading.js";
 import { recordArrival } from "../residence.js";
-import type { KnownTask } from "../../recovery/fold.js";
+import { readTask, type KnownTask } from "../../recovery/fold.js";
 import type { Services } from "../services.js";
 import { formatTime } from "../views.js";
 
@@ -250,7 +250,10 @@ async function prove(services: Services, name: string, bundle: UnpackedBundle): 
     if (!isErrorCode(error, "STORE_FAILED")) throw error;
     throw corrupt(messageOf(error), error);
   });
-  const proved = await readState(services, task);
+  // A person imports it, whoever locked it: from now on its first key is known here. An older keyring is told afterwards.
+  const opened = openWith(services, task, await services.keys.open(task, { isAccepted: true }));
+  const cache: KnownTask["cache"] = new Map();
+  const proved = { ...opened, folded: await readTask({ ...opened, cache }), cache };
   const { vault, folded, snapshots } = proved;
   if (vault.taskId !== bundle.facts.workflowId || vault.encrypted !== bundle.facts.encrypted)
     throw corrupt("it holds another task than it says");

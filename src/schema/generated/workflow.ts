@@ -9684,7 +9684,7 @@ return errors === 0;
 validate64.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema131 = {"type":"array","maxItems":32,"items":{"$ref":"#/$defs/key_source"}};
-const schema132 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"typed":{"const":true},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"variables":{"type":"array","maxItems":100,"items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}},"label":{"type":"string"}}};
+const schema132 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["keyfile","passphrase","env","command","age","system"]},"recipients":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"string"}},"identity":{"type":"string"},"service":{"type":"string"},"account":{"type":"string"},"path":{"type":"string"},"typed":{"const":true},"variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"command":{"type":"array","minItems":1,"items":{"type":"string"}},"variables":{"type":"array","maxItems":100,"items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}},"proves_origin":{"type":"boolean"},"label":{"type":"string"}}};
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9968,9 +9968,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data0.label !== undefined){
-if(typeof data0.label !== "string"){
-const err22 = {instancePath:instancePath+"/" + i0+"/label",schemaPath:"#/$defs/key_source/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.proves_origin !== undefined){
+if(typeof data0.proves_origin !== "boolean"){
+const err22 = {instancePath:instancePath+"/" + i0+"/proves_origin",schemaPath:"#/$defs/key_source/properties/proves_origin/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -9980,9 +9980,9 @@ vErrors.push(err22);
 errors++;
 }
 }
-}
-else {
-const err23 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/key_source/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data0.label !== undefined){
+if(typeof data0.label !== "string"){
+const err23 = {instancePath:instancePath+"/" + i0+"/label",schemaPath:"#/$defs/key_source/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -9994,12 +9994,24 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err24 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/key_source/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err24];
 }
 else {
 vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
 }
 errors++;
 }

@@ -79,15 +79,6 @@ describe("createTaskVault", () => {
     expect((await room.open([ENV])).keyId).toBe(vault.keyId);
   });
 
-  it("takes a variable that holds no 32 bytes for a passphrase", async () => {
-    const room = createVaultRoom();
-    room.secrets.set("SPLASHDOWN_KEY", GOOD_PASSPHRASE);
-    const vault = await room.create([ENV]);
-    expect((await room.open([ENV])).keyId).toBe(vault.keyId);
-    room.secrets.set("TEAM_PASSPHRASE", GOOD_PASSPHRASE);
-    expect((await room.open([PASSPHRASE])).keyId).toBe(vault.keyId);
-  });
-
   it("is refused without any source at hand, names where it looked, and writes nothing", async () => {
     const room = createVaultRoom();
     const none = await refusalOf(() => room.create([]));
@@ -276,7 +267,7 @@ describe("openTaskVault", () => {
     room.secrets.set("SPLASHDOWN_KEY", `${Buffer.alloc(32, 5).toString("base64")}\n`);
     const error = await refusalOf(() => room.open([ENV]));
     expect(error.code).toBe("KEY_SOURCE_INVALID");
-    expect(error.message).toBe("the key variable $SPLASHDOWN_KEY begins or ends with white space");
+    expect(error.message).toContain("$SPLASHDOWN_KEY does not hold a key: it begins or ends with white space");
   });
 
   it("opens with one good source beside a wrong, an absent and an unusable one", async () => {

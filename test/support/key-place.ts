@@ -1,0 +1,96 @@
+/** A machine of a test's own: folders for work, settings and state, and whoever opens Splashdown there. */
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { FileSystem } from "../../src/base/file-system.js";
+import { formatKeyFile } from "../../src/vault/key-file.js";
+import type { Splashdown } from "../../src/runtime/contract.js";
+import { createEnvironment } from "../../src/runtime/environment.js";
+import { openSplashdown } from "../../src/runtime/open.js";
+
+export type Variables = Readonly<Record<string, string>>;
+
+export interface Opening {
+  readonly store?: string;
+  readonly fileSystem?: FileSystem;
+}
+
+export class KeyPlace {
+  readonly folder: string;
+  readonly workflow: string;
+
+  constructor(folder = mkdtempSync(join(tmpdir(), "splashdown-keys-"))) {
+    this.folder = folder;
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    this.workflow = this.write(
+      "asking.yaml",
+      `workflow: {name: asking, entry_point: a}
+agents:
+  - {name: a, type: set, value: 7, routes: [{to: gate}]}
+  - {name: gate, type: human_gate, prompt: go on?, options: [{label: Y, value: "yes", route: $end}]}
+`,
+    );
+  }
+
+  path(...parts: readonly string[]): string {
+    return join(this.folder, ...parts);
+  }
+
+  write(name: string, text: string | Uint8Array): string {
+    const path = this.path(name);
+    mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  }
+
+  /** A key file, from one byte. */
+  key(name: string, byte: number): string {
+    return this.write(name, formatKeyFile(Buffer.alloc(32, byte)));
+  }
+
+  async open(variables: Variables = {}, { store = "file:outputs", fileSystem }: Opening = {}): Promise<Splashdown> {
+    const all = {
+      PATH: process.env["PATH"] ?? "",
+      HOME: this.path("home"),
+      USER: "ada",
+      SPLASHDOWN_CONFIG_DIR: this.path("config"),
+      SPLASHDOWN_STATE_DIR: this.path("state"),
+      SPLASHDOWN_TRUST: "1",
+      ...variables,
+    };
+    const environment = createEnvironment(all, this.folder);
+    return openSplashdown({ store, environment, ...(fileSystem === undefined ? {} : { fileSystem }) });
+  }
+
+  /** Opens, acts and closes. */
+  async with<T>(variables: Variables, act: (verbs: Splashdown) => Promise<T>, opening?: Opening): Promise<T> {
+    const verbs = await this.open(variables, opening);
+    try {
+      return await act(verbs);
+    } finally {
+      await verbs.close();
+    }
+  }
+
+  /** Files of a task's keyring by name. */
+  keyrings(task: string): Map<string, Buffer> {
+    const folder = this.path("outputs", task, "checkpoints");
+    const names = readdirSync(folder).filter((name) => name.startsWith("keyring-"));
+    return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
+  }
+
+  /** Puts keyring files back, and no other ones stay. */
+  putBack(task: string, files: ReadonlyMap<string, Uint8Array>): void {
+    const folder = this.path("outputs", task, "checkpoints");
+    for (const name of this.keyrings(task).keys()) rmSync(join(folder, name));
+    for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes, { mode: 0o600 });
+  }
+
+  /** The same tasks on a machine that has never seen them. */
+  elsewhere(): KeyPlace {
+    const other = new KeyPlace();
+    cpSync(this.path("outputs"), other.path("outputs"), { recursive: true });
+    return other;
+  }
+}
