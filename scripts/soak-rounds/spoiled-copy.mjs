@@ -31,10 +31,14 @@ function copyStand(stand) {
     rmSync(stand.path(to), { recursive: true, force: true });
     cpSync(stand.path(from), stand.path(to), { recursive: true });
   }
+  // To this state the copy is the task, and no second one beside it.
+  rmSync(stand.path("damaged-state/homes"), { recursive: true, force: true });
   const variables = {
     ...stand.variables,
     SPLASHDOWN_STORE: `file:${stand.path("damaged")}`,
     SPLASHDOWN_STATE_DIR: stand.path("damaged-state"),
+    // Nothing but the damage is to stand in its way.
+    SPLASHDOWN_RECOVERY_NEW_HERE: "resume",
   };
   return Object.create(stand, { variables: { value: variables } });
 }

@@ -6,7 +6,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.js";
 
 /** Fields of views that say what to do, in whole or in part. */
-const TELLING: ReadonlySet<string> = new Set(["next", "command", "hint", "why", "notices"]);
+const TELLING: ReadonlySet<string> = new Set(["next", "command", "hint", "why", "notices", "residence"]);
 /** And the text of a check. */
 const isTelling = (view: JsonObject, key: string): boolean =>
   TELLING.has(key) || (key === "text" && typeof view["ok"] === "boolean");
