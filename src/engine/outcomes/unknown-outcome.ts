@@ -52,7 +52,7 @@ export interface LeftStep {
 
 /** What is done about one step that was left open. */
 export function judgeOpenStep(choice: Choice, left: LeftStep, input: ResumedInput): readonly EngineEvent[] {
-  const { step, crashes } = left;
+  const { step } = left;
   // A time, a person or `advance` sees to it.
   if (!isPerformed(step.kind)) return [];
   // What was to follow its intent follows the next one.
@@ -60,7 +60,10 @@ export function judgeOpenStep(choice: Choice, left: LeftStep, input: ResumedInpu
   const survivor = findSurvivor(choice, step, input);
   if (survivor !== undefined) return followSurvivor(choice, { step, survivor }, input);
   const probed = input.probed.get(step.id);
-  if (probed !== undefined) return followProbe(choice, step, probed);
+  return probed === undefined ? judgeUnprobed(choice, left, input) : followProbe(choice, step, probed);
+}
+
+function judgeUnprobed(choice: Choice, { step, crashes }: LeftStep, input: ResumedInput): readonly EngineEvent[] {
   const hasNotActed = hasProvablyNotActed(choice, step, input);
   const tool = findOpenTool(choice.state, step.id);
   const isHarmless = (hasNotActed || step.effects !== "external") && tool === undefined;
