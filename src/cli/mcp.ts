@@ -107,8 +107,9 @@ function start(
 
 /** Errors: USAGE_INVALID. */
 async function requireFolder(folder: string): Promise<string> {
+  const { workingFolder } = readEnvironment();
   try {
-    const path = await realpath(resolve(folder));
+    const path = await realpath(resolve(workingFolder, folder));
     if (!(await stat(path)).isDirectory()) throw new Error("it is no folder");
     return path;
   } catch (error) {

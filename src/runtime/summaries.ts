@@ -10,10 +10,10 @@ import { findRollback } from "../recovery/rollback-guard.js";
 import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
 import { anchoredPosition } from "../vault/anchor.js";
+import type { TaskVault } from "../vault/contract.js";
 import type { TaskSummaryView } from "./task-views.js";
 import { listUnanswered } from "./people/giving.js";
 import { TASKS_AT_ONCE } from "./readable-tasks.js";
-import type { OpenKeysOptions } from "./keys/key-access.js";
 import { openWith, readAnchor, type OpenedTask } from "./reading.js";
 import { judgeResidence, viewResidence } from "./residence.js";
 import type { Services } from "./services.js";
@@ -24,13 +24,21 @@ import { measureTask } from "./task-size.js";
 export async function listSummaries(services: Services, names?: readonly string[]): Promise<TaskSummaryView[]> {
   const wanted = names === undefined ? {} : { names };
   const keys = { isOneOfMany: names === undefined };
-  const openVault = (task: TaskStore) => services.keys.open(task, keys);
+  // Opened once for the scan and for the details: a keyring is read and unlocked once for each task.
+  const vaults = new Map<string, TaskVault>();
+  const openVault = async (task: TaskStore): Promise<TaskVault> => {
+    const vault = vaults.get(task.name) ?? (await services.keys.open(task, keys));
+    vaults.set(task.name, vault);
+    return vault;
+  };
   const scanned = await scanTasks({ store: services.store, openVault, ...wanted });
-  return mapInWindow(scanned, TASKS_AT_ONCE, (entry) => summarise(services, entry, keys));
+  return mapInWindow(scanned, TASKS_AT_ONCE, (entry) => summarise(services, entry, openVault));
 }
 
-async function summarise(services: Services, entry: ScannedTask, keys: OpenKeysOptions): Promise<TaskSummaryView> {
-  const details = await readDetails(services, entry, keys);
+type OpenVault = (task: TaskStore) => Promise<TaskVault>;
+
+async function summarise(services: Services, entry: ScannedTask, openVault: OpenVault): Promise<TaskSummaryView> {
+  const details = await readDetails(services, entry, openVault);
   const { closed } = entry;
   const problem = entry.problem ?? details.problem;
   return {
@@ -73,7 +81,7 @@ interface Details {
   readonly problem?: SplashdownError;
 }
 
-async function readDetails(services: Services, entry: ScannedTask, keys: OpenKeysOptions): Promise<Details> {
+async function readDetails(services: Services, entry: ScannedTask, openVault: OpenVault): Promise<Details> {
   let size = 0;
   let task: TaskStore | undefined;
   try {
@@ -82,7 +90,7 @@ async function readDetails(services: Services, entry: ScannedTask, keys: OpenKey
     size = await measureTask(task);
     if (entry.taskId === undefined) return { size };
     const residence = viewResidence(await judgeResidence(services, task, entry.taskId), task);
-    return { size, residence, ...(await readHistoryDetails(services, task, keys)) };
+    return { size, residence, ...(await readHistoryDetails(services, task, openVault)) };
   } catch (error) {
     if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
     return { size, problem: error };
@@ -98,9 +106,9 @@ function describeDamagedPlace({ segment, line, what }: Damage): string {
 async function readHistoryDetails(
   services: Services,
   task: TaskStore,
-  keys: OpenKeysOptions,
+  openVault: OpenVault,
 ): Promise<Omit<Details, "size">> {
-  const opened = openWith(services, task, await services.keys.open(task, keys));
+  const opened = openWith(services, task, await openVault(task));
   // Before the history: a living owner goes on raising it.
   const anchor = await readAnchor(services, opened.vault.taskId);
   const history = await readHistory(opened);
