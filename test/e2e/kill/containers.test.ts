@@ -96,7 +96,7 @@ describe.skipIf(!canSeparate)(
     });
 
     it("[reliability 1c kin] the same where the recovery is one by hand, and a flag says to run it again", async () => {
-      const place = openPlace({ SPLASHDOWN_STORE: "sqlite:outputs/tasks.db" });
+      const place = openPlace();
       place.write("w.yaml", PAY(place.folder));
       startContainer(place, ["run", "w.yaml", "--task", "t"]);
       await until("it has begun", () => linesOf(place).length === 1);
