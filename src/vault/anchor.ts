@@ -1,7 +1,7 @@
 /**
  * The anchor: what this machine remembers of a task, kept outside the task's folder.
  *
- * Owns: `<state folder>/anchors/<task uuid>.json`, how far the task has come, and `<task uuid>.identity.json`, whose it is:
+ * Owns: `<state folder>/anchors/<task uuid>.json` and `.latest.json`, how far the task has come, and `<task uuid>.identity.json`, whose it is:
  * keyring revision and generation, the task's first key, the name and store it acted under. Whoever puts a whole folder
  * back to an older state leaves it sealed and chained correctly; only a memory elsewhere can tell. Two files, because the
  * owner raises the position at every external step while a verb about keys may raise the rest.
@@ -76,13 +76,15 @@ const FILE_BYTES_MAX = 16_384;
 const HASH = /^[A-Za-z0-9_=+/-]{1,128}$/;
 const KEY = /^[0-9a-f]{1,64}$/;
 const TEXT_CHARS_MAX = 4096;
-const FILES = ["position", "identity"] as const;
-type AnchorFile = (typeof FILES)[number];
+const PARTS = ["position", "identity"] as const;
+type AnchorPart = (typeof PARTS)[number];
+/** `latest`: a position that was renamed into place without a sync; after a power cut it may be torn, and then says nothing. */
+type AnchorFile = AnchorPart | "latest";
 
-/** The file of the position, or that of the rest. */
+/** The file of the durable position, that of the latest one, or that of the rest. */
 export function computeAnchorPath(stateFolder: string, taskId: string, file: AnchorFile = "position"): string {
   assert(isUuid(taskId), "an anchor was asked for something that is no task id");
-  return join(stateFolder, "anchors", `${taskId}${file === "position" ? "" : ".identity"}.json`);
+  return join(stateFolder, "anchors", `${taskId}${file === "position" ? "" : `.${file}`}.json`);
 }
 
 function comparePosition(left: AnchorPosition, right: AnchorPosition): number {
@@ -95,13 +97,21 @@ function comparePosition(left: AnchorPosition, right: AnchorPosition): number {
  * Errors: none of its own; a file that is there and cannot be trusted is `damaged`.
  */
 export async function loadAnchor(place: AnchorPlace, taskId: string): Promise<LoadedAnchor> {
-  const position = await loadFile(place, taskId, "position");
+  const position = await loadPosition(place, taskId);
   const identity = await loadFile(place, taskId, "identity");
   const anchor = { ...position.fields, ...identity.fields };
   const damaged = position.damage ?? identity.damage;
   const isEmpty = Object.keys(anchor).length === 0;
   if (damaged !== undefined) return { state: "damaged", ...damaged, ...(isEmpty ? {} : { anchor }) };
   return isEmpty ? { state: "none" } : { state: "known", anchor };
+}
+
+/** The further of the durable position and the latest one. A latest one that is torn never was durable, and is no damage. */
+async function loadPosition(place: AnchorPlace, taskId: string): Promise<LoadedFile> {
+  const durable = await loadFile(place, taskId, "position");
+  const latest = await loadFile(place, taskId, "latest");
+  if (latest.damage?.unreadable === true && durable.damage === undefined) return { ...durable, damage: latest.damage };
+  return { ...durable, fields: raised(durable.fields, latest.fields) };
 }
 
 interface LoadedFile {
@@ -135,7 +145,7 @@ async function readAnchor(fileSystem: FileSystem, file: string): Promise<Uint8Ar
 
 /** The part of the fields that stands in a file, as JSON; `undefined` where it has none of them. */
 function encodeFields({ position, keyring, firstKey, name, store }: Anchor, which: AnchorFile): JsonObject | undefined {
-  if (which === "position") return position && { epoch: position.epoch, n: position.n, hash: position.hash };
+  if (which !== "identity") return position && { epoch: position.epoch, n: position.n, hash: position.hash };
   const fields: JsonObject = {
     ...(keyring && {
       keyring: { revision: keyring.revision, min_revision: keyring.minRevision, generation: keyring.generation },
@@ -236,6 +246,8 @@ export async function raiseAnchor(options: RaiseOptions): Promise<boolean> {
  */
 export async function replaceAnchor(options: RaiseOptions): Promise<void> {
   await change(options, (known, fields) => ({ ...known, ...fields }));
+  const position = encodeFields(options.fields, "position");
+  if (position !== undefined) await write(options, "latest", formatAnchor(options.taskId, position));
 }
 
 function raised(known: Anchor, fields: Anchor): Anchor {
@@ -256,7 +268,7 @@ function raised(known: Anchor, fields: Anchor): Anchor {
 
 async function change(options: RaiseOptions, merge: (known: Anchor, fields: Anchor) => Anchor): Promise<boolean> {
   let hasWritten = false;
-  for (const which of FILES) {
+  for (const which of PARTS) {
     if (encodeFields(options.fields, which) === undefined) continue;
     const { fields: known, damage } = await loadBefore(options, which);
     if (damage?.unreadable === true) {
@@ -267,16 +279,17 @@ async function change(options: RaiseOptions, merge: (known: Anchor, fields: Anch
     const fields = encodeFields(merge(known, options.fields), which) ?? {};
     const before = encodeFields(known, which);
     if (before !== undefined && canonicalJson(before) === canonicalJson(fields)) continue;
-    await write(options, which, formatAnchor(options.taskId, fields));
+    const file = which === "position" && options.isSynced === false ? "latest" : which;
+    await write(options, file, formatAnchor(options.taskId, fields));
     hasWritten = true;
   }
   return hasWritten;
 }
 
-async function loadBefore(options: RaiseOptions, which: AnchorFile): Promise<LoadedFile> {
+async function loadBefore(options: RaiseOptions, which: AnchorPart): Promise<LoadedFile> {
   const { lastRaised, taskId } = options;
-  if (which === "position" && lastRaised !== undefined) return { fields: { position: lastRaised } };
-  return loadFile(options, taskId, which);
+  if (which === "identity") return loadFile(options, taskId, which);
+  return lastRaised === undefined ? loadPosition(options, taskId) : { fields: { position: lastRaised } };
 }
 
 async function write(options: RaiseOptions, which: AnchorFile, text: string): Promise<void> {

@@ -220,4 +220,19 @@ describe("anchor file", () => {
     fileSystem.addFile(computeAnchorPath(STATE, TASK_ID, "identity"), "no anchor");
     expect(await load()).toMatchObject({ state: "damaged", anchor: { position: at(1, 6) } });
   });
+
+  it("V16: takes the durable position where the latest one was torn by a power cut, and is lowered as a whole", async () => {
+    const { fileSystem, raise, load } = createPlace();
+    const options = { fileSystem, stateFolder: STATE, taskId: TASK_ID, random: createSeededRandom(3) };
+    await raise(at(1, 5));
+    await raiseAnchor({ ...options, fields: { position: at(1, 7) }, isSynced: false });
+    expect(await load()).toEqual({ state: "known", anchor: { position: at(1, 7) } });
+    const latest = computeAnchorPath(STATE, TASK_ID, "latest");
+    const whole = fileSystem.text(latest) ?? "";
+    fileSystem.addFile(latest, "");
+    expect(await load()).toEqual({ state: "known", anchor: { position: at(1, 5) } });
+    fileSystem.addFile(latest, whole);
+    await replaceAnchor({ ...options, fields: { position: at(1, 2) } });
+    expect(await load()).toEqual({ state: "known", anchor: { position: at(1, 2) } });
+  });
 });
