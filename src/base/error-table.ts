@@ -243,7 +243,7 @@ export const ERROR_TABLE = {
   STORE_FULL: passing(
     S.failed,
     "the disk is full or over quota; what was there is kept",
-    "free some space, then: splashdown resume {task}",
+    "free some space {room?}, then: splashdown resume {task}",
   ),
   STORE_UNWRITABLE: entry(S.failed, "the store cannot be written (read-only, permissions)", "splashdown doctor"),
   STORE_FAILED: passing(S.failed, "the storage reported an I/O error twice", "splashdown doctor"),

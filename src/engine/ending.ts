@@ -303,12 +303,14 @@ export function decideClose(choice: Choice, input: CloseInput): readonly EngineE
   if (choice.state.task?.status !== "running") return [];
   if (choice.state.task.root !== undefined && !hasRunning(choice) && !isAnyStepInQuestion(choice))
     return closeEnded(choice);
-  const status = input.end === "failed" ? "failed" : "paused";
+  const { end } = input;
+  if (end === "crashed") return [{ type: "noted", atMs: choice.nowMs, text: input.reason, facts: { crashed: true } }];
+  const status = end === "failed" ? "failed" : "paused";
   const resumeAtMs = earliestWaitAtMs(choice.state);
   return [
     shutdownCheckpoint(choice, { ...input, status }),
     close(choice, {
-      end: input.end,
+      end,
       reason: input.reason,
       exitStatus: input.exitStatus,
       resumable: true,

@@ -218,7 +218,8 @@ export type EngineInput =
   /** Leave now: a shutdown checkpoint and `task_closed`. Open external steps stay open and are unknown later. */
   | {
       readonly kind: "close";
-      readonly end: TaskEnd;
+      /** `crashed`: nothing of the workflow has failed, the storage has; the task stays open for the next owner. */
+      readonly end: TaskEnd | "crashed";
       readonly reason: string;
       readonly exitStatus: number;
       readonly signal?: string;

@@ -96,9 +96,9 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   task_forked: forkTask,
   pruned: shortenHistory,
   delivered: (state, event) => saveFiles(state, event.saved),
-  // Kept in the history; nothing in the state depends on them.
+  // Kept in the history; nothing in the state depends on it.
   snapshot_failed: nothing,
-  noted: nothing,
+  noted: keepReason,
 };
 
 function foldEvent(state: TaskState, event: EngineEvent): void {
@@ -156,6 +156,11 @@ function countCrash(state: TaskState, event: EventOf<"task_resumed">): void {
     else if (event.crashed && step.status === "open")
       state.steps.set(id, Object.freeze({ ...step, crashes: step.crashes + 1 }));
   }
+}
+
+/** Why the owner left a task that stays open, until somebody goes on with it. */
+function keepReason(state: TaskState, { text, facts }: EventOf<"noted">): void {
+  if (facts?.["crashed"] === true) state.task = Object.freeze({ ...requireTask(state), reason: text });
 }
 
 function shortenHistory(state: TaskState, { history }: EventOf<"pruned">): void {

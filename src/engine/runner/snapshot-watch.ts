@@ -48,9 +48,14 @@ export class SnapshotWatch {
   }
 }
 
-/** The failure behind a failed save, with its code: that is what a person can act on. */
+/** The failure behind a failed save. */
+export function causeOf(error: unknown): unknown {
+  return error instanceof Error && errorCodeOf(error.cause) !== undefined ? error.cause : error;
+}
+
+/** The same with its code: that is what a person can act on. */
 export function describeCause(error: unknown): string {
-  const cause = error instanceof Error && errorCodeOf(error.cause) !== undefined ? error.cause : error;
+  const cause = causeOf(error);
   const code = errorCodeOf(cause);
   return code === undefined ? messageOf(cause) : `${code}: ${messageOf(cause)}`;
 }

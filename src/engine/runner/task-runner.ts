@@ -13,7 +13,7 @@
  * unknown. X5: a failure of the store or a lost epoch ends everything here and writes nothing more.
  */
 import { EXIT_STATUS } from "../../base/error-table.js";
-import { SplashdownError } from "../../base/errors.js";
+import { errorCodeOf, SplashdownError } from "../../base/errors.js";
 import type { EngineEvent, EventOf, TaskEnd } from "../events/events.js";
 import type { EngineInput, TemplateEngine } from "../input.js";
 import { isPerformed } from "../lookup.js";
@@ -29,7 +29,7 @@ import { Deliveries } from "./deliveries.js";
 import { DueTimer } from "./due-timer.js";
 import { askProbes } from "./probes.js";
 import { createTaskClock, type TaskClock } from "./task-clock.js";
-import { describeCause, SnapshotWatch } from "./snapshot-watch.js";
+import { causeOf, describeCause, SnapshotWatch } from "./snapshot-watch.js";
 import { LargeValues } from "./values.js";
 
 export interface RunnerOptions {
@@ -45,7 +45,9 @@ export interface RunnerOptions {
 }
 
 export interface LeaveRequest {
-  readonly end: TaskEnd;
+  /** `crashed`: the run ends with `error`, and the task stays open. */
+  readonly end: TaskEnd | "crashed";
+  readonly error?: unknown;
   readonly reason: string;
   readonly exitStatus: number;
   readonly signal?: string;
@@ -100,9 +102,10 @@ export class TaskRunner {
       abandon,
       onTooMany: (error) =>
         this.leave({
-          end: "failed",
+          end: isOfStorage(error) ? "crashed" : "failed",
+          error: causeOf(error),
           reason: `checkpoints cannot be saved: ${describeCause(error)}`,
-          exitStatus: 4,
+          exitStatus: EXIT_STATUS.failed,
           cancel: false,
         }),
     });
@@ -302,6 +305,8 @@ export class TaskRunner {
     if (this.#asked?.position === position && this.#asked.kind === input.kind) return;
     this.#asked = { position, kind: input.kind };
     await this.#submit(input);
+    if (this.#leaving?.end === "crashed" && this.state.task?.status === "running")
+      return this.#abandon(this.#leaving.error);
     if (this.#work.isQuiet && position === this.state.position && !this.#due.isSet) {
       throw new SplashdownError("INTERNAL", "nothing runs, nothing is due, and the task is not closed");
     }
@@ -321,6 +326,11 @@ function leaveFor({ kind, by, note }: Extract<ControlMessage, { kind: "pause" | 
   return kind === "pause"
     ? { end: "paused", reason: `paused ${why}`, exitStatus: EXIT_STATUS.personNeeded, cancel: false }
     : { end: "stopped", reason: `stopped ${why}`, exitStatus: EXIT_STATUS.terminated, cancel: true };
+}
+
+/** Not of the workflow, and not of one file: a disk that is full or broken. */
+function isOfStorage(error: unknown): boolean {
+  return errorCodeOf(causeOf(error))?.startsWith("STORE_") === true;
 }
 
 function isElsewhere({ round, task }: TaskState): boolean {

@@ -34,6 +34,9 @@ import { viewRun } from "./run-view.js";
 import type { Services } from "../services.js";
 import { runSession, type SessionOptions } from "./task-session.js";
 
+/** The reserve, and as much again for what goes on. */
+const ROOM_MIB = (2 * LIMITS.ballastBytes) / 1024 / 1024;
+
 export interface ConductOptions {
   readonly workflow: LoadedWorkflow;
   readonly settings: EffectiveSettings;
@@ -200,7 +203,19 @@ async function runWith(services: Services, options: ConductOptions, beginning: B
   const { task, vault } = opened;
   const said = { workflow, settings, unknown, presets, wait, signal, onBegun, isBreakpoint: breakpointsOf(options) };
   const templates = await services.templates();
-  await runSession({ services, task, vault, templates, ...standing, ...said }, input);
+  try {
+    await runSession({ services, task, vault, templates, ...standing, ...said }, input);
+  } catch (error) {
+    throw nameTask(error, task.name);
+  }
+}
+
+/** What the storage refused, with the task whose run it ended and how much room it needs. */
+function nameTask(error: unknown, task: string): unknown {
+  if (!(error instanceof SplashdownError) || !/^(STORE_|SEGMENT_DEAD)/.test(error.code)) return error;
+  if (error.details["task"] !== undefined && error.code !== "STORE_FULL") return error;
+  const room = error.code === "STORE_FULL" ? { room: `(${ROOM_MIB} MiB or more)` } : {};
+  return new SplashdownError(error.code, error.message, { details: { ...error.details, task, ...room }, cause: error });
 }
 
 function leftByAnother(task: string): SplashdownError {

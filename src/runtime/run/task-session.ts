@@ -200,10 +200,10 @@ class TaskSession {
     }
   }
 
-  /** A full disk: what runs may end, nothing more begins. */
+  /** A full disk: what runs may end, nothing more begins. Nothing of the workflow has failed: the next owner goes on. */
   stopForRoom(error: unknown): void {
-    const reason = `STORE_FULL: ${messageOf(error)}; free some space, then resume`;
-    this.#runner.leave({ end: "failed", reason, exitStatus: EXIT_STATUS.failed, cancel: false });
+    const reason = `STORE_FULL: ${messageOf(error)}`;
+    this.#runner.leave({ end: "crashed", error, reason, exitStatus: EXIT_STATUS.failed, cancel: false });
   }
 
   /**

@@ -36,6 +36,25 @@ describe("snapshots", () => {
     expect(room.state.open.size).toBe(0);
   });
 
+  it("[first-use F13 kin] two that the storage refused leave the task open, with the reason, and fail nothing", async () => {
+    const room = new RunnerRoom(chain);
+    const full = new SplashdownError("CHECKPOINT_FAILED", "not saved", {
+      cause: new SplashdownError("STORE_FULL", "no space"),
+    });
+    room.captured = () => ({ required: false, written: Promise.reject(full) });
+    await room.start();
+    await room.finish("a");
+    await room.finish("b");
+    expect(room.performer.names).toEqual(["a", "b"]);
+    expect(room.error).toMatchObject({ code: "STORE_FULL" });
+    expect(room.of("task_closed")).toEqual([]);
+    expect(room.state.task).toMatchObject({
+      status: "running",
+      reason: "checkpoints cannot be saved: STORE_FULL: no space",
+    });
+    expect(room.state.open.size).toBe(0);
+  });
+
   it("a success between two failures lets the task go on", async () => {
     const room = new RunnerRoom(chain);
     let count = 0;
