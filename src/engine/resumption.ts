@@ -9,7 +9,8 @@
 import type { JsonValue } from "../base/json.js";
 import { createDecision, decideOnce, decideThat, loadValue, type Choice } from "./choice.js";
 import type { EngineEvent } from "./events/events.js";
-import { reenterScope } from "./advance/entering.js";
+import { enterScope, reenterScope } from "./advance/entering.js";
+import { listFailedMembers } from "./advance/failed-groups.js";
 import { CANCELLED_TO_RESUME } from "./evolve/evolve-steps.js";
 import { collectFeedback } from "./phases/evaluation.js";
 import { goBack } from "./going-back.js";
@@ -61,8 +62,10 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
 /** A crash before the end of a phase was closed asks for nothing. */
 function reopenScopes(choice: Choice, { byPerson, crashed }: ResumedInput): readonly EngineEvent[] {
   const isAskedFor = byPerson || !crashed;
-  const scopes = [...choice.state.scopes.values()].filter(({ data }) => isAskedFor || data.scope !== "phase");
-  return scopes.flatMap((scope) => reopenScope(choice, scope));
+  const all = [...choice.state.scopes.values()];
+  const scopes = all.filter(({ data }) => isAskedFor || data.scope !== "phase");
+  const members = isAskedFor ? all.flatMap((scope) => reopenMembers(choice, scope)) : [];
+  return [...scopes.flatMap((scope) => reopenScope(choice, scope)), ...members];
 }
 
 /** The same state under the definition it goes on with: routes and failures are judged by it. */
@@ -147,6 +150,12 @@ function answerAtResume(choice: Choice, { id, text, options }: QuestionEntry, gi
     facts: { question: id },
   });
   return [{ type: "question_answered", atMs: choice.nowMs, question: id, answer, by, decision }];
+}
+
+/** A group that has nothing but failures is tried again, member by member. */
+function reopenMembers(choice: Choice, scope: ScopeEntry): readonly EngineEvent[] {
+  const { steps, scopes } = listFailedMembers(choice, scope);
+  return [...steps.map((step) => beginAnew(choice, step)), ...scopes.map((path) => enterScope(choice, path))];
 }
 
 function reopenScope(choice: Choice, scope: ScopeEntry): readonly EngineEvent[] {

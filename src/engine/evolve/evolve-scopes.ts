@@ -73,7 +73,9 @@ export function enterScope(state: TaskState, event: EventOf<"scope_entered">): v
   );
   if (isGroup(node)) state.frontier.set(event.path, createFrontier(node));
   if (node.scope === "phase") openPhase(state, { path: event.path, node }, event.atMs);
-  if (parent !== undefined) moveChild(state, childPath(parent, name), { from: "ready", to: "running" });
+  // A member that failed is entered again where its group has failed as a whole.
+  const from = parent !== undefined && state.frontier.get(parent)?.ended.has(name) === true ? "ended" : "ready";
+  if (parent !== undefined) moveChild(state, childPath(parent, name), { from, to: "running" });
 }
 
 /** A nested workflow, and an item, begin without what came of them before. */

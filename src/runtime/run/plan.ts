@@ -2,6 +2,7 @@
 import type { LoadedWorkflow } from "../../definition/files/loaded-workflow.js";
 import { ATLAS_NAME, EVALUATE_NAME } from "../../definition/build/defaults.js";
 import { definitionPathOf, parentPathOf, stepIdOf } from "../../engine/events/identity.js";
+import { listScopesTriedAgain, listStepsTriedAgain } from "../../engine/advance/failed-groups.js";
 import { childPath, currentStepId, findPlace, indexDefinition, mayHaveBegun } from "../../engine/lookup.js";
 import type { ScopeEntry, StepEntry, TaskState } from "../../engine/state/state.js";
 import type { PlanView } from "../past/past-views.js";
@@ -13,8 +14,13 @@ export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
   const planned = listPlannedSteps(now.workflow.definition).filter(isLeft(state, now.workflow));
   const current = steps.filter(({ id, path }) => id === currentStepId(state, path));
   const isGone = goneBy(now);
+  const triedAgain = listStepsTriedAgain(state);
   const unfinished = current.filter(
-    ({ status, path }) => status !== "completed" && status !== "skipped" && !isGone(path),
+    (step) =>
+      step.status !== "completed" &&
+      step.status !== "skipped" &&
+      !isGone(step.path) &&
+      (isStanding(state, step) || triedAgain.has(step.id)),
   );
   const unknown = unfinished.filter((step) => isPerhapsUnknown(step));
   return {
@@ -26,6 +32,9 @@ export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
       ...unfinished
         .filter((step) => !unknown.includes(step))
         .map((step) => ({ step: step.id, why: describeRerun(step) })),
+      ...listScopesTriedAgain(state)
+        .filter((path) => !isGone(path))
+        .map((path) => ({ step: path, why: "it failed, with every other member of its group" })),
       ...listAgain(state)
         .filter(({ path }) => !isGone(path))
         .map(({ step, why }) => ({ step, why })),
@@ -33,6 +42,18 @@ export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
     unknown: unknown.map((step) => step.id),
     changed: now.changes,
   };
+}
+
+/**
+ * False for what was dealt with: a failure that its group, its phase or a route has absorbed, and what is left of a scope
+ * that is not open any more.
+ */
+function isStanding(state: TaskState, { id, path, status }: StepEntry): boolean {
+  if (status === "failed") return state.blocked.has(id);
+  // A step in question stays so, whatever its scope came to.
+  if (status === "unknown" || status === "parked" || status === "asked") return true;
+  const parent = findPlace(state, path)?.parent;
+  return parent === undefined || state.scopes.has(parent);
 }
 
 /** What the file does not have any more under its name is never started again. */
