@@ -6,12 +6,13 @@ import { SplashdownError } from "../../base/errors.js";
 import type { QuestionEntry } from "../../engine/state/state.js";
 import { openDetails, type AuditEntry } from "../audit/audit-file.js";
 import { readTrail } from "../audit/audit-reading.js";
-import type { OpenedTask } from "../reading.js";
+import type { TaskStore } from "../../store/contract.js";
+import type { TaskVault } from "../../vault/contract.js";
 import { askedOf } from "./control.js";
 
 /** One line for each; `open` are questions that nobody has answered, as far as messages tell. Errors: the STORE_* codes. */
 export async function describeLostAnswers(
-  { task, vault }: Pick<OpenedTask, "task" | "vault">,
+  { task, vault }: { readonly task: TaskStore; readonly vault: TaskVault },
   open: readonly QuestionEntry[],
 ): Promise<string[]> {
   if (open.length === 0) return [];
