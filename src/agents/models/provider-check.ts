@@ -19,6 +19,12 @@ export async function checkProvider(config: ProviderConfig, clock: Clock): Promi
   const { name, facts, baseUrl, needsKey, keyOrigin } = config;
   if (facts.api === "package") return { ok: true, text: `spoken to by ${facts.package ?? ""} when it is installed` };
   if (baseUrl === undefined) return { ok: false, text: "has no address", hint: `set base_url under providers.${name}` };
+  if (config.unsetVariable !== undefined)
+    return {
+      ok: false,
+      text: `has no key: the variable ${config.unsetVariable} is not set`,
+      hint: `set ${config.unsetVariable}`,
+    };
   try {
     const key = await config.readKey();
     if (key === undefined && needsKey)

@@ -47,6 +47,8 @@ export interface ProviderConfig {
   readonly baseUrl: string | undefined;
   /** Where the key comes from, for people. */
   readonly keyOrigin: string | undefined;
+  /** The variable that settings name for the key, where it is not set. */
+  readonly unsetVariable?: string | undefined;
   readonly needsKey: boolean;
   readonly readKey: () => Promise<string | undefined>;
   readonly headers: Readonly<Record<string, string>>;
@@ -95,7 +97,7 @@ interface Place {
 function findKey(
   { environment, runKeyCommand, readSystemKey }: ProviderSources,
   { settings, facts }: Place,
-): Pick<ProviderConfig, "keyOrigin" | "readKey"> {
+): Pick<ProviderConfig, "keyOrigin" | "readKey" | "unsetVariable"> {
   const { key_command: command, key_system: entry, key_variable: own, base_url: address } = settings;
   if (command !== undefined)
     return {
@@ -103,6 +105,12 @@ function findKey(
       readKey: () => runKeyCommand(command, settings.key_command_variables),
     };
   if (entry !== undefined) return { keyOrigin: "the system's keyring", readKey: () => readSystemKey(entry) };
+  // Named and not set: a request without the key would only tell the server who asks.
+  if (own !== undefined && environment(own) === undefined) {
+    const text = `the key variable ${own} of a provider is not set`;
+    const refuse = () => Promise.reject(new SplashdownError("MODEL_UNAVAILABLE", text, { details: { variable: own } }));
+    return { keyOrigin: undefined, unsetVariable: own, readKey: refuse };
+  }
   const usual = address === undefined ? facts.keyVariables : [];
   const variable = (own === undefined ? usual : [own]).find((name) => environment(name) !== undefined);
   return {

@@ -22,10 +22,13 @@ const WORKING_FOLDER = "PWD";
 /** Every variable whose name says that it is secret counts, and every one that a step of the workflow names. */
 export function createSanitiser(
   services: Pick<Services, "environment" | "keys" | "models" | "settings">,
-  vault: Pick<TaskVault, "keyedDigest">,
+  vault: Pick<TaskVault, "keyedDigest" | "encrypted">,
   root: NodeDefinition,
 ): Sanitiser {
-  const redactor = createRedactor((secret) => vault.keyedDigest("redaction", secret).subarray(0, MARK_BYTES));
+  // Without encryption the digest's key is public, and a short secret could be found from it by trying: no mark tells it then.
+  const redactor = createRedactor((secret) =>
+    vault.encrypted ? vault.keyedDigest("redaction", secret).subarray(0, MARK_BYTES) : Buffer.alloc(MARK_BYTES),
+  );
   const named = new Set([
     ...listSecrets(root),
     ...listCliVariables(services.settings.cli_agents),

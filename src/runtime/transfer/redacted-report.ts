@@ -121,6 +121,7 @@ function redactField(name: string, value: JsonValue, vault: TaskVault): JsonValu
 function redactText(field: string, text: string, vault: TaskVault): string {
   const isOurs = OWN_WORDS.has(field) && (WORD.test(text) || ERROR_CODE.test(text));
   if (isOurs || ID.test(text) || TIME.test(text)) return text;
+  if (!vault.encrypted) return `<${text.length} characters>`;
   const mark = vault.keyedDigest("redacted", Buffer.from(text)).subarray(0, MARK_BYTES).toString("hex");
   return `<${text.length} characters, ${mark}>`;
 }

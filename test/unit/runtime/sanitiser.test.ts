@@ -12,7 +12,7 @@ function sanitise(text: string, variables: Record<string, string>): string {
   } as unknown as Services["models"];
   const settings = { cli_agents: { mine: { variables: ["AGENT_PASS"] } } } as unknown as Services["settings"];
   const services = { environment: createEnvironment(variables, "/work/project"), keys, models, settings };
-  const vault = { keyedDigest: () => Buffer.from([1, 2, 3, 4]) };
+  const vault = { encrypted: true, keyedDigest: () => Buffer.from([1, 2, 3, 4]) };
   return createSanitiser(services, vault, machine("main", [command("a", { secrets: ["PLAIN"] })])).cleanText(text);
 }
 

@@ -1,0 +1,32 @@
+/** What a redaction mark tells: nothing, where its digest has no secret. */
+import { describe, expect, it } from "vitest";
+import { createEnvironment } from "../../../../src/runtime/environment.js";
+import { createSanitiser } from "../../../../src/runtime/run/sanitiser.js";
+import type { Services } from "../../../../src/runtime/services.js";
+import { createPlainVault } from "../../../../src/vault/sealing.js";
+import { command, machine } from "../../../support/workflow-builder.js";
+import { createVaultRoom, TASK_ID } from "../../../support/vault-room.js";
+
+function sanitise(pin: string, vault: Parameters<typeof createSanitiser>[1]): string {
+  const models = { secretVariables: [], onSecret: () => () => true } as unknown as Services["models"];
+  const keys = { secretVariables: [] } as unknown as Services["keys"];
+  const settings = { cli_agents: {} } as unknown as Services["settings"];
+  const services = { environment: createEnvironment({ PIN: pin }, "/work"), keys, models, settings };
+  const sanitiser = createSanitiser(services, vault, machine("main", [command("a", { secrets: ["PIN"] })]));
+  return sanitiser.cleanText(`the pin is ${pin}`);
+}
+
+describe("a redaction mark", () => {
+  it("[security L3] is the same for every secret where nothing is encrypted, so that no PIN is found from it by trying", () => {
+    const plain = createPlainVault(TASK_ID);
+    expect(sanitise("48291734", plain)).toBe(sanitise("19283746", plain));
+    expect(sanitise("48291734", plain)).not.toContain("48291734");
+  });
+
+  it("[security L3 kin] tells secrets apart where the task is encrypted, by a digest that needs its key", async () => {
+    const vault = await createVaultRoom().create();
+    const other = await createVaultRoom({ seed: 2 }).create();
+    expect(sanitise("48291734", vault)).not.toBe(sanitise("19283746", vault));
+    expect(sanitise("48291734", vault)).not.toBe(sanitise("48291734", other));
+  });
+});
