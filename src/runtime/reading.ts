@@ -26,7 +26,6 @@ import { describeLostAnswers } from "./people/lost-answers.js";
 import { viewGuidance } from "./people/guidance-view.js";
 import { listMessagesLeft, loadAnswer } from "./people/control.js";
 import { judgeResidence, viewResidence } from "./residence.js";
-import { listPrograms } from "./faces/programs.js";
 import type { Services } from "./services.js";
 import {
   chooseNext,
@@ -147,7 +146,7 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
     ...residence,
     ...(residence.new_here === undefined || state.task === undefined
       ? {}
-      : { programs: listPrograms(state.task.definition) }),
+      : { programs: (await import("./faces/programs.js")).listPrograms(state.task.definition) }),
     owner: status === "running" || status === "unclear" ? owner.owner : undefined,
   };
 }
