@@ -39,6 +39,7 @@ const HOSTILE_PATHS = [
 const SECRETS = [
   "test/unit/base/redact.test.ts",
   "test/unit/runtime/canaries.test.ts",
+  "test/unit/runtime/canary-doors.test.ts",
   "test/e2e/trust/secrecy.test.ts",
   "test/e2e/models/secrets.test.ts",
 ];
