@@ -9,7 +9,7 @@ import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { decodeValue, encodeValue } from "../base/json-encoding.js";
 import { LIMITS } from "../base/limits.js";
-import type { SubstepFailure } from "../engine/events/events.js";
+import type { SubstepFailure } from "../engine/events/call-events.js";
 import { cutText } from "./failure.js";
 
 const STACK_BYTES_MAX = 4_096;

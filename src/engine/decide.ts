@@ -15,7 +15,7 @@ import { createChoice, type Choice } from "./choice.js";
 import { decideClose, decideQuiescent } from "./ending.js";
 import type { EngineEvent } from "./events/events.js";
 import type { DecideContext, Decided, EngineInput } from "./input.js";
-import { findReachedLimit, isLimitOpen, openLimitQuestion } from "./advance/limits.js";
+import { countTime, findReachedLimit, isLimitOpen, openLimitQuestion } from "./advance/limits.js";
 import { decideEnded } from "./outcomes/ended-attempt.js";
 import { decideAnswer, decideReminders, openQuestion } from "./people/questions.js";
 import { decideMessage, decideReport } from "./outcomes/reports.js";
@@ -74,7 +74,8 @@ function decideDue(choice: Choice): readonly EngineEvent[] {
   if (choice.state.task?.status !== "running") return [];
   const limit = isLimitOpen(choice.state) ? undefined : findReachedLimit(choice, 0);
   const asked = limit?.name === "seconds" ? openLimitQuestion(choice, limit) : [];
-  return [...decideReminders(choice), ...asked];
+  const told = [...decideReminders(choice), ...asked];
+  return told.length > 0 ? told : countTime(choice);
 }
 
 /** A step that has called a model goes on calling only within the limits; what it has is durable, turn by turn. */

@@ -250,6 +250,7 @@ const DESCRIBERS: Describers = {
     `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
   step_failed: (event) => describeFailed(event),
   step_cancelled: (event) => `${event.step} cancelled: ${event.reason}`,
+  time_counted: () => "the time worked so far is recorded",
   call_begun: (event) => `${event.step} asks ${event.asked}`,
   turn_recorded: ({ step, turn, fallback }) =>
     `${step} turn ${turn}${fallback === undefined ? "" : `, answered by ${fallback.answered} instead of ${fallback.asked}`}`,

@@ -3,7 +3,7 @@
  *
  * Costs O(waiting things): steps that wait for a time are in `state.waiting`, questions in `state.unsettled`.
  */
-import { isLimitOpen, timeLimitAtMs } from "./limits.js";
+import { isLimitOpen, markAtMs, timeLimitAtMs } from "./limits.js";
 import { remindAtMs } from "../people/questions.js";
 import type { TaskState } from "../state/state.js";
 import { intervalAtMs } from "../triggers.js";
@@ -24,7 +24,7 @@ export function nextDueAtMs(state: TaskState, told?: ToldInVain): number | undef
     if (question?.status === "open" && question.onExpire !== undefined)
       times.push(question.expiresAtMs, remindAtMs(question));
   }
-  if (!isLimited) times.push(timeLimitAtMs(state));
+  if (!isLimited) times.push(timeLimitAtMs(state), markAtMs(state));
   if (told === undefined) return earliest(times);
   return earliest(times.map((atMs) => (atMs !== undefined && atMs <= told.atMs ? told.againAtMs : atMs)));
 }

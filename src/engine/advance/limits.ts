@@ -147,6 +147,28 @@ export function timeLimitAtMs(state: TaskState): number | undefined {
   return state.atMs + Math.max(0, seconds * 1_000 - state.totals.elapsedMs);
 }
 
+const MARK_MS_MIN = 250;
+const MARK_MS_MAX = 60_000;
+/** Of the limit: what a kill may take away. */
+const MARK_SHARE = 1 / 20;
+
+/**
+ * When the time worked so far is to be recorded, in a task that is limited in time: a kill takes away what came after.
+ *
+ * Units: the twentieth part of the limit, from a quarter of a second to a minute, after the last event.
+ */
+export function markAtMs(state: TaskState): number | undefined {
+  const { seconds } = computeMaxima(state);
+  if (seconds === Infinity || (state.open.size === 0 && state.waiting.size === 0)) return undefined;
+  return state.atMs + Math.min(Math.max(seconds * 1_000 * MARK_SHARE, MARK_MS_MIN), MARK_MS_MAX);
+}
+
+/** The time so far, where it is due. */
+export function countTime(choice: Choice): readonly EngineEvent[] {
+  const dueAtMs = markAtMs(choice.state);
+  return dueAtMs !== undefined && dueAtMs <= choice.nowMs ? [{ type: "time_counted", atMs: choice.nowMs }] : [];
+}
+
 /** True while a person is asked about a limit: nothing starts. */
 export function isLimitOpen(state: TaskState): boolean {
   for (const id of state.unsettled) if (state.questions.get(id)?.kind === "limit") return true;

@@ -260,6 +260,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
   },
   pruned: { family: "prune", fields: { files: true, reason: true, history: false } },
   delivered: { family: "deliverable", fields: { saved: true } },
+  time_counted: { family: "task", fields: {} },
   noted: { family: "note", fields: { text: true, facts: false } },
 };
 

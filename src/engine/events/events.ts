@@ -18,6 +18,7 @@ import type { Decision } from "./decision.js";
 import type { SavedFile, ValueRef } from "./value-ref.js";
 import type { ForkOrigin } from "./fork-origin.js";
 import type { Fallback } from "./turn-notes.js";
+import type { CallEvent } from "./call-events.js";
 import type { QuestionEvent } from "../people/question.js";
 import type { ChannelChange, Wishes } from "./wishes.js";
 
@@ -51,19 +52,6 @@ export interface StepError {
   /** What the world asked for, e.g. Retry-After. */
   readonly retryAtMs?: number;
   readonly details?: JsonObject;
-}
-
-/** How a sub-step of a function failed: enough to throw it again as it was. */
-export interface SubstepFailure {
-  /** Of the error; empty where something else was thrown. */
-  readonly name: string;
-  readonly message: string;
-  readonly code?: string;
-  readonly stack?: string;
-  /** Fields of the error's own. */
-  readonly fields?: JsonObject;
-  /** What was thrown, where that was no error. */
-  readonly thrown?: JsonValue;
 }
 
 /** What the engine decided to do about a failure; inside the failure event. */
@@ -272,47 +260,7 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly fallback?: Fallback;
       readonly guided?: number;
     }
-  | {
-      readonly type: "tool_intended";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly call: string;
-      readonly name: string;
-      /** Which tool that is, whatever else bears the name later. */
-      readonly tool?: string;
-      readonly value: ValueRef;
-      readonly effects: Effects;
-    }
-  | {
-      readonly type: "tool_completed";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly call: string;
-      readonly value: ValueRef;
-    }
-  /** `within`: the sub-step whose function asked for it. */
-  | {
-      readonly type: "substep_intended";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly name: string;
-      readonly within?: string;
-    }
-  | {
-      readonly type: "substep_completed";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly name: string;
-      readonly value: ValueRef;
-      readonly wishes?: Wishes;
-    }
-  | {
-      readonly type: "substep_failed";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly name: string;
-      readonly failure: SubstepFailure;
-    }
+  | CallEvent
   | {
       readonly type: "milestone_reached";
       readonly step: StepId;
@@ -415,6 +363,8 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly reason: string;
       readonly history?: { readonly before: number };
     }
+  /** Work goes on: the time so far is on record, should this process be killed. In tasks with a limit in time. */
+  | { readonly type: "time_counted" }
   | { readonly type: "delivered"; readonly saved: readonly SavedFile[] }
   | { readonly type: "noted"; readonly text: string; readonly facts?: JsonObject }
 );

@@ -1,7 +1,8 @@
 /** Folds what a step says while it runs: turns, tool calls, sub-steps, milestones, progress. They stay until it completes. */
 import type { StepId } from "../../base/ids.js";
 import type { EventOf } from "../events/events.js";
-import type { StepHistory, TaskState } from "../state/state.js";
+import type { TaskState } from "../state/state.js";
+import type { StepHistory } from "../state/step-history.js";
 import { grow, historyOf, REPORTS_KEPT_MAX, updateStep } from "./step-entry.js";
 import { addTotals, addUsage, usageTotals } from "./totals.js";
 

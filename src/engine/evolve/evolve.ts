@@ -98,6 +98,7 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   delivered: (state, event) => saveFiles(state, event.saved),
   // Kept in the history; nothing in the state depends on it.
   snapshot_failed: nothing,
+  time_counted: nothing,
   noted: keepReason,
 };
 

@@ -1,6 +1,7 @@
 /** Entries of steps as a fold changes them: replaced whole, frozen, and with what belongs to a step beside them. */
 import type { StepId } from "../../base/ids.js";
-import type { StepEntry, StepHistory, TaskState } from "../state/state.js";
+import type { StepEntry, TaskState } from "../state/state.js";
+import type { StepHistory } from "../state/step-history.js";
 
 /** Of what a step says again and again the newest is kept. */
 export const REPORTS_KEPT_MAX = 100;

@@ -5,7 +5,8 @@
  */
 import { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import { createState, type ScopeFrontier, type StepHistory, type TaskState } from "./state.js";
+import { createState, type ScopeFrontier, type TaskState } from "./state.js";
+import type { StepHistory } from "./step-history.js";
 
 type FieldKind = "string" | "number" | "boolean" | "object" | "list";
 type Fields = Readonly<Record<string, FieldKind>>;

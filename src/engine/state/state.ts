@@ -12,6 +12,7 @@ import type { StepKind } from "../../definition/step.js";
 import type { Effects, OnUnknown } from "../../definition/values.js";
 import type { TrackRecords } from "../phases/confidence.js";
 import type { Decision } from "../events/decision.js";
+import type { StepHistory } from "./step-history.js";
 import type { ForkOrigin } from "../events/fork-origin.js";
 import type {
   ConfidenceReport,
@@ -22,7 +23,6 @@ import type {
   TaskEnd,
   Trigger,
   Usage,
-  SubstepFailure,
 } from "../events/events.js";
 import type { ValueRef, SavedFile } from "../events/value-ref.js";
 import type { Fallback } from "../events/turn-notes.js";
@@ -134,35 +134,6 @@ export interface StepEntry {
   readonly retryAtMs?: number;
   /** The latest intent is not acted on: what follows says what becomes of the step. */
   readonly held?: true;
-}
-
-/** One step's turns, tool calls and sub-steps: containers of their own, so that adding one is cheap. */
-/** A call of a tool; without a result it may or may not have acted. */
-export interface ToolEntry {
-  readonly name: string;
-  /** Which tool that is, whatever else bears the name later. */
-  readonly tool?: string;
-  readonly value: ValueRef;
-  readonly effects: Effects;
-  readonly result?: ValueRef;
-}
-
-/** A sub-step of a function: open, or with its value, or with how it failed. */
-export interface SubstepEntry {
-  readonly done: boolean;
-  readonly value?: ValueRef;
-  readonly wishes?: Wishes;
-  readonly failure?: SubstepFailure;
-  /** The function began something else after the failure. */
-  readonly isHandled?: true;
-  /** The sub-step whose function asked for it. */
-  readonly within?: string;
-}
-
-export interface StepHistory {
-  readonly turns: ValueRef[];
-  readonly tools: Map<string, ToolEntry>;
-  readonly substeps: Map<string, SubstepEntry>;
 }
 
 export interface QuestionEntry extends Question {

@@ -1,7 +1,7 @@
 /** Functions whose sub-steps failed: what they see of it, and which way they go the second time. */
 import { afterEach, describe, expect, it } from "vitest";
 import type { FunctionContext } from "../../../src/agents/function-context.js";
-import type { SubstepFailure } from "../../../src/engine/events/events.js";
+import type { SubstepFailure } from "../../../src/engine/events/call-events.js";
 import type { EndedSubstep } from "../../../src/engine/ports.js";
 import { SplashdownError } from "../../../src/base/errors.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";

@@ -109,7 +109,8 @@ describe("limits", () => {
     next.nowMs += 1_000_000;
     next.resume();
     expect(next.state.totals.elapsedMs).toBe(15_000);
-    expect(nextDueAtMs(next.state)).toBe(next.nowMs + 5_000);
+    // The time so far is put on record every second of these twenty.
+    expect(nextDueAtMs(next.state)).toBe(next.nowMs + 1_000);
     next.nowMs += 5_000;
     next.submit({ kind: "due" });
     expect(next.openQuestions.map((question) => question.kind)).toEqual(["limit"]);
