@@ -345,11 +345,7 @@ export const ERROR_TABLE = {
     "a value cannot be stored without loss; its path is named",
     "return plain JSON, dates, maps, sets or bytes",
   ),
-  VALUE_TOO_LARGE: entry(
-    S.failed,
-    "a value is over a stated limit",
-    "return less, or write a file and return its name",
-  ),
+  VALUE_TOO_LARGE: entry(S.failed, "a value is over a stated limit", "return less, or the name of a file"),
   VALUE_TOO_DEEP: entry(S.failed, "a value is nested too deep or has too many nodes", "return a flatter value"),
 
   STEP_FAILED: entry(S.failed, "a step ended with an error", "splashdown show {task}"),

@@ -82,11 +82,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const place = readPlace(environment.get("SPLASHDOWN_MACHINE_ID"));
   const openOther = (address: string): Store =>
     openStore(address, createStoreParts({ environment, fileSystem: plainFiles, clock, random, place }));
-  const refusal = findStoreRefusal(waiting, loaded.merged.origins);
-  const store =
-    refusal === undefined
-      ? await openInFront(openOther(loaded.store), settings.cache, { clock, log })
-      : createWaitingStore(loaded.store, refusal);
+  const store = await openOwnStore(loaded, openOther, { clock, log });
   const processes = new LazyProcesses(clock, place);
   const storeFolder = folderOf(loaded.store, environment.workingFolder);
   const keys = new KeyAccess({
@@ -102,10 +98,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     encryption: settings.checkpoint_config.encryption,
     storeFolder,
     askPassphrase: options.askPassphrase,
-    announce: (key) =>
-      log.warn(
-        `made key ${key.fingerprint} in ${key.path}; back it up: without it the checkpoints cannot be read (then: splashdown keys ack)`,
-      ),
+    announce: (key) => log.warn(describeNewKey(key)),
   });
   const services: Services = {
     environment,
@@ -142,6 +135,21 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     },
   });
   return guardVerbs(services, verbs);
+}
+
+function describeNewKey({ fingerprint, path }: { readonly fingerprint: string; readonly path: string }): string {
+  return `made key ${fingerprint} in ${path}; back it up: without it the checkpoints cannot be read (then: splashdown keys ack)`;
+}
+
+/** The store of the settings, or one that refuses while its address waits for a person's trust. */
+function openOwnStore(
+  { waiting, merged, settings, store }: Awaited<ReturnType<typeof readSettings>>,
+  open: (address: string) => Store,
+  deps: Pick<Services, "clock" | "log">,
+): Promise<Store> {
+  const refusal = findStoreRefusal(waiting, merged.origins);
+  if (refusal === undefined) return openInFront(open(store), settings.cache, deps);
+  return Promise.resolve(createWaitingStore(store, refusal));
 }
 
 /** The settings in force, with a note on those that wait for a person's trust. Errors: SETTING_INVALID. */

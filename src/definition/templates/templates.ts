@@ -187,9 +187,8 @@ function runWith<T>(compiled: Named, scope: TemplateScope, call: (context: Recor
   const context: Record<string, unknown> = {};
   const missing: Chain[] = [];
   for (const chain of compiled.chains) {
-    const value = compiled.isBare === true ? resolveBare(chain, scope) : resolve(chain, scope);
-    if (value !== undefined) context[variableOf(chain)] = handOver(chain, value);
-    else if (isProvidedFunction(chain)) context[variableOf(chain)] = true;
+    const value = valueOf(chain, scope, compiled.isBare === true);
+    if (value !== undefined) context[variableOf(chain)] = value;
     else if (!chain.guarded) missing.push(chain);
   }
   // minijinja compares an undefined value without complaint; Jinja's strict mode does not.
@@ -208,6 +207,13 @@ function runWith<T>(compiled: Named, scope: TemplateScope, call: (context: Recor
     }
     throw error;
   }
+}
+
+/** What a chain is handed over as; `undefined` when it is not defined. */
+function valueOf(chain: Chain, scope: TemplateScope, isBare: boolean): JsonValue | undefined {
+  const value = isBare ? resolveBare(chain, scope) : resolve(chain, scope);
+  if (value !== undefined) return handOver(chain, value);
+  return isProvidedFunction(chain) ? true : undefined;
 }
 
 /** `range is defined`, where no step has that name. */
