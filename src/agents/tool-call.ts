@@ -61,12 +61,16 @@ export async function useTool(deps: PerformerDeps, work: StepWork, named: NamedC
   const tool = findTool(await tools.open(), call.name);
   requireSame(work, named, { intended: recorded?.tool, found: tool?.identity });
   const fault = (await findFault(deps, call, tool)) ?? (await findDenial(work, named, tool));
-  const effects = fault === undefined ? (tool?.effects ?? "none") : "none";
+  const usable = fault === undefined ? tool : undefined;
   const identity = tool === undefined ? {} : { tool: tool.identity };
-  await sink.toolIntended(name, { name: call.name, input: call.input, effects, ...identity });
-  const result = fault === undefined && tool !== undefined ? await make(tool, work, named) : { error: fault ?? "" };
+  await sink.toolIntended(name, { name: call.name, input: call.input, effects: effectsOf(usable), ...identity });
+  const result = usable === undefined ? { error: fault ?? "" } : await make(usable, work, named);
   if (signal.aborted && "error" in result) throw cancelled(work, call);
   return complete(sink, name, result);
+}
+
+function effectsOf(tool: Tool | undefined): Tool["effects"] {
+  return tool === undefined ? "none" : tool.effects;
 }
 
 /** By the name a model is told, else by the full name where that is one tool's. */

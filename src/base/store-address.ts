@@ -10,7 +10,7 @@ const PASSWORD_VALUE = /([?&](?:password|sslpassword)=)[^&#]*/gi;
 export function hidePassword(address: string): string {
   return address
     .replace(USER_PART, (_all, scheme: string, user: string) => `${scheme}${user.split(":")[0] ?? ""}@`)
-    .replace(BARE_USER, (_all, scheme: string, user: string, rest: string) => {
+    .replace(BARE_USER, (...[, scheme = "", user = "", rest = ""]: string[]) => {
       const at = rest.lastIndexOf("@");
       return `${scheme}${user}${at < 0 ? "" : rest.slice(at)}`;
     })

@@ -45,19 +45,23 @@ function readStart(path: string): string {
   try {
     const descriptor = openSync(path, "r");
     try {
-      const parts: Buffer[] = [];
-      for (let sizeBytes = 0; sizeBytes < ENVIRONMENT_BYTES_MAX;) {
-        const part = Buffer.alloc(64 * 1024);
-        const length = readSync(descriptor, part, 0, part.length, null);
-        if (length === 0) break;
-        parts.push(part.subarray(0, length));
-        sizeBytes += length;
-      }
-      return Buffer.concat(parts).toString("utf8");
+      return readPieces(descriptor).toString("utf8");
     } finally {
       closeSync(descriptor);
     }
   } catch {
     return "";
   }
+}
+
+function readPieces(descriptor: number): Buffer {
+  const parts: Buffer[] = [];
+  for (let sizeBytes = 0; sizeBytes < ENVIRONMENT_BYTES_MAX;) {
+    const part = Buffer.alloc(64 * 1024);
+    const length = readSync(descriptor, part, 0, part.length, null);
+    if (length === 0) break;
+    parts.push(part.subarray(0, length));
+    sizeBytes += length;
+  }
+  return Buffer.concat(parts);
 }

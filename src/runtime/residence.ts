@@ -47,6 +47,20 @@ export async function judgeResidence(services: Services, found: Found, taskId: s
   const isSameStore = home.store === store || (await isSameFolder(home.store, store));
   if (isSameStore && home.name === found.name) return home.arrived ? { kind: "new_here", home } : { kind: "home" };
   const atHome = await readIdAt(services, isSameStore ? store : home.store, home.name);
+  return judgeAway(services, found, { taskId, home, atHome, isSameStore });
+}
+
+interface Away {
+  readonly taskId: string;
+  readonly home: TaskHome;
+  /** The id of the task that stands at the home; `undefined` when none does. */
+  readonly atHome: string | undefined;
+  readonly isSameStore: boolean;
+}
+
+/** A task that is not at its home. */
+async function judgeAway(services: Services, found: Found, away: Away): Promise<Residence> {
+  const { taskId, home, atHome, isSameStore } = away;
   if (atHome === taskId || atHome === UNKNOWN) return { kind: "twin", home };
   const isTaken = isSameStore && atHome !== undefined && !(await isAtHome(services, atHome, home));
   if (isTaken || (await isHomeOfAnother(services, found, taskId))) return { kind: "exchanged", home };

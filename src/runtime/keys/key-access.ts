@@ -69,6 +69,11 @@ export interface OpenKeysOptions {
   readonly isAccepted?: boolean;
 }
 
+interface NamedOpening {
+  readonly taskId?: string;
+  readonly trust?: KeyringTrust;
+}
+
 export class KeyAccess {
   readonly ports: KeyPorts;
   readonly memory: KeyMemory;
@@ -157,40 +162,41 @@ export class KeyAccess {
   }
 
   async #open(task: TaskStore, options: OpenKeysOptions): Promise<TaskVault> {
-    const { encryption } = this.#deps;
     // Though all of it may be there: whoever imports again makes the place anew (T1).
     if (await isArriving(task)) throw new SplashdownError("IMPORT_UNFINISHED", "its import was not finished");
     const view = await inspectKeyring(task).catch(async (error: unknown) => {
       // Cut off in the midst of writing over it: the mark was there before.
       throw (await readShredMark(task)) === undefined ? error : await explainMissing(task);
     });
-    if (view === undefined) {
-      const header = await readFirstHeader(task);
-      const taskId = header?.taskId;
-      if (header?.seal.key !== undefined) throw await explainMissing(task);
-      if (!encryption && taskId !== undefined) return createPlainVault(taskId);
-      if (taskId === undefined && (await isUnborn(task))) throw notStarted(task.name);
-      if (taskId !== undefined) {
-        throw new SplashdownError("SEAL_MISSING", "it is not encrypted, and encryption is demanded");
-      }
-    }
-    if (view === undefined) return this.#openBySources(task, {});
+    if (view === undefined) return this.#openWithoutKeyring(task);
     const known = await this.memory.load(view.task);
     if (options.isAccepted !== true) await this.#refuseOlder(task, view, known);
     const named = { taskId: view.task, trust: await this.#trustOf(known, options) };
-    let vault = await this.#openBySources(task, named);
-    if (
-      options.isAccepted !== true &&
-      options.isOneOfMany !== true &&
-      (await findLaterKey(task, vault)) !== undefined
-    ) {
-      // Somebody may have made another key since the keyring was read.
-      vault = await this.#openBySources(task, named);
-      const problem = await findLaterKey(task, vault);
-      if (problem !== undefined) throw problem;
-    }
+    const first = await this.#openBySources(task, named);
+    const isTrustedAsItIs = options.isAccepted === true || options.isOneOfMany === true;
+    const vault = isTrustedAsItIs ? first : await this.#requireNewest(task, first, named);
     await this.memory.raise(vault.taskId, vault.keyring);
     return vault;
+  }
+
+  async #openWithoutKeyring(task: TaskStore): Promise<TaskVault> {
+    const header = await readFirstHeader(task);
+    const taskId = header?.taskId;
+    if (header?.seal.key !== undefined) throw await explainMissing(task);
+    if (!this.#deps.encryption && taskId !== undefined) return createPlainVault(taskId);
+    if (taskId === undefined && (await isUnborn(task))) throw notStarted(task.name);
+    if (taskId !== undefined)
+      throw new SplashdownError("SEAL_MISSING", "it is not encrypted, and encryption is demanded");
+    return this.#openBySources(task, {});
+  }
+
+  /** Somebody may have made another key since the keyring was read. Errors: KEYRING_ROLLED_BACK. */
+  async #requireNewest(task: TaskStore, vault: TaskVault, named: NamedOpening): Promise<TaskVault> {
+    if ((await findLaterKey(task, vault)) === undefined) return vault;
+    const again = await this.#openBySources(task, named);
+    const problem = await findLaterKey(task, again);
+    if (problem !== undefined) throw problem;
+    return again;
   }
 
   /** Errors: KEYRING_ROLLED_BACK. Read again before, for somebody may have changed the keyring since it was read. */
@@ -212,10 +218,7 @@ export class KeyAccess {
   }
 
   /** Nobody is asked for a passphrase that is not needed. */
-  async #openBySources(
-    task: TaskStore,
-    named: { readonly taskId?: string; readonly trust?: KeyringTrust },
-  ): Promise<TaskVault> {
+  async #openBySources(task: TaskStore, named: NamedOpening): Promise<TaskVault> {
     const { random, log } = this.#deps;
     const openBy = (sources: readonly KeySourceSetting[]): Promise<TaskVault> =>
       openTaskVault({ store: task, sources, ports: this.ports, random, log, ...named });

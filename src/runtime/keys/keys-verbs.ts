@@ -243,7 +243,7 @@ function judge(task: string, verdict: KeyringVerdict | undefined, refusal: Splas
     task,
     ok,
     status,
-    text: [head, ...slots, ...problems.map((problem) => `       ${problem}`)].join("\n"),
+    text: [head, ...slots, ...problems.map((line) => `       ${line}`)].join("\n"),
     detail,
   };
 }
