@@ -125,7 +125,7 @@ function samplesOf({ source, flags }: RegExp): string[] {
   return found;
 }
 
-const CANDIDATES = [..."a-A1_ .:/\"'`\n\t,;=<>@#{}[]()*+?!$%&|~^\\é\u001b\u009b\u200b"];
+const CANDIDATES = Array.from("a-A1_ .:/\"'`\n\t,;=<>@#{}[]()*+?!$%&|~^\\é\u001b\u009b\u200b");
 
 function sampleOf(atom: string, flags: string): string | undefined {
   if (/^\\[bBdDwWsSpPkKuxnrtfv0cA-Za-z1-9]/.test(atom) || atom.startsWith("[") || atom.startsWith("\\")) {

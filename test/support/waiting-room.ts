@@ -53,7 +53,7 @@ export async function withWaiting(
     await writeFile(join(root, "splashdown.config.json"), JSON.stringify(settings));
     const splashdown = await openSplashdown({
       environment,
-      log: log as never,
+      log,
       ...(clock === undefined ? {} : { clock }),
     });
     await splashdown.keys.init({ ifMissing: true });

@@ -139,7 +139,14 @@ function changesOf(fields: JsonObject, positions: readonly JsonObject[], others:
   return Object.entries(values).flatMap(([name, choices]) => choices.map((value) => ({ [name]: value })));
 }
 
-function positionsOf(files: Files): JsonObject[] {
+interface Position extends JsonObject {
+  readonly epoch: number;
+  readonly index: number;
+  readonly n: number;
+  readonly h: string;
+}
+
+function positionsOf(files: Files): Position[] {
   return [...files].flatMap(([path, bytes]) => {
     const [, epoch, index] = SEGMENT.exec(path) ?? [];
     if (epoch === undefined) return [];
@@ -170,13 +177,13 @@ function* headersOverRecords(files: Files): Generator<Attack> {
 function* headersAlone(newer: Files, older: Files): Generator<Attack> {
   const positions = [...positionsOf(newer), ...positionsOf(older)];
   const top = Math.max(...segmentsOf(newer).map(([path]) => Number(SEGMENT.exec(path)?.[1])));
+  const continued = [null, ...positions].flatMap((prev) => [0, 1].map((repeats) => ({ prev, repeats })));
   for (const [path, bytes] of segmentsOf(newer))
     for (const epoch of [top + 1, top + 2, top + 7, 99_999_998])
-      for (const prev of [null, ...positions])
-        for (const repeats of [0, 1]) {
-          const header = forgeHeader({ ...headerFieldsOf(bytes), epoch, index: 0, base: null, prev, repeats });
-          const at = `journal/${String(epoch).padStart(8, "0")}-0000.jsonl`;
-          const told = prev === null ? "nothing" : `record ${prev["n"]} of epoch ${prev["epoch"]}`;
-          yield attack(`${at} is the header of ${path} and continues ${told}, repeating ${repeats}`, [at, header]);
-        }
+      for (const { prev, repeats } of continued) {
+        const header = forgeHeader({ ...headerFieldsOf(bytes), epoch, index: 0, base: null, prev, repeats });
+        const at = `journal/${String(epoch).padStart(8, "0")}-0000.jsonl`;
+        const told = prev === null ? "nothing" : `record ${prev.n} of epoch ${prev.epoch}`;
+        yield attack(`${at} is the header of ${path} and continues ${told}, repeating ${repeats}`, [at, header]);
+      }
 }

@@ -79,7 +79,9 @@ describe("a sub-step's failure that the function handled", () => {
   ])("is seen alike the first and the second time: %s", async (_title, make) => {
     const seen: unknown[] = [];
     const describeSeen = (error: unknown) =>
-      error instanceof Error ? [error.constructor.name, error.name, error.message, error.stack, { ...error }] : error;
+      error instanceof Error
+        ? [error.constructor.name, error.name, error.message, error.stack, Object.fromEntries(Object.entries(error))]
+        : error;
     await twice(async (ctx) => {
       await ctx
         .step("card", () => Promise.reject(make() as Error))

@@ -18,7 +18,8 @@ interface Place {
   readonly ran: () => boolean;
 }
 
-declare const globalThis: { ranOverMcp?: boolean };
+/** Where the modules of these tests leave word that they ran. */
+const traces = globalThis as { ranOverMcp?: boolean };
 
 async function openPlace(more: Partial<McpServerOptions> = {}): Promise<Place> {
   const folder = openFolder();
@@ -31,13 +32,13 @@ async function openPlace(more: Partial<McpServerOptions> = {}): Promise<Place> {
   const code = "globalThis.ranOverMcp = true; process.stdout.write('noise'); export default {};";
   for (const name of ["deploy.mjs", "deploy.js", "deploy.cjs", "deploy.ts", "node_modules/x/install.js"])
     write(name, code);
-  globalThis.ranOverMcp = false;
+  traces.ranOverMcp = false;
   const environment = createEnvironment({ HOME: folder, SPLASHDOWN_KEY: Buffer.alloc(32, 7).toString("base64") }, root);
   const confine = { root, mayLoadModules: false };
   const splashdown = await openSplashdown({ store: "memory:", environment, confine });
   const talk = await openTalk(root, { splashdown, ...more });
   await talk.greet();
-  return { talk, root, write, ran: () => globalThis.ranOverMcp === true };
+  return { talk, root, write, ran: () => traces.ranOverMcp === true };
 }
 
 const steps = (more: string): string => `workflow: {name: w}\nsteps:\n  - {name: a, ${more}}\n`;

@@ -17,7 +17,7 @@ async function openWaiting() {
   let release: () => void = () => undefined;
   const held = new Promise<null>((resolve) => (release = () => resolve(null)));
   const workflow = { workflow: { name: "held" }, steps: [{ name: "hold", effects: "none", function: () => held }] };
-  const run = splashdown.run({ workflow: workflow as never, task: "t" });
+  const run = splashdown.run({ workflow: workflow, task: "t" });
   await until("it runs", async () => (await splashdown.list())[0]?.status === "running");
   const clock = new FakeClock();
   const talk = await openTalk(folder, { splashdown, clock });

@@ -63,6 +63,11 @@ function startKeeper(): ChildProcess & { readonly answers: string[] } {
 /** Its streams too: what it answered has been read. */
 const endOf = (keeper: ChildProcess) => new Promise((resolve) => keeper.once("close", resolve));
 
+async function expectEnd(pids: readonly number[]): Promise<void> {
+  await until("nothing runs", () => !pids.some(isRunning));
+  expect(pids.filter(isRunning)).toEqual([]);
+}
+
 describe("the keeper of a killed owner", () => {
   it("P2: ends every group with its grandchildren, deaf ones too", async () => {
     const tell = (name: string) => `touch ${folder}/${name}-$$`;
@@ -83,7 +88,7 @@ describe("the keeper of a killed owner", () => {
     const facts = await startOwner("hold", `echo ran > ${folder}/mark`);
     expect(facts.children.map(isRunning)).toEqual([true]);
     process.kill(facts.owner, "SIGKILL");
-    await until("nothing runs", () => ![...facts.children, facts.keeper].some(isRunning));
+    await expectEnd([...facts.children, facts.keeper]);
     expect(await readdir(folder)).toEqual([]);
   });
 
@@ -92,7 +97,7 @@ describe("the keeper of a killed owner", () => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]) process.kill(facts.keeper, signal);
     expect(isRunning(facts.keeper)).toBe(true);
     process.kill(facts.owner, "SIGTERM");
-    await until("nothing runs", () => ![...facts.children, facts.keeper].some(isRunning));
+    await expectEnd([...facts.children, facts.keeper]);
   });
 });
 
@@ -102,7 +107,7 @@ describe.skipIf(process.platform !== "linux")("the keeper and what left the grou
     await until("it has left", async () => (await readdir(folder)).length === 1);
     const escaped = (await readdir(folder)).map(Number);
     process.kill(facts.owner, "SIGKILL");
-    await until("nothing runs", () => ![...facts.children, ...escaped, facts.keeper].some(isRunning));
+    await expectEnd([...facts.children, ...escaped, facts.keeper]);
   });
 
   it("[public S kin] ends one that was left by its parents, and is deaf", async () => {
@@ -111,7 +116,7 @@ describe.skipIf(process.platform !== "linux")("the keeper and what left the grou
     await until("it has left", async () => (await readdir(folder)).length === 1);
     const escaped = (await readdir(folder)).map(Number);
     process.kill(facts.owner, "SIGKILL");
-    await until("nothing runs", () => ![...facts.children, ...escaped, facts.keeper].some(isRunning));
+    await expectEnd([...facts.children, ...escaped, facts.keeper]);
   });
 
   it("[public S kin] leaves alone what has the mark of another group", async () => {
@@ -144,7 +149,7 @@ describe.skipIf(process.platform !== "linux")("the keeper and what left the grou
       listChildren(facts.owner).some((pid) => pid !== facts.keeper && !facts.children.includes(pid)),
     );
     process.kill(facts.owner, "SIGKILL");
-    await until("nothing runs", () => !facts.children.some(isRunning));
+    await expectEnd(facts.children);
   });
 
   it("[reliability P05] is told that a group has ended, and keeps it no longer", async () => {

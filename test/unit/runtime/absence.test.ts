@@ -21,7 +21,7 @@ const problemOf = async ({ splashdown }: WaitingRoom): Promise<unknown> => {
   return JSON.stringify(entry);
 };
 
-async function requireRestored(room: WaitingRoom): Promise<void> {
+async function expectRestored(room: WaitingRoom): Promise<void> {
   const { splashdown, workflow, acts } = room;
   expect(await problemOf(room)).toContain("JOURNAL_CORRUPT");
   expect(await codeOfAsync(() => splashdown.resume({ task: "t", workflow }))).toBe("JOURNAL_CORRUPT");
@@ -38,7 +38,7 @@ async function requireRestored(room: WaitingRoom): Promise<void> {
   expect(acts).toEqual(["big", "z"]);
 }
 
-async function requireNamed({ splashdown, workflow, acts, ...room }: WaitingRoom): Promise<void> {
+async function expectNamed({ splashdown, workflow, acts, ...room }: WaitingRoom): Promise<void> {
   expect(await problemOf({ splashdown, workflow, acts, ...room })).toContain("JOURNAL_MISSING");
   expect(await codeOfAsync(() => splashdown.resume({ task: "t", workflow }))).toBe("JOURNAL_MISSING");
   expect(await codeOfAsync(() => splashdown.resume({ task: "t", workflow, acceptLoss: true }))).toBe("JOURNAL_MISSING");
@@ -51,14 +51,14 @@ describe("a journal that is empty or not there", () => {
   it("[kinds F8] is damage where snapshots are whole, and its task goes on from them once the loss is accepted", async () => {
     await withWaiting(async (room) => {
       await writeFile(join(room.checkpoints, FIRST_FILE), "");
-      await requireRestored(room);
+      await expectRestored(room);
     });
   });
 
   it("[kinds F8 kin] whose folder is gone is damage: the task is in every list", async () => {
     await withWaiting(async (room) => {
       await rm(join(room.checkpoints, "journal"), { recursive: true });
-      await requireRestored(room);
+      await expectRestored(room);
     });
   });
 
@@ -66,14 +66,14 @@ describe("a journal that is empty or not there", () => {
     await withWaiting(async (room) => {
       const { length } = await readFile(join(room.checkpoints, FIRST_FILE));
       await writeFile(join(room.checkpoints, FIRST_FILE), Buffer.alloc(length));
-      await requireRestored(room);
+      await expectRestored(room);
     });
   });
 
   it("[kinds F8 kin] is named where nothing else holds the state: no loss that could be accepted, and no fresh start", async () => {
     await withWaiting(async (room) => {
       await writeFile(join(room.checkpoints, FIRST_FILE), "");
-      await requireNamed(room);
+      await expectNamed(room);
     }, NO_SNAPSHOTS);
   });
 
@@ -91,7 +91,7 @@ describe("a journal that is empty or not there", () => {
   it("[reliability 10] is never a matter of the task's name", async () => {
     await withWaiting(async (room) => {
       await rm(join(room.checkpoints, "journal"), { recursive: true });
-      await requireNamed(room);
+      await expectNamed(room);
     }, NO_SNAPSHOTS);
   });
 });
@@ -139,7 +139,7 @@ describe("a large value that a waiting task needs", () => {
     ],
   ];
 
-  async function requireSeen(damage: (file: string) => Promise<void>): Promise<void> {
+  async function expectSeen(damage: (file: string) => Promise<void>): Promise<void> {
     await withWaiting(async ({ splashdown, workflow, acts, checkpoints }) => {
       await damage(await firstBlob(checkpoints));
       const resumed = () => splashdown.resume({ task: "t", workflow, answers: { g: "y" } });
@@ -150,14 +150,14 @@ describe("a large value that a waiting task needs", () => {
 
   const damage = (at: number) => damages[at]?.[1] ?? (() => Promise.reject(new Error("there is no such damage")));
 
-  it("[kinds F14] is missed before anything runs where it was removed", () => requireSeen(damage(0)));
-  it("[kinds F14 kin] is missed before anything runs where it was emptied", () => requireSeen(damage(1)));
-  it("[kinds F14 kin] is missed before anything runs where its last byte is gone", () => requireSeen(damage(2)));
-  it("[kinds F14 kin] is missed before anything runs where another one stands there", () => requireSeen(damage(3)));
+  it("[kinds F14] is missed before anything runs where it was removed", () => expectSeen(damage(0)));
+  it("[kinds F14 kin] is missed before anything runs where it was emptied", () => expectSeen(damage(1)));
+  it("[kinds F14 kin] is missed before anything runs where its last byte is gone", () => expectSeen(damage(2)));
+  it("[kinds F14 kin] is missed before anything runs where another one stands there", () => expectSeen(damage(3)));
 });
 
 describe("an answer whose file does not open", () => {
-  async function requireAsked(change: (file: string) => Promise<void>): Promise<void> {
+  async function expectAsked(change: (file: string) => Promise<void>): Promise<void> {
     await withWaiting(async ({ splashdown, workflow, acts, checkpoints, warnings }) => {
       await splashdown.answer({ task: "t", answer: "y" });
       const file = await answerFile(checkpoints);
@@ -172,17 +172,17 @@ describe("an answer whose file does not open", () => {
   }
 
   it("[kinds F19] is set aside where it was emptied, and the question is open", () =>
-    requireAsked((file) => writeFile(file, "")));
+    expectAsked((file) => writeFile(file, "")));
 
   it("[kinds F19 kin] is set aside where a bit of it was flipped", () =>
-    requireAsked(async (file) => {
+    expectAsked(async (file) => {
       const bytes = await readFile(file);
       bytes[200] = (bytes[200] ?? 0) ^ 1;
       await writeFile(file, bytes);
     }));
 
   it("[kinds F19 kin] is set aside where it is cut", () =>
-    requireAsked(async (file) => writeFile(file, (await readFile(file)).subarray(0, 100))));
+    expectAsked(async (file) => writeFile(file, (await readFile(file)).subarray(0, 100))));
 
   it("[kinds F19 kin] gives way to an answer that is given before any owner has seen the damage", async () => {
     await withWaiting(async ({ splashdown, workflow, checkpoints, acts }) => {

@@ -72,7 +72,7 @@ function createMeanwhile(): { readonly clock: Clock; happens(act: () => Promise<
 }
 
 describe("a claimant in its first moments", () => {
-  async function requireLeft(verb: (room: WaitingRoom) => Promise<unknown>): Promise<void> {
+  async function expectLeft(verb: (room: WaitingRoom) => Promise<unknown>): Promise<void> {
     const meanwhile = createMeanwhile();
     await withWaiting(
       async (room) => {
@@ -107,18 +107,18 @@ describe("a claimant in its first moments", () => {
   }
 
   it("[reliability R13] is left alone by resume: it shows itself, and is an owner", () =>
-    requireLeft(({ splashdown, workflow }) => splashdown.resume({ task: "t", workflow })));
+    expectLeft(({ splashdown, workflow }) => splashdown.resume({ task: "t", workflow })));
 
   it("[reliability R13 kin] is left alone by a run under the task's name", async () => {
-    await requireLeft(async ({ splashdown, workflow }) => {
+    await expectLeft(async ({ splashdown, workflow }) => {
       await splashdown.answer({ task: "t", answer: "y" });
       return splashdown.run({ task: "t", workflow });
     });
   });
 
   it("[reliability R13 kin] is left alone by whoever accepts a loss", () =>
-    requireLeft(({ splashdown, workflow }) => splashdown.resume({ task: "t", workflow, acceptLoss: true })));
+    expectLeft(({ splashdown, workflow }) => splashdown.resume({ task: "t", workflow, acceptLoss: true })));
 
   it("[reliability R13 kin] is left alone by whoever gives the task another key", () =>
-    requireLeft(({ splashdown }) => splashdown.keys.rotate({ task: "t" }, { taskKey: true, reencrypt: true })));
+    expectLeft(({ splashdown }) => splashdown.keys.rotate({ task: "t" }, { taskKey: true, reencrypt: true })));
 });

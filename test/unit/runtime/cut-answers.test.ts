@@ -78,7 +78,7 @@ async function ask(wire: Wire, answers: readonly RawReply[], step: object = {}):
       workflow: { name: "cut" },
       steps: [{ name: "s", provider: wire.provider, model: "m", prompt: "go", ...step }],
       output: { said: "{{ s.output }}" },
-    } as never,
+    },
   });
   return { view, requests: server.requests };
 }

@@ -70,7 +70,7 @@ describe("a whole number that JSON cannot hold", () => {
       ["in.json", `{"a": {"id": ${BIG}}}`],
       ["in.yaml", `a: {id: ${BIG}}`],
     ] as const)
-      await expect(readInputsFile(file(name, text), { input: undefined } as never)).rejects.toThrow(`$.a.id: ${WORDS}`);
+      await expect(readInputsFile(file(name, text), { input: undefined })).rejects.toThrow(`$.a.id: ${WORDS}`);
   });
 
   it("[public H kin] of a flag that takes JSON is refused by its path", () => {
@@ -141,7 +141,7 @@ describe("the input of a tool, as the model gave it", () => {
       function: (given: { input: unknown }) => called.push(given.input),
     };
     const steps = [{ name: "s", provider: "openai-compatible", model: "m", prompt: "go", tools: ["look"] }];
-    const view = await splashdown.run({ workflow: { workflow: { name: "tools" }, tools: [tool], steps } as never });
+    const view = await splashdown.run({ workflow: { workflow: { name: "tools" }, tools: [tool], steps } });
     return { called, told: server.requests[1] ?? "", view };
   }
 
@@ -167,7 +167,7 @@ describe("the input of a tool, as the model gave it", () => {
 describe("bytes that are no UTF-8", () => {
   it("in an inputs file are refused and not replaced", async () => {
     const bytes = Buffer.concat([Buffer.from('{"a": "caf'), Buffer.from([0xe9]), Buffer.from('"}')]);
-    await expect(readInputsFile(file("in.json", bytes), { input: undefined } as never)).rejects.toThrow(
+    await expect(readInputsFile(file("in.json", bytes), { input: undefined })).rejects.toThrow(
       "in.json cannot be read",
     );
   });
@@ -191,7 +191,7 @@ describe("an input as its declared type", () => {
         workflow: { name: "parent", input: { it: { type: typeof item === "object" ? "array" : typeof item } } },
         steps: [{ name: "c", type: "workflow", workflow: path, input_mapping: { i: template } }],
         output: { i: "{{ c.output.i }}" },
-      } as never,
+      },
       inputs: { it: item } as never,
     });
   }

@@ -15,8 +15,8 @@ function stepOf(world: World, name: string, more: object = {}): object {
   return {
     name,
     effects: "none",
-    function: ({ item }: { item?: unknown }) => {
-      world.ledger.push(item === undefined ? name : `${name} ${String(item)}`);
+    function: ({ item }: { item?: string }) => {
+      world.ledger.push(item === undefined ? name : `${name} ${item}`);
       if (!world.isUp) throw new Error("down");
       return name;
     },

@@ -48,7 +48,7 @@ async function openGround(): Promise<Ground> {
 }
 
 /** The others are listed, run and recovered; what is wrong is said of the bad one alone. */
-async function requireOthersUnaffected({ splashdown, other }: Ground): Promise<void> {
+async function expectOthersUnaffected({ splashdown, other }: Ground): Promise<void> {
   const before = process.memoryUsage.rss();
   const listed = await splashdown.list();
   expect(listed.find(({ task }) => task === "good")?.problem).toBe(undefined);
@@ -72,21 +72,21 @@ describe("a task with a file of twenty gigabytes that holds nothing", () => {
     truncateSync(named(join(ground.bad, "journal"), "00000001-"), SPARSE_BYTES);
     const bad = (await ground.splashdown.list()).find(({ task }) => task === "bad");
     expect(bad?.problem).toMatchObject({ code: "STORE_FAILED", message: expect.stringContaining("segment 1-0 has") });
-    await requireOthersUnaffected(ground);
+    await expectOthersUnaffected(ground);
     expect(await codeOfAsync(() => ground.splashdown.show("bad"))).toBe("STORE_FAILED");
   });
 
   it("[security M3 kin] as a keyring is not read", async () => {
     const ground = await openGround();
     truncateSync(named(ground.bad, "keyring-"), SPARSE_BYTES);
-    await requireOthersUnaffected(ground);
+    await expectOthersUnaffected(ground);
   });
 
   it("[security M3 kin] as a newer keyring beside the good one is not read", async () => {
     const ground = await openGround();
     writeFileSync(join(ground.bad, "keyring-2.json"), "", { mode: 0o600 });
     truncateSync(join(ground.bad, "keyring-2.json"), SPARSE_BYTES);
-    await requireOthersUnaffected(ground);
+    await expectOthersUnaffected(ground);
   });
 
   it("[security M3 kin] as an audit file, an answer and a snapshot is not read", async () => {
@@ -97,14 +97,14 @@ describe("a task with a file of twenty gigabytes that holds nothing", () => {
       .filter((path) => /audit|control|checkpoint_/.test(path.slice(ground.bad.length)));
     expect(files.length).toBeGreaterThanOrEqual(3);
     for (const file of files) truncateSync(file, SPARSE_BYTES);
-    await requireOthersUnaffected(ground);
+    await expectOthersUnaffected(ground);
   });
 
   it("[security M3 kin] as a segment beside the last is not read", async () => {
     const ground = await openGround();
     writeFileSync(join(ground.bad, "journal/00000009-0000.jsonl"), "", { mode: 0o600 });
     truncateSync(join(ground.bad, "journal/00000009-0000.jsonl"), SPARSE_BYTES);
-    await requireOthersUnaffected(ground);
+    await expectOthersUnaffected(ground);
   });
 
   it("[security M3 kin] as a settings file or a workflow file is refused by its size", async () => {

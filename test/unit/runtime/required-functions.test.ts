@@ -60,7 +60,7 @@ describe("the functions of a workflow", () => {
     ["[first-use F6 kin] the step's function is of another program", "@elsewhere"],
   ])("are looked up before a task is made: %s", async (_title, reference) => {
     const folder = folderWith({ ...WEATHER, "broken.mjs": "import './nowhere.mjs';\nexport const x = 1;\n" });
-    const step = undeclared("work", { path: "main/work", function: reference } as never);
+    const step = undeclared("work", { path: "main/work", function: reference });
     const error = await require(folder, step).catch((thrown: unknown) => thrown);
     expect(
       codeOf(() => {
@@ -73,7 +73,7 @@ describe("the functions of a workflow", () => {
 
   it("[first-use F6 kin] are looked up in tools and in nested workflows too", async () => {
     const folder = folderWith(WEATHER);
-    const inner = nested("sub", machine("in", [undeclared("deep", { function: "tools.mjs#gone" } as never)]), {
+    const inner = nested("sub", machine("in", [undeclared("deep", { function: "tools.mjs#gone" })]), {
       folder,
     });
     await expect(require("/nowhere", inner)).rejects.toThrow('exports no function "gone"');
@@ -82,8 +82,8 @@ describe("the functions of a workflow", () => {
 
   it("are all found where they are there", async () => {
     const folder = folderWith(WEATHER);
-    const given = undeclared("given", { function: "@main/given" } as never);
-    const own = undeclared("work", { function: "tools.mjs#getWeather" } as never);
+    const given = undeclared("given", { function: "@main/given" });
+    const own = undeclared("work", { function: "tools.mjs#getWeather" });
     await expect(
       require(folder, given, own, model("ask", { tools: [tool("tools.mjs#getWeather")] })),
     ).resolves.toBeUndefined();

@@ -5,15 +5,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSplashdown, type FunctionContext, type Splashdown } from "../../../src/index.js";
+import { openSplashdown, type FunctionContext } from "../../../src/index.js";
 import { createOwnEnvironment } from "../../support/own-environment.js";
 
 const SECRET = "the-real-value-123";
 const TEXT = "hello {{ secrets.MY_TOKEN }} bye";
 /** Who knows the form of a mark still cannot know its nonce. */
 const MARK = `{{ secrets.MY_TOKEN ${"0".repeat(32)} }}`;
-
-type RunnableWorkflow = Parameters<Splashdown["run"]>[0]["workflow"];
 
 interface Seen {
   readonly url: string | undefined;
@@ -57,7 +55,7 @@ async function run(steps: readonly object[], inputs: Record<string, string> = {}
       ...(at === 0 ? {} : { depends_on: [(steps[at - 1] as { readonly name: string }).name] }),
     }));
     const workflow = { name: "data", input: { text: { type: "string", default: "" } } };
-    return await splashdown.run({ workflow: { workflow, steps: chained } as unknown as RunnableWorkflow, inputs });
+    return await splashdown.run({ workflow: { workflow, steps: chained }, inputs });
   } finally {
     await splashdown.close();
   }

@@ -38,7 +38,7 @@ async function openShortened(store = "file:outputs") {
   return { place, splashdown };
 }
 
-async function requireWhole(splashdown: Splashdown): Promise<void> {
+async function expectWhole(splashdown: Splashdown): Promise<void> {
   const { checks } = await splashdown.doctor({ tasks: true });
   expect(checks.filter(({ name }) => name === "t")).toEqual([
     { name: "t", ok: true, text: expect.stringMatching(/^whole: /) },
@@ -51,15 +51,15 @@ async function requireWhole(splashdown: Splashdown): Promise<void> {
 describe("a history that prune shortened", () => {
   it("[reliability 2] is whole for doctor --tasks, list and show", async () => {
     const { splashdown } = await openShortened();
-    await requireWhole(splashdown);
+    await expectWhole(splashdown);
   });
 
   it("[reliability 2 kin] is whole in a database too, and goes on", async () => {
     const { splashdown } = await openShortened("sqlite:tasks.db");
-    await requireWhole(splashdown);
+    await expectWhole(splashdown);
     await splashdown.answer({ task: "t", answer: "approve" });
     expect(await splashdown.resume({ task: "t" })).toMatchObject({ status: "done", output: { last: "approve" } });
-    await requireWhole(splashdown);
+    await expectWhole(splashdown);
   });
 
   it("[reliability 2 kin] keeps its open question in the list, and never says that it was answered", async () => {
@@ -87,7 +87,7 @@ describe("a history that prune shortened", () => {
     await splashdown.checkpoints.export("t", { file: join(place.folder, "t.zip") });
     const elsewhere = await openIn(place, "file:elsewhere");
     await elsewhere.checkpoints.import(join(place.folder, "t.zip"));
-    await requireWhole(elsewhere);
+    await expectWhole(elsewhere);
   });
 
   it("[reliability 2 kin] of which more is missing than was removed is damaged, from there on", async () => {

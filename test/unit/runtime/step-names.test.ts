@@ -14,7 +14,7 @@ const two = (name: string, template: string) => ({
 
 async function readOf(workflow: object): Promise<unknown> {
   const splashdown = await openSplashdownInMemory();
-  const view = await splashdown.run({ workflow: workflow as never });
+  const view = await splashdown.run({ workflow: workflow });
   return view.status === "done" ? view.output : view;
 }
 

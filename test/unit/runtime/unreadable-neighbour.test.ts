@@ -69,7 +69,7 @@ async function withGround(fault: Fault, act: (ground: Ground) => Promise<void>):
 }
 
 /** Every verb that goes over tasks answers, names the bad one where it is its place to, and the others go on. */
-async function requireOthersUnaffected({ splashdown, other }: Ground, code: string): Promise<void> {
+async function expectOthersUnaffected({ splashdown, other }: Ground, code: string): Promise<void> {
   const listed = await splashdown.list();
   expect(listed.map(({ task, problem }) => [task, problem?.code])).toEqual([
     ["bad", code],
@@ -108,48 +108,48 @@ const isIn = (path: string, folder: string): boolean => path.includes(`/outputs/
 describe("a task that cannot be read", () => {
   it("[reliability 3a kin] for want of rights below its folder stops no other", async () => {
     const closed: Fault = (_call, path) => (isIn(path, "/") ? "EACCES" : undefined);
-    await withGround(closed, (ground) => requireOthersUnaffected(ground, "STORE_UNWRITABLE"));
+    await withGround(closed, (ground) => expectOthersUnaffected(ground, "STORE_UNWRITABLE"));
   });
 
   it("[reliability 3a kin] whose very folder cannot be looked at stops no other", async () => {
     const gone: Fault = (_call, path) => (isIn(path, "") ? "EIO" : undefined);
-    await withGround(gone, (ground) => requireOthersUnaffected(ground, "STORE_FAILED"));
+    await withGround(gone, (ground) => expectOthersUnaffected(ground, "STORE_FAILED"));
   });
 
   it("[reliability 3b] for a bad sector under its journal stops no other", async () => {
     const sector: Fault = (call, path) => (call === "read" && isIn(path, "/checkpoints/journal/") ? "EIO" : undefined);
-    await withGround(sector, (ground) => requireOthersUnaffected(ground, "STORE_FAILED"));
+    await withGround(sector, (ground) => expectOthersUnaffected(ground, "STORE_FAILED"));
   });
 
   it("[reliability 3b kin] for a bad sector under its keyring stops no other", async () => {
     const sector: Fault = (call, path) => (call === "read" && isIn(path, "/checkpoints/keyring-") ? "EIO" : undefined);
-    await withGround(sector, (ground) => requireOthersUnaffected(ground, "STORE_FAILED"));
+    await withGround(sector, (ground) => expectOthersUnaffected(ground, "STORE_FAILED"));
   });
 
   it("[reliability 3b kin] whose list of segments cannot be read stops no other", async () => {
     const list: Fault = (call, path) => (call === "readdir" && isIn(path, "/checkpoints/journal") ? "EIO" : undefined);
-    await withGround(list, (ground) => requireOthersUnaffected(ground, "STORE_FAILED"));
+    await withGround(list, (ground) => expectOthersUnaffected(ground, "STORE_FAILED"));
   });
 
   it("[reliability 3b kin] whose segments cannot be opened stops no other", async () => {
     const open: Fault = (call, path) => (call === "open" && isIn(path, "/checkpoints/journal/") ? "EACCES" : undefined);
-    await withGround(open, (ground) => requireOthersUnaffected(ground, "STORE_UNWRITABLE"));
+    await withGround(open, (ground) => expectOthersUnaffected(ground, "STORE_UNWRITABLE"));
   });
 
   it("[reliability 3c] for a reason that Node has no name for, as a stale NFS handle, stops no other", async () => {
     const stale: Fault = (call, path) =>
       call === "read" && isIn(path, "/checkpoints/journal/") ? "ESTALE" : undefined;
-    await withGround(stale, (ground) => requireOthersUnaffected(ground, "STORE_FAILED"));
+    await withGround(stale, (ground) => expectOthersUnaffected(ground, "STORE_FAILED"));
   });
 
   it("[reliability 3c kin] whose file system needs cleaning stops no other", async () => {
     const unclean: Fault = (_call, path) => (isIn(path, "/") ? "EUCLEAN" : undefined);
-    await withGround(unclean, (ground) => requireOthersUnaffected(ground, "STORE_FAILED"));
+    await withGround(unclean, (ground) => expectOthersUnaffected(ground, "STORE_FAILED"));
   });
 
   it("[reliability 3c kin] for a lack of locks in the folder stops no other", async () => {
     const locks: Fault = (call, path) => (call === "open" && isIn(path, "/") ? "ENOLCK" : undefined);
-    await withGround(locks, (ground) => requireOthersUnaffected(ground, "STORE_FAILED"));
+    await withGround(locks, (ground) => expectOthersUnaffected(ground, "STORE_FAILED"));
   });
 
   it("[reliability 3c kin] for an error with a number that nobody knows stops no other", async () => {

@@ -127,8 +127,13 @@ describe("a keyring that asks for work", () => {
     const { room, asked } = createCounted();
     await room.create([WORDS]);
     const change = (seed: number) => ({
-      ...{ taskId: TASK_ID, store: room.store, sources: [WORDS], ports: room.ports, clock: new FakeClock() },
-      ...{ random: createSeededRandom(seed), trust: room.trust() },
+      taskId: TASK_ID,
+      store: room.store,
+      sources: [WORDS],
+      ports: room.ports,
+      clock: new FakeClock(),
+      random: createSeededRandom(seed),
+      trust: room.trust(),
       scryptCost: SCRYPT_COST,
     });
     await rotateTaskKey(change(1));

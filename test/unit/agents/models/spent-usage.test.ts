@@ -80,8 +80,7 @@ describe("the tokens of an answer that is none", () => {
     [2_000, 5_000],
   ])("[reliability A01] waits for the earliest of the providers that ask to wait: %d and %d", async (one, other) => {
     const limited = (atMs: number): Model => ({
-      call: () =>
-        Promise.reject(new SplashdownError("MODEL_RATE_LIMITED", "wait", { details: { retry_at_ms: atMs } as never })),
+      call: () => Promise.reject(new SplashdownError("MODEL_RATE_LIMITED", "wait", { details: { retry_at_ms: atMs } })),
     });
     const outcome = await perform({ first: limited(one), second: limited(other) });
     expect(outcome).toMatchObject({ status: "failed", error: { code: "MODEL_RATE_LIMITED", retryAtMs: 2_000 } });

@@ -98,7 +98,7 @@ describe("a call that was answered with an error of the protocol", () => {
   });
 
   it("[public C kin] an answer without content leaves open whether it acted", async () => {
-    const { outcome } = await askModel({ name: "charge", answer: { content: "no list" } as never });
+    const { outcome } = await askModel({ name: "charge", answer: { content: "no list" } });
     expect(errorOf(outcome)).toMatchObject({ code: "TOOL_SERVER_FAILED", details: { sent: true } });
   });
 });
