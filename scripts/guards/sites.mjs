@@ -41,7 +41,7 @@ export function findSites(path, code) {
   const source = ts.createSourceFile(path, code, ts.ScriptTarget.Latest, true);
   const counts = new Map();
   const sites = [];
-  const add = (node, kind, name, off) => {
+  const add = (node, { kind, name, off }) => {
     const base = `${path} ${enclosingName(node)} ${kind} ${name}`;
     const ordinal = (counts.get(base) ?? 0) + 1;
     counts.set(base, ordinal);
@@ -58,7 +58,7 @@ export function findSites(path, code) {
   const visit = (node) => {
     if (ts.isCallExpression(node)) visitCall(node, add);
     if (ts.isExpressionStatement(node) && ts.isAwaitExpression(node.expression)) visitAwait(node, code, add);
-    if (isFencedRecord(node)) add(node, "record", node.text, "");
+    if (isFencedRecord(node)) add(node, { kind: "record", name: node.text, off: "" });
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -68,11 +68,11 @@ export function findSites(path, code) {
 function visitCall(node, add) {
   const name = calledName(node.expression);
   if (name === undefined || isQuestion(node)) return;
-  if (FENCES.has(name)) add(node, "fence", name, "Promise.resolve(true)");
-  else if (SYNCS.has(name)) add(node, "sync", name, "Promise.resolve()");
-  else if (WATERMARKS.has(name)) add(node, "anchor", name, "Promise.resolve(true)");
-  else if (JUDGEMENTS.has(name)) add(node, "anchor", name, "undefined");
-  else if (CLAIM_CHECKS.has(name)) add(node, "claim", name, "Promise.resolve()");
+  if (FENCES.has(name)) add(node, { kind: "fence", name, off: "Promise.resolve(true)" });
+  else if (SYNCS.has(name)) add(node, { kind: "sync", name, off: "Promise.resolve()" });
+  else if (WATERMARKS.has(name)) add(node, { kind: "anchor", name, off: "Promise.resolve(true)" });
+  else if (JUDGEMENTS.has(name)) add(node, { kind: "anchor", name, off: "undefined" });
+  else if (CLAIM_CHECKS.has(name)) add(node, { kind: "claim", name, off: "Promise.resolve()" });
 }
 
 /** `await write();` becomes a call that nobody waits for. */
@@ -81,12 +81,8 @@ function visitAwait(node, code, add) {
   const call = innermostCall(awaited);
   const name = call === undefined ? undefined : calledName(call.expression);
   if (name === undefined || !DURABLE_WRITES.has(name)) return;
-  add(
-    node,
-    "await",
-    name,
-    `void Promise.resolve(${code.slice(awaited.getStart(), awaited.end)}).catch(() => undefined);`,
-  );
+  const awaitedText = code.slice(awaited.getStart(), awaited.end);
+  add(node, { kind: "await", name, off: `void Promise.resolve(${awaitedText}).catch(() => undefined);` });
 }
 
 /** Of `a.sync().catch(f)` the call of `sync`. */

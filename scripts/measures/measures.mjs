@@ -164,13 +164,13 @@ const ITEM_BYTES_MAX = 4 * 1024;
 const FUNCTION_ITEMS_RESIDENT_MIB_MAX = 256;
 
 export const functionItems = async (count) => {
-  const residentMiB = runItems(count, "function").peakBytes / 2 ** 20;
+  const peakMiB = runItems(count, "function").peakBytes / 2 ** 20;
   return {
     name: `resident with ${count} function items, window 64`,
-    value: `${residentMiB.toFixed(0)} MiB`,
+    value: `${peakMiB.toFixed(0)} MiB`,
     beside: `bound ${FUNCTION_ITEMS_RESIDENT_MIB_MAX} MiB`,
-    figure: residentMiB,
-    ratio: residentMiB / FUNCTION_ITEMS_RESIDENT_MIB_MAX,
+    figure: peakMiB,
+    ratio: peakMiB / FUNCTION_ITEMS_RESIDENT_MIB_MAX,
     bound: 1,
   };
 };

@@ -43,17 +43,13 @@ export function findInexact(text: string): InexactPlace | undefined {
     const frame = frames.at(-1);
     if (code === QUOTE) {
       const end = endOfString(text, at);
-      if (frame?.keys !== undefined && frame.isAtKey) {
-        const found = takeKey(frames, frame, text.slice(at, end));
-        if (found !== undefined) return found;
-      }
+      const found = takeString(frames, frame, text.slice(at, end));
+      if (found !== undefined) return found;
       at = end;
-    } else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
-      NUMBER.lastIndex = at;
-      const [number = "", fraction, exponent] = NUMBER.exec(text) ?? [];
-      const message = judgeNumber(number, fraction !== undefined || exponent !== undefined);
+    } else if (isNumberStart(code)) {
+      const { length, message } = readNumber(text, at);
       if (message !== undefined) return { path: pathOf(frames), message: `${pathOf(frames)}: ${message}` };
-      at += Math.max(number.length, 1);
+      at += length;
     } else {
       step(frames, frame, text[at] ?? "");
       at += 1;
@@ -72,6 +68,11 @@ function step(frames: Frame[], frame: Frame | undefined, sign: string): void {
   }
 }
 
+/** Takes a string as the next key where one is due; any other string has nothing that could change. */
+function takeString(frames: readonly Frame[], frame: Frame | undefined, quoted: string): InexactPlace | undefined {
+  return frame?.keys !== undefined && frame.isAtKey ? takeKey(frames, frame, quoted) : undefined;
+}
+
 function takeKey(frames: readonly Frame[], frame: Frame, quoted: string): InexactPlace | undefined {
   frame.key = quoted.includes("\\") ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
   frame.isAtKey = false;
@@ -81,6 +82,19 @@ function takeKey(frames: readonly Frame[], frame: Frame, quoted: string): Inexac
   }
   frame.keys?.add(frame.key);
   return undefined;
+}
+
+/** A minus sign or a digit. */
+function isNumberStart(code: number): boolean {
+  return code === 0x2d || (code >= 0x30 && code <= 0x39);
+}
+
+/** How many characters the number at a place takes, and what is wrong with it. */
+function readNumber(text: string, at: number): { readonly length: number; readonly message: string | undefined } {
+  NUMBER.lastIndex = at;
+  const [number = "", fraction, exponent] = NUMBER.exec(text) ?? [];
+  const message = judgeNumber(number, fraction !== undefined || exponent !== undefined);
+  return { length: Math.max(number.length, 1), message };
 }
 
 function judgeNumber(number: string, isFraction: boolean): string | undefined {

@@ -149,25 +149,12 @@ function formatTask(view: TaskView, streams: Streams, write: CommandWriter): str
   const colours = coloursOf(streams);
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ["", colours.bold(title), ...lines];
-  const indent = (text: string): string => `  ${cleanForTerminal(text).replaceAll("\n", "\n  ")}`;
   return [
     `${colours.bold(view.task)}  ${colourStatus(colours, view.status)}${view.reason === undefined ? "" : `: ${cleanForTerminal(view.reason)}`}`,
     indent(`workflow ${view.workflow ?? "?"}, id ${view.workflow_id ?? "?"}${view.encrypted ? "" : ", NOT ENCRYPTED"}`),
     ...(view.residence === undefined ? [] : [indent(colours.yellow(cleanForTerminal(view.residence)))]),
     ...section("would run", (view.programs ?? []).map(indent)),
-    ...(view.forked_from === undefined
-      ? []
-      : [indent(`forked from checkpoint ${view.forked_from.seq} of ${view.forked_from.task}`)]),
-    indent(
-      `started ${view.started_at ?? "?"}, last event ${view.last_event_at ?? "?"}, worked ${formatDuration(view.metrics.elapsed_time)}`,
-    ),
-    ...(view.owner === undefined
-      ? []
-      : [
-          indent(
-            `owner: process ${textOf(view.owner["pid"])} on ${textOf(view.owner["host"])} since ${textOf(view.owner["since"])}`,
-          ),
-        ]),
+    ...formatCourse(view).map(indent),
     ...section(
       "inputs",
       Object.entries(view.inputs).map(([name, value]) => indent(`${name} = ${JSON.stringify(value)}`)),
@@ -215,6 +202,22 @@ function formatTask(view: TaskView, streams: Streams, write: CommandWriter): str
     indent(`${formatCount(view.checkpoints, "checkpoint")}: ${write(`checkpoints list ${quoteArgument(view.task)}`)}`),
     ...(view.next === undefined ? [] : [indent(`go on with: ${view.next}`)]),
   ].join("\n");
+}
+
+function indent(text: string): string {
+  return `  ${cleanForTerminal(text).replaceAll("\n", "\n  ")}`;
+}
+
+/** Where the task comes from, when it was at work, and who runs it. */
+function formatCourse(view: TaskView): string[] {
+  const { forked_from: origin, owner } = view;
+  return [
+    ...(origin === undefined ? [] : [`forked from checkpoint ${origin.seq} of ${origin.task}`]),
+    `started ${view.started_at ?? "?"}, last event ${view.last_event_at ?? "?"}, worked ${formatDuration(view.metrics.elapsed_time)}`,
+    ...(owner === undefined
+      ? []
+      : [`owner: process ${textOf(owner["pid"])} on ${textOf(owner["host"])} since ${textOf(owner["since"])}`]),
+  ];
 }
 
 function formatFallback({ step, fallback }: StepView): string[] {

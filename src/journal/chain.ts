@@ -146,8 +146,8 @@ function openOne(scan: SegmentScan, vault: TaskVault, lower: readonly Opened[]):
   if (header.state === "good") return openSegmentRecords(scan, header.read, vault);
   if (header.state !== "damaged" || header.read === undefined) return undefined;
   const { prev, isWhole, seal } = header.read.header;
-  const isSealed = seal.key !== undefined;
-  if (!isSealed && !isProvenPrev(prev, lower) && !(isWhole === true && lower.length === 0)) return undefined;
+  const hasSealKey = seal.key !== undefined;
+  if (!hasSealKey && !isProvenPrev(prev, lower) && !(isWhole === true && lower.length === 0)) return undefined;
   try {
     return openSegmentRecords(scan, header.read, vault);
   } catch {

@@ -17,6 +17,7 @@ import { carriedState, withInlineState } from "../engine/evolve/evolve-return.js
 import { createState, type TaskState } from "../engine/state/state.js";
 import { readHistory, type History, type LostRange, type ScanCache } from "../journal/history.js";
 import type { JournalPosition } from "../journal/position.js";
+import type { HistoryRecord } from "../journal/segment-records.js";
 import type { TaskStore } from "../store/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import { findEvidence } from "./evidence.js";
@@ -106,14 +107,10 @@ async function foldFromBase(history: History, options: ReadTaskOptions): Promise
   const from = (snapshot?.position.n ?? 0) + 1;
   const records = history.recordsFrom(from).filter((record) => record.n <= until);
   const folding = new Folding(state, checkTime);
-  const load = createLoad(options);
-  for (const record of records) {
-    const event = record.decode();
-    folding.fold(record.n, carriedState(event) === undefined ? event : await withInlineState(event, load));
-  }
+  await foldRecords(folding, records, createLoad(options));
   const evidence = snapshot === undefined ? await findEvidence(options.task, history) : [];
   const uncovered = findUncovered({ history, from, until }).filter((range) => !folding.isAccepted(range));
-  const lost = evidence.length > 0 && uncovered.length === 0 ? [{ from: 1, to: undefined }] : uncovered;
+  const lost = addLossOfAll(uncovered, evidence);
   return {
     state,
     history,
@@ -126,6 +123,19 @@ async function foldFromBase(history: History, options: ReadTaskOptions): Promise
     unfoldable: folding.unfoldable,
     evidence,
   };
+}
+
+/** Folds records in their order; a state that one of them carries elsewhere is loaded first. */
+async function foldRecords(folding: Folding, records: readonly HistoryRecord[], load: LoadState): Promise<void> {
+  for (const record of records) {
+    const event = record.decode();
+    folding.fold(record.n, carriedState(event) === undefined ? event : await withInlineState(event, load));
+  }
+}
+
+/** Where something tells of records and none is known to be lost, all of them are. */
+function addLossOfAll(uncovered: readonly LostRange[], evidence: readonly string[]): readonly LostRange[] {
+  return evidence.length > 0 && uncovered.length === 0 ? [{ from: 1, to: undefined }] : uncovered;
 }
 
 /**
@@ -186,8 +196,10 @@ function findUncovered(place: { history: History; from: number; until: number })
     : uncovered;
 }
 
+type LoadState = (ref: BlobRef) => Promise<JsonValue>;
+
 /** Opened when it is needed: few histories have an event that carries a state. */
-function createLoad({ task, vault }: ReadTaskOptions): (ref: BlobRef) => Promise<JsonValue> {
+function createLoad({ task, vault }: ReadTaskOptions): LoadState {
   return (ref) => createBlobShelf({ store: task, vault }).get(ref);
 }
 

@@ -11,22 +11,20 @@ import { requireOneHome } from "./residence.js";
 import type { Services } from "./services.js";
 import { listSummaries } from "./summaries.js";
 
-/** What a task is looked for: to read it; to act on the task; to tend the files of this very copy, whichever is at home. */
-export type Purpose = "read" | "act" | "tend";
+/**
+ * What a task is looked for: to read it; to act on the task; to act on it and have it live here from now on; to tend the
+ * files of this very copy, whichever is at home.
+ */
+export type Purpose = "read" | "act" | "act_here" | "tend";
 
 /**
  * Opens the task meant; the caller closes it.
  *
- * Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS; to act on it also TASK_TWIN and TASK_DISPLACED, unless it is to live `here`.
+ * Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS; to act on it also TASK_TWIN and TASK_DISPLACED, unless it is to live here.
  */
-export async function findTask(
-  services: Services,
-  reference: string,
-  purpose: Purpose,
-  { here = false }: { readonly here?: boolean | undefined } = {},
-): Promise<TaskStore> {
+export async function findTask(services: Services, reference: string, purpose: Purpose): Promise<TaskStore> {
   const task = await openTask(services, reference, purpose);
-  if (purpose !== "act" || here) return task;
+  if (purpose !== "act") return task;
   try {
     await requireOneHome(services, task);
     return task;

@@ -15,7 +15,7 @@ import { readTask, type FoldedTask, type KnownTask } from "../recovery/fold.js";
 import { journalLost } from "../recovery/evidence.js";
 import { isAllLost } from "../recovery/restore.js";
 import { findRollback } from "../recovery/rollback-guard.js";
-import { notStarted } from "./keys/key-access.js";
+import { notStarted } from "./keys/unopened-task.js";
 import type { SplashdownError } from "../base/errors.js";
 import type { OwnerState, TaskStore } from "../store/contract.js";
 import { anchoredPosition, loadAnchor, type LoadedAnchor } from "../vault/anchor.js";

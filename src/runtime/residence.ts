@@ -22,7 +22,7 @@ import {
 } from "../recovery/task-home.js";
 import type { Store, TaskStore } from "../store/contract.js";
 import { inspectKeyring } from "../vault/keyring-view.js";
-import { readTaskId } from "./keys/key-access.js";
+import { readTaskId } from "./keys/unopened-task.js";
 import type { Services } from "./services.js";
 
 export type Residence =

@@ -48,24 +48,32 @@ async function summarise(services: Services, entry: ScannedTask, openVault: Open
     ...(entry.taskId === undefined ? {} : { workflow_id: entry.taskId }),
     ...(entry.lastAtMs === undefined ? {} : { last_event_at: formatTime(entry.lastAtMs) }),
     ...(closed?.resumeAtMs === undefined ? {} : { resume_at: formatTime(closed.resumeAtMs) }),
-    ...(details.workflow === undefined ? {} : { workflow: details.workflow, started_at: details.startedAt ?? "" }),
-    ...(details.stepsDone === undefined ? {} : { steps_done: details.stepsDone }),
-    ...details.residence,
-    ...(details.openQuestions === undefined ? {} : { open_questions: details.openQuestions }),
-    ...(details.waitsFor === undefined ? {} : { waits_for: details.waitsFor }),
-    ...(problem !== undefined || details.damaged === undefined || details.damaged.length === 0
-      ? {}
-      : { damaged: details.damaged }),
-    ...(problem === undefined
-      ? {}
-      : {
-          problem: {
-            code: problem.code,
-            message: problem.message,
-            hint: new SplashdownError(problem.code, problem.message, { details: { task: entry.name } }).hint,
-          },
-        }),
+    ...viewDetails(details),
+    ...(problem === undefined ? viewDamaged(details) : { problem: viewProblem(entry.name, problem) }),
   };
+}
+
+/** What the journal tells of a task beside its end, and where the task lives. */
+function viewDetails(details: Details): Partial<TaskSummaryView> {
+  const { workflow, startedAt, stepsDone, residence, openQuestions: open, waitsFor } = details;
+  return {
+    ...(workflow === undefined ? {} : { workflow, started_at: startedAt ?? "" }),
+    ...(stepsDone === undefined ? {} : { steps_done: stepsDone }),
+    ...residence,
+    ...(open === undefined ? {} : { open_questions: open }),
+    ...(waitsFor === undefined ? {} : { waits_for: waitsFor }),
+  };
+}
+
+function viewDamaged({ damaged = [] }: Details): Pick<TaskSummaryView, "damaged"> {
+  return damaged.length === 0 ? {} : { damaged };
+}
+
+function viewProblem(
+  task: string,
+  { code, message }: NonNullable<ScannedTask["problem"]>,
+): NonNullable<TaskSummaryView["problem"]> {
+  return { code, message, hint: new SplashdownError(code, message, { details: { task } }).hint };
 }
 
 interface Details {

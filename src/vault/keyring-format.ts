@@ -142,20 +142,29 @@ function parseCanonical(text: string): unknown {
 /** What the schema cannot say. */
 function findHeaderProblem(header: KeyringHeader): string | undefined {
   const { keys } = header;
-  const active = keys.filter((key) => key.state === "active");
-  if (active.length !== 1 || active[0]?.id !== header.active)
+  const [active, ...others] = keys.filter((key) => key.state === "active");
+  if (active === undefined || others.length > 0 || active.id !== header.active)
     return "names an active key that is not its only active one";
-  if (active[0].generation < header.min_generation) return "has an active key below its minimum generation";
+  if (active.generation < header.min_generation) return "has an active key below its minimum generation";
   if (new Set(keys.map((key) => key.id)).size !== keys.length) return "names a key twice";
   if (keys.some((key, index) => keys.slice(0, index).some((before) => before.generation >= key.generation))) {
     return "does not have its generations in order";
   }
   if ((header.min_revision ?? 1) > header.rev) return "is below its own minimum revision";
-  const { lineage } = header;
+  return findLineageProblem(header, active) ?? findSlotsProblem(keys);
+}
+
+/** What is wrong with the line of keys that leads to the active one. */
+function findLineageProblem({ lineage }: KeyringHeader, active: KeyringKey): string | undefined {
   if (lineage.some(({ generation }, at) => at > 0 && (lineage[at - 1]?.generation ?? 0) >= generation))
     return "does not have its lineage in order";
-  if (lineage.at(-1)?.generation !== active[0].generation) return "has a lineage that does not end at its active key";
-  const slots = keys.flatMap((key: KeyringKey) => key.slots);
+  if (lineage.at(-1)?.generation !== active.generation) return "has a lineage that does not end at its active key";
+  return undefined;
+}
+
+/** What is wrong with the slots of all keys: with how many they are, with one of them, with the work they ask for. */
+function findSlotsProblem(keys: readonly KeyringKey[]): string | undefined {
+  const slots = keys.flatMap((key) => key.slots);
   if (slots.length > LIMITS.keyringSlotsMax) return `has more than ${LIMITS.keyringSlotsMax} slots`;
   for (const slot of slots) {
     const problem = findSlotProblem(slot);

@@ -17,7 +17,7 @@ export async function findPassphraseSalts(
       const { slot, source } = pair;
       const { kdf } = slot;
       if (source.secret.nature !== "passphrase" || kdf?.name !== "scrypt" || salts.has(source.secret.text)) continue;
-      if (kdf.log2n !== cost.log2n || kdf.r !== cost.r || kdf.p !== cost.p) continue;
+      if (!isSameCost(kdf, cost)) continue;
       const attempt = await tryPair(pair, { task: header.task, keyId: key.id });
       const salt = decodeBase64Url(kdf.salt);
       if ("outcome" in attempt && attempt.outcome.state === "opened" && salt !== undefined)
@@ -25,4 +25,8 @@ export async function findPassphraseSalts(
     }
   }
   return salts;
+}
+
+function isSameCost(first: ScryptCost, second: ScryptCost): boolean {
+  return first.log2n === second.log2n && first.r === second.r && first.p === second.p;
 }

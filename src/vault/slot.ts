@@ -243,6 +243,15 @@ function isNamedByFingerprint(slot: KeyringSlot, secret: Secret): boolean {
   return secret.nature === "key" && slot.fingerprint === computeFingerprint(secret.bytes, "wrapping-key");
 }
 
+/** The key of a passphrase with the slot's own salt; `undefined` where that is none. */
+async function deriveBySalt(
+  secret: Extract<Secret, { readonly nature: "passphrase" }>,
+  kdf: ScryptKdf,
+): Promise<Uint8Array | undefined> {
+  const salt = decodeBase64Url(kdf.salt);
+  return salt?.length === SALT_BYTES ? deriveFor(secret, salt, kdf) : undefined;
+}
+
 async function computeWrappingKey(
   slot: KeyringSlot,
   secret: Secret,
@@ -250,10 +259,7 @@ async function computeWrappingKey(
 ): Promise<Uint8Array | undefined> {
   const { kdf } = slot;
   if (secret.nature === "key") return secret.bytes;
-  if (secret.nature === "passphrase" && kdf?.name === "scrypt") {
-    const salt = decodeBase64Url(kdf.salt);
-    return salt?.length === SALT_BYTES ? deriveFor(secret, salt, kdf) : undefined;
-  }
+  if (secret.nature === "passphrase" && kdf?.name === "scrypt") return deriveBySalt(secret, kdf);
   if (secret.nature === "command" && kdf?.name === "command") {
     return unwrapByCommand(secret, kdf.wrapped, { task: place.task, slot: slot.fingerprint });
   }

@@ -221,14 +221,28 @@ function noteSyntax(fault: TemplateFault, text: string, { at, checking }: Spot):
 
 function checkReference(reference: TemplateReference, spot: Spot): void {
   const { root } = reference;
-  const { checking, site, extra } = spot;
-  if (extra.includes(root)) return;
+  if (spot.extra.includes(root)) return;
   if (root === "workflow") return checkInput(reference, spot);
-  const isStep = checking.named.has(root);
+  if (isOfSecrets(root, spot)) return checkSecret(reference, spot);
+  if (!isProvided(reference, spot.checking)) checkStepNamed(reference, spot);
+}
+
+/** A step may be called `secrets`; where the step with the template has secrets, they are meant all the same. */
+function isOfSecrets(root: string, { checking, site }: Spot): boolean {
+  if (root !== "secrets") return false;
   const hasSecrets = site?.node.node === "step" && site.node.secrets.length > 0;
-  if (root === "secrets" && (hasSecrets || !isStep)) return checkSecret(reference, spot);
-  if ((ROOTS.includes(root) && !isStep) || checking.absent.has(root)) return;
-  if (reference.guarded && FUNCTIONS_PROVIDED.has(root) && !isStep) return;
+  return hasSecrets || !checking.named.has(root);
+}
+
+/** There without a step of that name, or the name of what does not run here. */
+function isProvided({ root, guarded }: TemplateReference, { named, absent }: Checking): boolean {
+  if (absent.has(root)) return true;
+  return !named.has(root) && (ROOTS.includes(root) || (guarded && FUNCTIONS_PROVIDED.has(root)));
+}
+
+function checkStepNamed(reference: TemplateReference, spot: Spot): void {
+  const { root } = reference;
+  const { checking, site } = spot;
   const target = pickTarget(checking.named.get(root) ?? [], site);
   if (target === undefined) return noteUnknown(root, spot);
   if (site === undefined || !checking.isComplete || reference.guarded) return;

@@ -271,15 +271,19 @@ async function digestCode(value: JsonObject, source: Source, deps: LoaderDeps): 
       if (!mayExport(code, exported)) noteMissing(source, { path, name, exported });
     } catch (error) {
       if (isErrorCode(error, ...CONFINED)) throw error;
-      source.faults.add({
-        code: "file",
-        path,
-        message: `the file of the function ${text} cannot be read (${errnoOf(error) ?? messageOf(error)})`,
-        suggestion: "the path is relative to the workflow file",
-      });
+      noteUnreadable(source, { path, text }, error);
     }
   }
   return digests;
+}
+
+function noteUnreadable({ faults }: Source, { path, text }: NamedFunction, error: unknown): void {
+  faults.add({
+    code: "file",
+    path,
+    message: `the file of the function ${text} cannot be read (${errnoOf(error) ?? messageOf(error)})`,
+    suggestion: "the path is relative to the workflow file",
+  });
 }
 
 interface MissingExport {
@@ -301,7 +305,13 @@ function noteMissing({ faults }: Source, { path, name, exported }: MissingExport
 /** Keys below which steps stand. */
 const HOLDERS = new Set("phases specialists spawn steps agents parallel tools for_each step agent".split(" "));
 
-function findFunctions(value: JsonValue | undefined, path: FaultPath): { text: string; path: FaultPath }[] {
+/** A function as the file names it, and where. */
+interface NamedFunction {
+  readonly text: string;
+  readonly path: FaultPath;
+}
+
+function findFunctions(value: JsonValue | undefined, path: FaultPath): NamedFunction[] {
   if (Array.isArray(value)) return value.flatMap((item: JsonValue, index) => findFunctions(item, [...path, index]));
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([key, item]) => {

@@ -9,7 +9,7 @@ import type { StepId } from "../../base/ids.js";
 import { isAbsorbed } from "../outcomes/failure.js";
 import type { Choice } from "../choice.js";
 import { childPath, currentStepId, findScopeDefinition } from "../lookup.js";
-import type { ScopeEntry, StepEntry, TaskState } from "../state/state.js";
+import type { ScopeData, ScopeEntry, ScopeFrontier, StepEntry, TaskState } from "../state/state.js";
 
 export interface FailedMembers {
   readonly steps: readonly StepEntry[];
@@ -36,9 +36,16 @@ function hasFailedWholly({ state }: Pick<Choice, "state">, { path, data }: Scope
   const node = findScopeDefinition(state, path);
   const frontier = state.frontier.get(path);
   if (frontier === undefined || !("failureMode" in node) || node.failureMode !== "continue_on_error") return false;
-  if (data.failed === 0 || data.running > 0 || data.blocked > 0 || frontier.ready.length > 0) return false;
+  return hasFailuresOnly(data, frontier) && !isAbsorbed({ state } as Choice, path);
+}
+
+type GroupData = Extract<ScopeData, { readonly scope: "for_each" | "parallel" | "dag" }>;
+
+/** Nothing of the group is left to start or under way, and all that ended has failed. */
+function hasFailuresOnly(data: GroupData, { ready, ended }: ScopeFrontier): boolean {
+  if (data.failed === 0 || data.running > 0 || data.blocked > 0 || ready.length > 0) return false;
   if (data.scope === "for_each" && data.next < data.count) return false;
-  return data.failed === frontier.ended.size && !isAbsorbed({ state } as Choice, path);
+  return data.failed === ended.size;
 }
 
 /** Of a scope that was left: no step in it has effects. */

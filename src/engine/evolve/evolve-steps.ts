@@ -151,9 +151,6 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
   const before = state.steps.get(event.step);
   if (before === undefined) return;
   const { disposition } = event;
-  const isPause = disposition.action === "pause_until";
-  const isRestart = disposition.action === "restart";
-  const isAsked = disposition.action === "ask";
   // A provider that refused has used nothing; what a limit in time cut off is unknown.
   const used = event.usage ?? (event.error.code === "STEP_TIMEOUT" ? usageOfCut(before) : undefined);
   const entry: StepEntry = {
@@ -161,9 +158,7 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
     status: statusAfterFailure(disposition),
     error: event.error,
     endedAtMs: event.atMs,
-    failures: isRestart ? 0 : before.failures + (isPause || isAsked ? 0 : 1),
-    refusals: isPause ? (before.refusals ?? 0) + (isHeldBack(event.error) ? 0 : 1) : undefined,
-    restarts: before.restarts + (isRestart ? 1 : 0),
+    ...countFailure(before, event),
     retryAtMs: "atMs" in disposition ? disposition.atMs : undefined,
     usage: addUsage(before.usage, used),
     callsBegun: undefined,
@@ -174,6 +169,21 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
   addTotals(state, usageTotals(state.totals, used));
   replaceStep(state, entry, { end: "failed", next: disposition.action === "route" ? disposition.to : undefined });
   if (disposition.action === "fail") state.blocked.add(before.id);
+}
+
+/** How often the step has failed, was refused and began anew, with this failure. */
+function countFailure(
+  before: StepEntry,
+  { disposition, error }: EventOf<"step_failed">,
+): Pick<StepEntry, "failures" | "refusals" | "restarts"> {
+  const isPause = disposition.action === "pause_until";
+  const isRestart = disposition.action === "restart";
+  const isAsked = disposition.action === "ask";
+  return {
+    failures: isRestart ? 0 : before.failures + (isPause || isAsked ? 0 : 1),
+    refusals: isPause ? (before.refusals ?? 0) + (isHeldBack(error) ? 0 : 1) : undefined,
+    restarts: before.restarts + (isRestart ? 1 : 0),
+  };
 }
 
 /** Nobody was asked: an earlier refusal of the same limit holds this call back. */

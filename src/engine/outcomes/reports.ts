@@ -40,12 +40,7 @@ function eventOf(choice: Choice, input: ReportInput): EngineEvent {
     case "milestone":
       return { type: "milestone_reached", ...base, name: input.name, state: input.state, ...wishesOf(input) };
     case "substep_intended":
-      return {
-        type: "substep_intended",
-        ...base,
-        name: input.name,
-        ...(input.within === undefined ? {} : { within: input.within }),
-      };
+      return { type: "substep_intended", ...base, name: input.name, ...withinOf(input) };
     case "substep_failed":
       return { type: "substep_failed", ...base, name: input.name, failure: input.failure };
     case "substep_completed":
@@ -55,15 +50,7 @@ function eventOf(choice: Choice, input: ReportInput): EngineEvent {
     case "turn":
       return describeTurn(choice, input);
     case "tool_intended":
-      return {
-        type: "tool_intended",
-        ...base,
-        call: input.call,
-        name: input.name,
-        ...(input.tool === undefined ? {} : { tool: input.tool }),
-        value: input.value,
-        effects: input.effects,
-      };
+      return { type: "tool_intended", ...base, ...describeCall(input) };
     case "tool_completed":
       return { type: "tool_completed", ...base, call: input.call, value: input.value };
     default:
@@ -73,6 +60,16 @@ function eventOf(choice: Choice, input: ReportInput): EngineEvent {
 
 function wishesOf({ wishes }: { readonly wishes?: Wishes }): { readonly wishes?: Wishes } {
   return wishes === undefined ? {} : { wishes };
+}
+
+function withinOf({ within }: { readonly within?: string }): { readonly within?: string } {
+  return within === undefined ? {} : { within };
+}
+
+/** Which tool is called with what, without the step and the time. */
+function describeCall(input: Extract<ReportInput, { kind: "tool_intended" }>) {
+  const { call, name, tool, value, effects } = input;
+  return { call, name, ...(tool === undefined ? {} : { tool }), value, effects };
 }
 
 function describeTurn(choice: Choice, input: Extract<ReportInput, { kind: "turn" }>): EngineEvent {

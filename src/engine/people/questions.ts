@@ -73,6 +73,11 @@ export function decideAnswer(choice: Choice, answer: Answer): readonly EngineEve
     return moveWizard(choice, { question, wizard: question.wizard, answer });
   const fault = findAnswerFault(question, answer);
   if (fault !== undefined || question === undefined) return refuse(choice, answer, fault ?? "");
+  return applyAnswer(choice, question, answer);
+}
+
+/** To a wizard an answer is a move; any other question ends with it. */
+function applyAnswer(choice: Choice, question: QuestionEntry, answer: Answer): readonly EngineEvent[] {
   return question.wizard === undefined
     ? takeAnswer(choice, question, answer)
     : moveWizard(choice, { question, wizard: question.wizard, answer });

@@ -13,7 +13,7 @@ import type { CheckView } from "../verb-views.js";
 import type { AuditEntryView, AuditShowView, AuditVerifyView } from "../faces/face-views.js";
 import { findTask } from "../finding.js";
 import { whileOpen } from "../reading.js";
-import { readTaskId } from "../keys/key-access.js";
+import { readTaskId } from "../keys/unopened-task.js";
 import type { Services } from "../services.js";
 
 /** Of one task, or of all; in the order of time. Errors: TASK_NOT_FOUND. A missing key hides the details only. */

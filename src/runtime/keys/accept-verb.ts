@@ -6,7 +6,7 @@ import { SplashdownError } from "../../base/errors.js";
 import { inspectKeyring, type KeyringView } from "../../vault/keyring-view.js";
 import type { TaskStore } from "../../store/contract.js";
 import { findTask } from "../finding.js";
-import { openWith, whileOpen } from "../reading.js";
+import { openWith, whileOpen, type OpenedTask } from "../reading.js";
 import type { Services } from "../services.js";
 import type { AcceptedKeys, AcceptOptions } from "./key-views.js";
 
@@ -19,11 +19,7 @@ export async function acceptKeys(
   options: AcceptOptions = {},
 ): Promise<AcceptedKeys> {
   return whileOpen(await findTask(services, reference, "act"), async (task) => {
-    const view = await inspectKeyring(task);
-    if (view === undefined)
-      throw new SplashdownError("USAGE_INVALID", `task ${task.name} has no keyring`, {
-        details: { verb: "keys accept", task: task.name },
-      });
+    const view = await requireKeyring(task);
     const objection = await findObjection(services, task);
     const plan = describe(task.name, view, objection);
     const wantsOrigin = options.origin === true && view.origin !== undefined;
@@ -32,14 +28,29 @@ export async function acceptKeys(
     const vault = await services.keys.open(task, { isAccepted: true });
     if (vault.keyring !== undefined) await services.keys.memory.accept(vault.taskId, vault.keyring);
     if (wantsOrigin && view.origin !== undefined) await services.keys.origins.trust(view.origin);
-    const details = { revision: view.revision, why: objection?.code ?? null, origin: view.origin ?? null };
-    await services.audit.note(openWith(services, task, vault), {
-      event: "keys_accepted",
-      verb: "keys accept",
-      details,
-    });
+    await noteAccepted(services, openWith(services, task, vault), { view, objection });
     return { ...plan, accepted: true };
   });
+}
+
+/** Errors: USAGE_INVALID for a task without a keyring. */
+async function requireKeyring(task: TaskStore): Promise<KeyringView> {
+  const view = await inspectKeyring(task);
+  if (view !== undefined) return view;
+  throw new SplashdownError("USAGE_INVALID", `task ${task.name} has no keyring`, {
+    details: { verb: "keys accept", task: task.name },
+  });
+}
+
+interface Accepted {
+  readonly view: KeyringView;
+  readonly objection: SplashdownError | undefined;
+}
+
+/** Says in the audit trail which keyring was accepted, and against what. */
+async function noteAccepted(services: Services, opened: OpenedTask, { view, objection }: Accepted): Promise<void> {
+  const details = { revision: view.revision, why: objection?.code ?? null, origin: view.origin ?? null };
+  await services.audit.note(opened, { event: "keys_accepted", verb: "keys accept", details });
 }
 
 /** What stands against the keyring and can be accepted. Errors: what cannot. */

@@ -11,7 +11,6 @@ import type { FileSystem } from "../../base/file-system.js";
 import type { Log } from "../../base/log.js";
 import type { RandomSource } from "../../base/random.js";
 import type { Clock } from "../../base/clock.js";
-import { parseSegmentHeader, type SegmentHeader } from "../../journal/segment-header.js";
 import type { ProcessHost } from "../../process/contract.js";
 import type { Store, TaskStore } from "../../store/contract.js";
 import { isArriving } from "../../transfer/copy-task.js";
@@ -38,6 +37,7 @@ import { KeyOrigins } from "./key-origins.js";
 import { openReadable } from "../readable-tasks.js";
 import { readShredMark } from "./shred-mark.js";
 import { resolveSource, sourcesOfEnvironment } from "./source-settings.js";
+import { explainMissing, isUnborn, notStarted, readFirstHeader } from "./unopened-task.js";
 
 export interface KeyAccessDeps {
   readonly environment: Environment;
@@ -361,44 +361,4 @@ function parentOf(folder: string | undefined): string[] {
 /** Whoever works in the home folder, or above it, has no project there that a key could lie in. */
 function isAtOrAbove(folder: string, home: string): boolean {
   return !relative(folder, home).startsWith("..");
-}
-
-/** True for a place whose first process died, or is still alive, before its keyring or its first record was written. */
-export async function isUnborn(task: TaskStore): Promise<boolean> {
-  const segments = await task.segments();
-  if (segments.some(({ sizeBytes }) => sizeBytes > 0)) return false;
-  if (await isArriving(task)) return false;
-  for (const prefix of ["keyring-", "checkpoint_", "audit/"]) if ((await task.list(prefix)).length > 0) return false;
-  return true;
-}
-
-/** What everybody is told who wants more of a task than to run it. */
-export function notStarted(task: string): SplashdownError {
-  return new SplashdownError("TASK_NOT_STARTED", `task ${task} died before anything was recorded`, {
-    details: { task, file: "FILE" },
-  });
-}
-
-/** The task's uuid as the first readable segment header states it; `undefined` when there is none. */
-export async function readTaskId(task: TaskStore): Promise<string | undefined> {
-  return (await readFirstHeader(task))?.taskId;
-}
-
-async function readFirstHeader(task: TaskStore): Promise<SegmentHeader | undefined> {
-  for (const segment of await task.segments()) {
-    if (segment.sizeBytes === 0) continue;
-    const bytes = Buffer.from(await task.read(segment));
-    const end = bytes.indexOf(10);
-    const parsed = parseSegmentHeader(end === -1 ? bytes : bytes.subarray(0, end));
-    if (parsed.read !== undefined) return parsed.read.header;
-  }
-  return undefined;
-}
-
-/** Of a sealed task without a keyring: were its keys destroyed, or are the files gone? */
-async function explainMissing(task: TaskStore): Promise<SplashdownError> {
-  const shredded = await readShredMark(task);
-  if (shredded === undefined)
-    return new SplashdownError("KEYRING_MISSING", "it is sealed, and there is no keyring file that opens it");
-  return new SplashdownError("KEY_SHREDDED", `its keys were destroyed on ${shredded.at} by ${shredded.by}`);
 }

@@ -23,7 +23,7 @@ import type { AuditNote } from "../audit/audit-trail.js";
 import { loadTrackRecords } from "./calibration.js";
 import type { RunView } from "../task-views.js";
 import { policiesOf, type UnknownAnswer } from "../people/given-answers.js";
-import { notStarted } from "../keys/key-access.js";
+import { notStarted } from "../keys/unopened-task.js";
 import { readOrphans } from "./orphan-results.js";
 import type { Presets } from "../people/presets.js";
 import { whileOwning, type Presence, type PresenceDeps } from "./presence.js";

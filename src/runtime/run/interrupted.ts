@@ -153,17 +153,26 @@ export function hasBegunBetween({ task }: TaskState, fromMs: number, toMs: numbe
 
 /** `stands` must be looked at; `old` is passed over, and told; nothing else matters. */
 function judgeEntry(
-  { status, lastAtMs, closed, problem }: ScannedTask,
+  entry: ScannedTask,
   { sinceMs, calledAtMs }: { readonly sinceMs: number; readonly calledAtMs: number },
 ): "stands" | "old" | undefined {
+  const { lastAtMs, problem } = entry;
   // Of another machine, as far as can be told from here: nobody goes on with it unasked.
   if (problem?.code === "KEY_NOT_TRIED") return undefined;
   if (problem !== undefined) return "stands";
   if (lastAtMs === undefined) return undefined;
-  if (status === "done" || status === "partial" || closed?.resumable === false)
-    return lastAtMs > calledAtMs ? "stands" : undefined;
-  const isAging = status === "crashed" || status === "stopped" || status === "failed";
-  return isAging && lastAtMs < sinceMs ? "old" : "stands";
+  if (isOver(entry)) return lastAtMs > calledAtMs ? "stands" : undefined;
+  return isAging(entry) && lastAtMs < sinceMs ? "old" : "stands";
+}
+
+/** It has ended for good. */
+function isOver({ status, closed }: ScannedTask): boolean {
+  return status === "done" || status === "partial" || closed?.resumable === false;
+}
+
+/** It waits for nothing, so that it grows old when nobody goes on with it. */
+function isAging({ status }: ScannedTask): boolean {
+  return status === "crashed" || status === "stopped" || status === "failed";
 }
 
 async function openCandidate(services: Services, entry: ScannedTask, wanted: Wanted): Promise<Candidate | undefined> {

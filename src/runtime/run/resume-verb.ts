@@ -75,7 +75,7 @@ function viewEnded(services: Services, { opened, state }: Standing): Promise<Run
 }
 
 async function findResumable(services: Services, options: ResumeOptions): Promise<TaskStore> {
-  if (options.task !== undefined) return findTask(services, options.task, "act", { here: options.here });
+  if (options.task !== undefined) return findTask(services, options.task, options.here === true ? "act_here" : "act");
   if (options.checkpointId !== undefined) return findTaskOfCheckpoint(services, options.checkpointId);
   throw new SplashdownError("USAGE_INVALID", "name a task or a checkpoint id to resume");
 }

@@ -28,7 +28,7 @@ import {
   type Candidate,
   type PassedOver,
 } from "./interrupted.js";
-import { isUnborn } from "../keys/key-access.js";
+import { isUnborn } from "../keys/unopened-task.js";
 import { breakpointsOf } from "./breakpoints.js";
 import { deriveStatus, readState, whileOpen, type OpenedTask } from "../reading.js";
 import { findReserve, requireOneHome } from "../residence.js";

@@ -13,7 +13,7 @@ import type { Store, TaskStore } from "../../store/contract.js";
 import { isArriving, type TaskFile, writeTask } from "../../transfer/copy-task.js";
 import type { FileContent } from "../../transfer/folder-files.js";
 import { FolderWriter } from "../../transfer/folder-writer.js";
-import { isUnborn } from "../keys/key-access.js";
+import { isUnborn } from "../keys/unopened-task.js";
 import type { Services } from "../services.js";
 
 type Ports = Pick<Services, "fileSystem" | "random" | "clock">;
