@@ -142,9 +142,14 @@ function readLines(file) {
     .map((line) => JSON.parse(line));
 }
 
+function compareText(left, right) {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
 function listSites() {
   const isSource = (path) => path.endsWith(".ts") && !path.includes("generated");
-  const files = readdirSync(join(ROOT, "src"), { recursive: true }).filter(isSource).sort();
+  const files = readdirSync(join(ROOT, "src"), { recursive: true }).filter(isSource).sort(compareText);
   return files.flatMap((file) => {
     const path = join("src", file);
     return findSites(relative(ROOT, join(ROOT, path)), readFileSync(join(ROOT, path), "utf8"));

@@ -115,8 +115,14 @@ function uninstall(): void {
   remove = undefined;
 }
 
+/** The process as a place that holds a function, which is taken out and put back. */
+interface Exiting {
+  exit: (code?: number | string | null) => never;
+}
+
 function takeExit(): () => void {
-  const real = process.exit;
+  const exiting: Exiting = process;
+  const real = exiting.exit;
   const guarded = (code?: number | string | null): never => {
     const by = context.getStore();
     if (by === undefined) return real.call(process, code);

@@ -44,7 +44,8 @@ export async function performMcp(
   const result = await useTool(deps, work, { name, call, tools, sink, signal });
   if (!isJsonObject(result)) throw outputInvalid(`the call of ${tool} left no result`);
   const { error, fault, acted } = result;
-  if (acted === true) throw outputInvalid(`${tool} of the server ${server.server}: ${String(error)}`);
+  const failure = typeof error === "string" ? error : JSON.stringify(error);
+  if (acted === true) throw outputInvalid(`${tool} of the server ${server.server}: ${failure}`);
   if (typeof error === "string")
     throw new SplashdownError("TOOL_FAILED", `${tool} of the server ${server.server} failed: ${error}`, {
       details: { tool, server: server.server },

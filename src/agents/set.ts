@@ -71,12 +71,18 @@ async function readCollection(value: JsonValue, type: "list" | "dict"): Promise<
 }
 
 function readNumber(value: JsonValue, type: "number" | "integer"): number {
-  const text = typeof value === "string" ? value.trim() : String(value);
+  const text = typeof value === "string" ? value.trim() : joinItems(value);
   const isWritten = type === "integer" ? /^[-+]?\d+$/.test(text) : text !== "";
   const number = isWritten ? Number(text) : NaN;
   const isExact = Number.isSafeInteger(number) || (Number.isFinite(number) && !/^[-+]?\d+$/.test(text));
   if (!isExact) throw mismatch(value, type);
   return number;
+}
+
+/** As text, a list as its items with commas between them: a list of one number is that number. */
+function joinItems(value: JsonValue): string {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => joinItems(item)).join(",");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function mismatch(value: JsonValue, type: string): Error {

@@ -123,10 +123,14 @@ async function findDenial(
 async function findFault(deps: PerformerDeps, call: ToolCall, tool: Tool | undefined): Promise<string | undefined> {
   if (tool === undefined) return `there is no tool ${call.name} here`;
   if (call.unreadable !== undefined)
-    return `the input cannot be read: ${call.unreadable}; you wrote: ${String(call.input).slice(0, SHOWN_CHARS_MAX)}`;
+    return `the input cannot be read: ${call.unreadable}; you wrote: ${writtenInput(call).slice(0, SHOWN_CHARS_MAX)}`;
   const faults = await checkAgainst(deps, tool.description.parameters, call.input);
   if (faults.length > 0) return `the input does not fit: ${faults.map(formatFault).join("; ")}`;
   return isJsonObject(call.input) ? undefined : "the input must be an object";
+}
+
+function writtenInput({ input }: ToolCall): string {
+  return typeof input === "string" ? input : JSON.stringify(input);
 }
 
 async function make(tool: Tool, work: StepWork, { name, call, signal }: NamedCall): Promise<JsonObject> {

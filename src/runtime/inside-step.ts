@@ -33,22 +33,34 @@ export async function requirePerson(services: Services, { verb, task }: Refused)
 /** A task that cannot be found or read has no audit to note it in. */
 async function noteRefusal(services: Services, { verb, task }: Required<Refused>, step: string): Promise<void> {
   const { findTask } = await import("./finding.js");
-  const found = await findTask(services, task as string, "read").catch(() => undefined);
+  const found = await findTask(services, task, "read").catch(() => undefined);
   if (found === undefined) return;
   await services.audit.refused(found, { verb, by: step }).catch(() => undefined);
   await found.close();
 }
 
 type Verb = (...given: never[]) => unknown;
+type Given<Room, Name extends keyof Room> = Parameters<Extract<Room[Name], Verb>>;
+
+/** Makes the guarded verbs of one room; `prefix` stands before their names in what people read. */
+function createGuard<Room extends object>(services: Services, room: Room, prefix = "") {
+  return <Name extends string & keyof Room>(
+    name: Name,
+    taskOf?: (...given: Given<Room, Name>) => string | undefined,
+  ): Room[Name] =>
+    (async (...given: Given<Room, Name>) => {
+      await requirePerson(services, { verb: `${prefix}${name}`, task: taskOf?.(...given) });
+      return (room[name] as Verb)(...(given as never[]));
+    }) as unknown as Room[Name];
+}
 
 /** The verbs with a look at who asks before each that acts. */
 export function guardVerbs(services: Services, verbs: Splashdown): Splashdown {
-  const guard = <V extends Verb>(verb: string, act: V, taskOf?: (...given: Parameters<V>) => string | undefined): V =>
-    (async (...given: Parameters<V>) => {
-      await requirePerson(services, { verb, task: taskOf?.(...given) });
-      return act(...(given as never[]));
-    }) as unknown as V;
   const { checkpoints, keys, store, debug } = verbs;
+  const guard = createGuard(services, verbs);
+  const guardCheckpoints = createGuard(services, checkpoints, "checkpoints ");
+  const guardKeys = createGuard(services, keys, "keys ");
+  const guardStore = createGuard(services, store, "store ");
   const ofTarget = (target: KeyTarget) => (target === "all" ? undefined : target.task);
   return {
     ...verbs,
@@ -56,24 +68,27 @@ export function guardVerbs(services: Services, verbs: Splashdown): Splashdown {
       if (isAnswering(options)) await requirePerson(services, { verb: "run", task: options.task });
       return verbs.run(options);
     },
-    resume: guard("resume", verbs.resume, ({ task }) => task),
-    resumeFromCheckpoint: guard("resume", verbs.resumeFromCheckpoint),
-    recover: guard("recover", verbs.recover),
-    fork: guard("fork", verbs.fork, (task) => task),
-    answer: guard("answer", verbs.answer, ({ task }) => task),
+    resume: guard("resume", ({ task }) => task),
+    resumeFromCheckpoint: async (checkpointId, options) => {
+      await requirePerson(services, { verb: "resume" });
+      return verbs.resumeFromCheckpoint(checkpointId, options);
+    },
+    recover: guard("recover"),
+    fork: guard("fork", (task) => task),
+    answer: guard("answer", ({ task }) => task),
     request: async (task, kind, options) => {
       await requirePerson(services, { verb: kind, task });
       return verbs.request(task, kind, options);
     },
-    guide: guard("guide", verbs.guide, ({ task }) => task),
+    guide: guard("guide", ({ task }) => task),
     checkpoints: {
       ...checkpoints,
-      prune: guard("checkpoints prune", checkpoints.prune),
-      clear: guard("checkpoints clear", checkpoints.clear, (task) => task),
-      pin: guard("checkpoints pin", checkpoints.pin),
-      unpin: guard("checkpoints unpin", checkpoints.unpin),
-      export: guard("checkpoints export", checkpoints.export, (task) => task),
-      import: guard("checkpoints import", checkpoints.import),
+      prune: guardCheckpoints("prune"),
+      clear: guardCheckpoints("clear", (task) => task),
+      pin: guardCheckpoints("pin"),
+      unpin: guardCheckpoints("unpin"),
+      export: guardCheckpoints("export", (task) => task),
+      import: guardCheckpoints("import"),
     },
     debug: {
       ...debug,
@@ -84,19 +99,19 @@ export function guardVerbs(services: Services, verbs: Splashdown): Splashdown {
     },
     keys: {
       ...keys,
-      init: guard("keys init", keys.init),
-      ack: guard("keys ack", keys.ack),
-      add: guard("keys add", keys.add, ofTarget),
-      remove: guard("keys remove", keys.remove, ofTarget),
-      rotate: guard("keys rotate", keys.rotate, ofTarget),
-      shred: guard("keys shred", keys.shred, (task) => task),
+      init: guardKeys("init"),
+      ack: guardKeys("ack"),
+      add: guardKeys("add", ofTarget),
+      remove: guardKeys("remove", ofTarget),
+      rotate: guardKeys("rotate", ofTarget),
+      shred: guardKeys("shred", (task) => task),
     },
     store: {
       ...store,
-      copy: guard("store copy", store.copy),
-      remove: guard("store remove", store.remove, ([task]) => task),
-      restore: guard("store restore", store.restore, ([task]) => task),
-      purge: guard("store purge", store.purge, (tasks) => tasks?.[0]),
+      copy: guardStore("copy"),
+      remove: guardStore("remove", ([task]) => task),
+      restore: guardStore("restore", ([task]) => task),
+      purge: guardStore("purge", (tasks) => tasks?.[0]),
     },
   };
 }

@@ -111,7 +111,12 @@ async function readIdAt(services: Services, address: string, name: string): Prom
   if (isLocal(kind) && !(await isThere(path))) return undefined;
   return withStore(services, address, async (store) => {
     const task = await store.task(name);
-    return task === undefined ? undefined : readIdOf(task).finally(() => task.close());
+    if (task === undefined) return undefined;
+    try {
+      return await readIdOf(task);
+    } finally {
+      await task.close();
+    }
   });
 }
 
@@ -275,7 +280,12 @@ export async function settleHome(services: Services, settling: Settling): Promis
 async function requireNotAlive(services: Services, { store: address, name }: TaskHome): Promise<void> {
   const isRunning = await withStore(services, address, async (store) => {
     const task = await store.task(name);
-    return task !== undefined && (await task.ownerState().finally(() => task.close())).state === "alive";
+    if (task === undefined) return false;
+    try {
+      return (await task.ownerState()).state === "alive";
+    } finally {
+      await task.close();
+    }
   });
   if (isRunning === true)
     throw new SplashdownError("OWNER_ALIVE", `the same task runs as ${name} in ${address}`, {

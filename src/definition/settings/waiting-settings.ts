@@ -35,7 +35,7 @@ export function splitSettings(values: SettingsFile): {
     waiting.push({ key, value });
     removeAt(harmless, key);
   }
-  return { harmless: harmless as SettingsFile, waiting };
+  return { harmless, waiting };
 }
 
 function readAt(values: JsonObject, key: string): JsonValue | undefined {

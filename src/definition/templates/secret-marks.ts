@@ -143,9 +143,9 @@ function replaceAt(
   if (Array.isArray(value))
     return value.map((item: JsonValue, index) => (index === first ? replaceAt(item, rest, change) : item));
   if (!isJsonObject(value) || !Object.hasOwn(value, String(first))) return value ?? null;
-  return Object.fromEntries(
+  return Object.fromEntries<JsonValue | undefined>(
     Object.entries(value).map(([key, item]) => [key, key === first ? replaceAt(item, rest, change) : item]),
-  ) as JsonObject;
+  );
 }
 
 /** Places as they were recorded with the work. */

@@ -3,6 +3,7 @@
  * them. The question stands open as if nobody had answered; a person is told that somebody has.
  */
 import { SplashdownError } from "../../base/errors.js";
+import type { JsonValue } from "../../base/json.js";
 import type { QuestionEntry } from "../../engine/state/state.js";
 import { openDetails, type AuditEntry } from "../audit/audit-file.js";
 import { readTrail } from "../audit/audit-reading.js";
@@ -41,5 +42,9 @@ function isLostOf(question: QuestionEntry): (entry: AuditEntry) => boolean {
 
 function describeLost({ id }: QuestionEntry, { at, details }: AuditEntry): string {
   const { by, answer } = details;
-  return `the audit trail says that ${String(by)} answered ${id} with ${String(answer)} at ${at}, and that answer is gone from the task: it was removed before an owner took it, and does not count`;
+  return `the audit trail says that ${showDetail(by)} answered ${id} with ${showDetail(answer)} at ${at}, and that answer is gone from the task: it was removed before an owner took it, and does not count`;
+}
+
+function showDetail(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

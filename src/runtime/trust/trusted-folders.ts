@@ -38,7 +38,14 @@ const YES = ["1", "true", "yes", "on"];
 
 /** Digest of the texts that a settings file is made of, by path. */
 export function digestOfTexts(texts: ReadonlyMap<string, string>): string {
-  return sha256Hex(canonicalJson([...texts].map(([path, text]) => [path, sha256Hex(text)]).sort()));
+  return sha256Hex(canonicalJson([...texts].map(([path, text]) => [path, sha256Hex(text)]).sort(compareJoined)));
+}
+
+/** By all parts with commas between them: digests that are kept already were made in this order. */
+function compareJoined(left: readonly string[], right: readonly string[]): number {
+  const [first, second] = [left.join(","), right.join(",")];
+  if (first === second) return 0;
+  return first < second ? -1 : 1;
 }
 
 export async function realFolder(folder: string): Promise<string> {
