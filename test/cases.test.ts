@@ -10,11 +10,26 @@ const KIN_MIN = 3;
 
 /** By document: the cases of faults, each of which is an example of a kind. */
 const KINDS: Readonly<Record<string, string>> = {
-  security: "C1 C2 H1 H2 H3 H4 H5 H6 H7 M1 M2 M3 M4 M5 M6 M7 M8 L1 L2 L3 L4 L5 L6 L7 L8 L9",
-  reliability: "1a 1b 1c 2 3a 3b 3c 4 5 6 7 8 9 10",
+  security: "C1 C2 H1 H2 H3 H4 H5 H6 H7 M1 M2 M3 M4 M5 M6 M7 L1 L3 L4 L5 L6 L7 L8 L9",
+  reliability: "1a 1b 1c 2 3a 3b 3c 4 5 6 8 9 10",
   public: "A B C D E F G H I J K Q",
-  "first-use": "F1 F4 F13 F15",
+  "first-use": "F1 F13 F15",
   kinds: "F2b F3 F8 F9 F10 F11 F14 F15 F16 F17 F19",
+};
+
+/** Cases, or parts of cases, whose behaviour is not built yet, with what is missing. No test may claim one of them. */
+const OPEN: Readonly<Record<string, string>> = {
+  "security M8":
+    "On PGlite the wrapped key of a task stands in pg_wal and in the heap after keys shred, and the answer of the verb does not say so.",
+  "security L2": "A new PGlite folder has mode 0755, and its files are readable by others, whatever the umask.",
+  "reliability 7":
+    "A tool server that runs as a program is not in the journal, so recovery neither ends it nor waits for its late act.",
+  "first-use F4":
+    "Resume and recover of a task that needs the functions of a program fail its step, instead of changing nothing and naming the program.",
+  "first-use F15 sentences":
+    "With a wrong key list says key_missing beside KEY_WRONG, and list, doctor and recover repeat the same long sentence for each task.",
+  "kinds F19 hang":
+    "A scripted answer that hangs ends the process with a message that names no step, and leaves the task crashed.",
 };
 
 /** Faults that were planted by hand and that no test noticed: one place each, so no further members. */
@@ -37,6 +52,11 @@ describe("the cases", () => {
 
   it.each(PLANTED.split(" "))("%s, planted by hand: is noticed", (name) => {
     expect(count(text, `[reliability ${name}]`)).toBeGreaterThanOrEqual(1);
+  });
+
+  it.each(Object.keys(OPEN))("%s, which is open: no test claims it", (name) => {
+    expect(kinds).not.toContain(name);
+    expect([count(text, `[${name}]`), count(text, `[${name} kin]`)]).toEqual([0, 0]);
   });
 
   it("a tag that no test carries is missed", () => {

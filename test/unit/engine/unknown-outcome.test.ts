@@ -56,6 +56,18 @@ describe("a step that a crash left open", () => {
     expect(next.openQuestions.map((question) => question.kind)).toEqual(["unknown_outcome"]);
   });
 
+  it("[reliability E11] is asked about by a later owner too, where an earlier one accepted a loss and crashed at once", () => {
+    const accepted = killAt("intent");
+    accepted.resume({ uncertain: true });
+    const at = accepted.events.findIndex((event) => event.type === "task_resumed");
+    const later = accepted.crash(at + 1);
+    expect(later.step("main/charge").status).toBe("open");
+    later.resume();
+    expect(later.openQuestions.map(({ kind, step }) => [kind, step])).toEqual([["unknown_outcome", "main/charge@1.1"]]);
+    expect(later.finish().exitStatus).toBe(22);
+    expect(later.performed).toEqual([]);
+  });
+
   it("E6: a function has no such record, its intent alone makes it unknown", () => {
     const flow = workflow(machine("main", [undeclared("charge")]));
     const harness = new EngineHarness(flow, { perform: () => undefined });

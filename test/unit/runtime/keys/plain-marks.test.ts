@@ -7,14 +7,17 @@ import { createPlainVault } from "../../../../src/vault/sealing.js";
 import { command, machine } from "../../../support/workflow-builder.js";
 import { createVaultRoom, TASK_ID } from "../../../support/vault-room.js";
 
-function sanitise(pin: string, vault: Parameters<typeof createSanitiser>[1]): string {
+type MarkVault = Parameters<typeof createSanitiser>[1];
+
+function createCleaner(pin: string, vault: MarkVault) {
   const models = { secretVariables: [], onSecret: () => () => true } as unknown as Services["models"];
   const keys = { secretVariables: [] } as unknown as Services["keys"];
   const settings = { cli_agents: {} } as unknown as Services["settings"];
   const services = { environment: createEnvironment({ PIN: pin }, "/work"), keys, models, settings };
-  const sanitiser = createSanitiser(services, vault, machine("main", [command("a", { secrets: ["PIN"] })]));
-  return sanitiser.cleanText(`the pin is ${pin}`);
+  return createSanitiser(services, vault, machine("main", [command("a", { secrets: ["PIN"] })]));
 }
+
+const sanitise = (pin: string, vault: MarkVault): string => createCleaner(pin, vault).cleanText(`the pin is ${pin}`);
 
 describe("a redaction mark", () => {
   it("[security L3] is the same for every secret where nothing is encrypted, so that no PIN is found from it by trying", () => {
@@ -28,5 +31,18 @@ describe("a redaction mark", () => {
     const other = await createVaultRoom({ seed: 2 }).create();
     expect(sanitise("48291734", vault)).not.toBe(sanitise("19283746", vault));
     expect(sanitise("48291734", vault)).not.toBe(sanitise("48291734", other));
+  });
+
+  it("[security L3 kin] of a field that is named as secret is the same for every value in the clear", () => {
+    const clean = (password: string) => createCleaner("48291734", createPlainVault(TASK_ID)).clean({ password });
+    expect(clean("hunter22")).toEqual(clean("tr0ub4dor"));
+    expect(JSON.stringify(clean("hunter22"))).toMatch(/^\{"password":"\[redacted:[a-z]+:0{8}\]"\}$/);
+  });
+
+  it("[security L3 kin] of a secret that its shape gives away is the same for every value in the clear", () => {
+    const clean = (letter: string) =>
+      createCleaner("48291734", createPlainVault(TASK_ID)).cleanText(`Authorization: Bearer ghp_${letter.repeat(36)}`);
+    expect(clean("a")).toBe(clean("b"));
+    expect(clean("a")).toMatch(/\[redacted:[a-z_]+:0{8}\]/);
   });
 });
