@@ -27,6 +27,9 @@ const withTrash = async (place: ExploredPlace) => ({
   trash: (await place.verbs.store.trash()).tasks.map(({ task }) => task),
 });
 
+/** Late enough in its life that a checkpoint file is there. */
+const ROTTEN_SHARE = 0.85;
+
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: "a task with a blob and a deliverable, its key made on the way",
@@ -302,12 +305,12 @@ export const SCENARIOS: readonly Scenario[] = [
   ...BUNDLE_SCENARIOS,
   ...[0.35, 0.6, 0.85].map((share) => createRecovery(share)),
   {
-    ...createRecovery(0.7),
+    ...createRecovery(ROTTEN_SHARE),
     name: "recovery that finds its newest checkpoint file rotten",
     hasRot: true,
     // A file that could not even be read is passed over, stays where it is, and is named until somebody sets it aside.
     picture: async (place) => ({ ...(await pictureOfTasks(place)), t: (await place.verbs.show("t")).status }),
-    spoil: (disk) => rot(disk.imageAt(Math.floor(disk.operationCount * 0.7), { kind: "power", seed: 3 })),
+    spoil: (disk) => rot(disk.imageAt(Math.floor(disk.operationCount * ROTTEN_SHARE), { kind: "power", seed: 3 })),
   },
 ];
 
