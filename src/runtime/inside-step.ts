@@ -10,6 +10,7 @@ import { SplashdownError } from "../base/errors.js";
 import { findStepAbove, STEP_TASK_VARIABLE } from "../process/step-above.js";
 import type { Splashdown } from "./contract.js";
 import type { KeyTarget } from "./keys/key-views.js";
+import type { Environment } from "./environment.js";
 import type { Services } from "./services.js";
 import type { RunOptions } from "./verb-views.js";
 
@@ -23,9 +24,19 @@ export async function requirePerson(services: Services, { verb, task }: Refused)
   const step = findStepAbove(services.environment.get(STEP_TASK_VARIABLE));
   if (step === undefined) return;
   if (task !== undefined) await noteRefusal(services, { verb, task }, step);
+  throw refuse(step, { verb, task });
+}
+
+/** For verbs that need no task and no store. Errors: INSIDE_STEP. */
+export function requireOutsideStep({ get }: Pick<Environment, "get">, verb: string): void {
+  const step = findStepAbove(get(STEP_TASK_VARIABLE));
+  if (step !== undefined) throw refuse(step, { verb });
+}
+
+function refuse(step: string, { verb, task }: Refused): SplashdownError {
   const about = task === undefined ? "" : ` ${quoteArgument(task)}`;
   const text = `${verb}${about} was asked for by a step of the task ${step}: that is for people, from a terminal outside of it`;
-  throw new SplashdownError("INSIDE_STEP", text, {
+  return new SplashdownError("INSIDE_STEP", text, {
     details: { step_of: step, verb, ...(task === undefined ? {} : { task }) },
   });
 }
@@ -105,6 +116,7 @@ export function guardVerbs(services: Services, verbs: Splashdown): Splashdown {
       remove: guardKeys("remove", ofTarget),
       rotate: guardKeys("rotate", ofTarget),
       shred: guardKeys("shred", (task) => task),
+      accept: guardKeys("accept", (task) => task),
     },
     store: {
       ...store,

@@ -10,19 +10,21 @@ import type { JsonValue } from "../../base/json.js";
 import { hidePassword } from "../../base/store-address.js";
 import { describeFailure } from "../../vault/private-file.js";
 import type { Environment } from "../environment.js";
+import { requireOutsideStep } from "../inside-step.js";
 import { systemClock, systemRandom } from "../system-clock.js";
 import { formatTime } from "../views.js";
 import type { TrustedFolderView, TrustOptions, TrustView } from "./trust-views.js";
 import { readFolderSettings, type FolderSettings } from "./folder-settings.js";
 import { listTrust, loadTrust, realFolder, removeTrust, saveTrust, type TrustRecord } from "./trusted-folders.js";
 
-/** Errors: SETTING_INVALID for a file that cannot be read; USAGE_INVALID where there is none; STORE_UNWRITABLE. */
+/** Errors: INSIDE_STEP; SETTING_INVALID for a file that cannot be read; USAGE_INVALID where there is none; STORE_UNWRITABLE. */
 export async function trustFolder(environment: Environment, options: TrustOptions = {}): Promise<TrustView> {
   const place = { environment, fileSystem: createNodeFileSystem(), random: systemRandom };
   if (options.list === true) {
     const records = await listTrust(place);
     return { action: "list", folders: await Promise.all(records.map((record) => viewRecord(record, environment))) };
   }
+  requireOutsideStep(environment, "trust");
   const folder = await realFolder(resolve(environment.workingFolder, options.folder ?? "."));
   if (options.remove === true) {
     const record = await loadTrust(place, folder);

@@ -162,6 +162,8 @@ describe("a step that asks for what only people may do", () => {
       verb("store", "remove", "gated", "--yes"),
       verb("checkpoints", "prune", "--yes"),
       verb("keys", "shred", "gated", "--yes"),
+      verb("keys", "accept", "gated", "--origin", "--yes"),
+      verb("trust"),
       verb("recover"),
     ];
     const said = await runStep(place, lines.map((line) => `${line} >/dev/null 2>&1; echo "status $?"`).join("\n"));
