@@ -50,6 +50,7 @@ const ALL = listFiles(SOURCES).flatMap((path) => findPatterns(relative(SOURCES, 
 /** Put together where they stand: by file, why they are linear or where they are tried. */
 const PUT_TOGETHER: Readonly<Record<string, string>> = {
   "base/secret-shapes.ts": "tried below as they are",
+  "schema/compile.ts": "patterns of schemas from outside, which are tried under a limit in time",
   "base/redact.ts": "the mark alone: fixed words and eight digits",
   "agents/models/retry-time.ts": "every part is bounded, and the text is cut before",
   "cli/next-command.ts": "runs over hints of our own table",

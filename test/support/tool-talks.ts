@@ -32,6 +32,8 @@ export function packageOf(name: string): string {
 }
 
 export interface Talk {
+  /** Functions of the workflow, by reference. */
+  readonly functions?: RoomParts["functions"];
   readonly servers: readonly ToolServer[];
   readonly turns: readonly (readonly WishedCall[])[];
   readonly parts?: WorkParts;
@@ -108,12 +110,13 @@ export class ToolTalks {
   }
 
   /** A talk under way. */
-  begin({ servers, turns, parts = {}, environment = {}, clock }: Talk): RunningTalk {
+  begin({ servers, turns, parts = {}, environment = {}, functions, clock }: Talk): RunningTalk {
     const told = createToldModel(turns);
     const searched = process.env["PATH"] ?? "";
     const room = this.open({
       modelOf: () => told.model,
       environment: { PATH: searched, ...environment },
+      ...(functions === undefined ? {} : { functions }),
       ...(clock === undefined ? {} : { clock }),
     });
     const sink = createRecordingSink();

@@ -113,6 +113,7 @@ describe("a command specialist's environment", () => {
         "PWD=/",
         "SHLVL=1",
         "SPLASHDOWN_ATTEMPT=1",
+        expect.stringMatching(/^SPLASHDOWN_GROUP=[\d.-]{16,}$/) as string,
         "SPLASHDOWN_IDEMPOTENCY_KEY=key-1",
         "SPLASHDOWN_OUTPUT_FOLDER=/outputs/audit-1",
         "SPLASHDOWN_STEP=root/work",

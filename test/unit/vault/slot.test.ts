@@ -67,7 +67,7 @@ describe("findSlotProblem", () => {
     const wrapped = { name: "command", wrapped: "x" } as const;
     expect(findSlotProblem(slot)).toBeUndefined();
     expect(findSlotProblem({ ...slot, type: "env" })).toBeUndefined();
-    expect(findSlotProblem({ ...slot, type: "env", kdf: scrypt })).toBeUndefined();
+    expect(findSlotProblem({ ...slot, type: "env", kdf: scrypt })).toContain("of type env");
     expect(findSlotProblem({ ...slot, type: "passphrase", kdf: scrypt })).toBeUndefined();
     expect(findSlotProblem({ ...slot, type: "command", kdf: wrapped })).toBeUndefined();
     expect(findSlotProblem({ ...slot, type: "passphrase", kdf: { ...scrypt, log2n: 20, r: 16 } })).toContain(

@@ -34,7 +34,7 @@ describe("the tools of a public server over stdio", () => {
     });
   });
 
-  it("get the environment that policy allows and nothing of ours", async () => {
+  it("get the environment that policy allows and nothing of ours but the mark of its group", async () => {
     const { results } = await talks.talk({
       servers: [
         talks.everything({ reach: { ...talks.everything().reach, environment: { TOKEN: "${MINE}" } } as never }),
@@ -44,7 +44,7 @@ describe("the tools of a public server over stdio", () => {
     });
     const seen = JSON.parse(String(results[0]?.value)) as Record<string, string>;
     expect(seen).toMatchObject({ TOKEN: "handed" });
-    expect(Object.keys(seen).filter((name) => /OTHER|MINE|SPLASHDOWN/.test(name))).toEqual([]);
+    expect(Object.keys(seen).filter((name) => /OTHER|MINE|SPLASHDOWN/.test(name))).toEqual(["SPLASHDOWN_GROUP"]);
   });
 
   it("show a picture by its kind and size, and record it whole", async () => {
