@@ -5,7 +5,7 @@
  * recorded like an answer from outside before the task goes on, so it wins or loses against others in the same way.
  */
 import { parseExactJson } from "../../base/exact-json.js";
-import { messageOf, SplashdownError } from "../../base/errors.js";
+import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { findNearest } from "../../definition/nearest.js";
@@ -54,7 +54,8 @@ function parseJson(what: string, text: string): JsonValue {
   try {
     return parseExactJson(text);
   } catch (error) {
-    throw usage(`${what} cannot be read: ${messageOf(error)}`);
+    const why = isErrorCode(error, "VALUE_UNSUPPORTED") ? "cannot be taken" : "is not JSON";
+    throw usage(`${what} ${why}: ${messageOf(error)}`);
   }
 }
 

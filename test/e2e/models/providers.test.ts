@@ -180,7 +180,8 @@ describe("a key in the system's keyring", () => {
     place.write("node_modules/@napi-rs/keyring/index.js", KEYRING);
     const reach = `type: openai-compatible, base_url: "${server.url}", key_system: {service: models, account: ${account}}`;
     place.write("splashdown.config.yaml", `providers: {far: {${reach}}}\n`);
-    const checks = (await place.run(["doctor", "--models", "--json"])).json<{ checks: CheckView[] }>().checks;
+    const env = { SPLASHDOWN_PACKAGES: place.folder };
+    const checks = (await place.run(["doctor", "--models", "--json"], { env })).json<{ checks: CheckView[] }>().checks;
     expect(checks.find(({ name }) => name === "model far")).toMatchObject({
       ok,
       text: expect.stringContaining(text) as string,

@@ -33,7 +33,7 @@ describe("a key in a variable", () => {
       "with a trailing newline",
       `${KEY}\n`,
       "KEY_SOURCE_INVALID",
-      /the key variable \$SPLASHDOWN_KEY begins or ends with white space/,
+      /the variable \$SPLASHDOWN_KEY does not hold a key: it begins or ends with white space/,
     ],
     ["that is empty", "", "KEY_SOURCE_INVALID", /the key variable \$SPLASHDOWN_KEY is empty/],
     ["that is blank", " \n", "KEY_SOURCE_INVALID", /the key variable \$SPLASHDOWN_KEY is empty/],
@@ -43,7 +43,12 @@ describe("a key in a variable", () => {
       "KEY_WRONG",
       /needs env [0-9a-f]{16} \(SPLASHDOWN_KEY\); given was [0-9a-f]{16} /,
     ],
-    ["that is a passphrase", "correct horse battery", "KEY_MISSING", /gives a passphrase, which none of these is for/],
+    [
+      "that is a passphrase",
+      "correct horse battery",
+      "KEY_SOURCE_INVALID",
+      /\$SPLASHDOWN_KEY does not hold a key: it has 21 characters .*; a passphrase is for SPLASHDOWN_PASSPHRASE/,
+    ],
   ])("is refused %s, and nothing is written", async (_name, key, code, text) => {
     const before = place.fingerprint(...UNTOUCHED);
     for (const verb of [

@@ -203,7 +203,7 @@ describe("refusals", () => {
       const { entries } = shown.json<{ entries: { event: string; n: number; details: { code: string } }[] }>();
       return entries.filter(({ event }) => event === "unlock_failed");
     };
-    expect((await place.run(["show", TASK, "--json"], { SPLASHDOWN_KEY: "another passphrase" })).code).toBe(12);
+    expect((await place.run(["show", TASK, "--json"], { SPLASHDOWN_PASSPHRASE: "another passphrase" })).code).toBe(12);
     expect((await failed()).at(-1)).toMatchObject({ n: 0, details: { code: "KEY_MISSING" } });
     expect((await place.run(["resume", TASK, "--json"])).code).toBe(0);
     const entered = await failed();
