@@ -174,8 +174,17 @@ async function leave(status: number): Promise<never> {
   await Promise.all([flushStdout(), flush(process.stderr)]);
   hasEnded = true;
   if (outputFailure === undefined) process.exit(status);
-  writeSync(2, `splashdown: the output could not be written: ${outputFailure.message}\n`);
+  sayLast(`splashdown: the output could not be written: ${outputFailure.message}\n`);
   process.exit(status === EXIT_STATUS.done ? EXIT_STATUS.unexpected : status);
+}
+
+/** A last word; where stderr cannot be written either, the status alone tells. */
+function sayLast(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // Nobody can be told.
+  }
 }
 
 function flush(stream: Pick<NodeJS.WriteStream, "write">): Promise<void> {
@@ -185,12 +194,12 @@ function flush(stream: Pick<NodeJS.WriteStream, "write">): Promise<void> {
 let hasEnded = false;
 process.on("exit", (code) => {
   if (hasEnded || code !== 0) return;
-  writeSync(2, "splashdown: the process ended before its verb did; what is durable stays\n  → splashdown list\n");
+  sayLast("splashdown: the process ended before its verb did; what is durable stays\n  → splashdown list\n");
   process.exitCode = EXIT_STATUS.failed;
 });
 
 process.on("uncaughtException", (error) => {
-  writeSync(2, `splashdown: ${error.stack ?? error.message} [INTERNAL]\n`);
+  sayLast(`splashdown: ${error.stack ?? error.message} [INTERNAL]\n`);
   process.exit(EXIT_STATUS.unexpected);
 });
 

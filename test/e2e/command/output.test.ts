@@ -55,12 +55,12 @@ describe("FAULTS 45: text of agents", () => {
 });
 
 describe("FAULTS 45: a reader that goes away", () => {
-  it("never fails a run: a closed pipe, closed streams, a full disk behind them", async () => {
+  it("never fails a task: a closed pipe, closed streams, a full disk behind them, which the status tells", async () => {
     const place = openPlace();
     const file = writeHeldSteps(place, STEPS);
     expect(await shell(place, `splashdown run ${file} --task head | head -c 1`)).toBe("d");
     expect(await shell(place, `splashdown run ${file} --task closed >&- 2>&-; echo $?`)).toBe("0\n");
-    expect(await shell(place, `splashdown run ${file} --task full >/dev/full 2>/dev/full; echo $?`)).toBe("0\n");
+    expect(await shell(place, `splashdown run ${file} --task full >/dev/full 2>/dev/full; echo $?`)).toBe("1\n");
     const tasks = (await place.run(["list", "--json"])).json<TaskSummaryView[]>();
     expect(tasks.map(({ task, status }) => [task, status])).toEqual([
       ["closed", "done"],
@@ -163,6 +163,7 @@ describe("--json", () => {
       ["doctor", ["doctor", "--tasks"]],
       ["config", ["config", "show"]],
       ["confidence", ["show", "t", "--confidence"]],
+      ["trust", ["trust", "--list"]],
       ["store-copy", ["store", "copy", "t", "--from", "file:outputs", "--to", "file:copied"]],
       ["trash", ["store", "remove", "t", "--dry-run"]],
       ["export", ["checkpoints", "export", "t", "--to", "t.zip"]],
