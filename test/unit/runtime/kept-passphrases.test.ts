@@ -67,7 +67,8 @@ describe("a passphrase on a descriptor", () => {
     const fd = openOn(`${WORDS}\n`);
     const { kept } = createRoom();
     expect(await kept.read({ file: `/dev/fd/${fd}` })).toBe(WORDS);
-    closeSync(fd);
+    // Closed, so that no step can read the passphrase from its owner.
+    expect(() => closeSync(fd)).toThrow("EBADF");
     expect(await kept.read({ file: `/dev/fd/${fd}` })).toBe(WORDS);
   });
 
