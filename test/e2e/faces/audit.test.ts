@@ -137,13 +137,13 @@ describe("audit", () => {
     expect(await eventsOf(place)).toContain("read show");
   });
 
-  it("stops no verb where the trail cannot be written", async () => {
+  it("is named where it is no folder any more, before anything acts: how new a keyring is shows there, too", async () => {
     const place = openPlace();
     const folder = await runTask(place, UNSURE);
     rmSync(folder, { recursive: true });
     writeFileSync(folder, "in the way");
     const answered = await place.run(["answer", "t", "proceed"]);
-    expect(answered.code).toBe(0);
-    expect(answered.stderr).toContain("audit trail of t could not be written");
+    expect(answered.code).toBe(4);
+    expect(answered.stderr).toContain("audit is not a folder [STORE_UNSAFE]");
   });
 });

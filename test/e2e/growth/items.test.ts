@@ -31,7 +31,7 @@ describe("for_each", () => {
 
   it("FAULTS 5: keeps a slot for each item, names those that failed, and ends with 3", async () => {
     const place = openPlace();
-    const script = `{name: w, type: script, command: sh, args: [-c, 'if [ {{ it }} = 3 ]; then echo no; else echo "{\\"n\\": {{ it }}}"; fi'], output: {n: {type: number}}}`;
+    const script = `{name: w, type: script, command: sh, args: [-c, 'if [ {{ it }} = 3 ]; then echo no; else echo "{\\"n\\": {{ it }}}"; fi'], effects: none, output: {n: {type: number}}}`;
     place.write("wf.yaml", each(script, "failure_mode: continue_on_error,"));
     place.write("in.json", listOf(10));
     const run = await place.run(["run", "wf.yaml", "--inputs", "in.json", "--task", "t", "--json"]);
