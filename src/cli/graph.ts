@@ -11,6 +11,7 @@ export function registerGraph(program: Command, deps: CliDeps): void {
     .description("draw a workflow file: phases, dependencies, routes with their conditions, parallel groups")
     .argument("<file>", "workflow file")
     .option("--dot", "DOT for Graphviz instead of Mermaid")
+    .addHelpText("after", MODULE_HELP)
     .addHelpText(
       "after",
       describeStatuses([
@@ -19,7 +20,6 @@ export function registerGraph(program: Command, deps: CliDeps): void {
         [10, "no such file"],
       ]),
     )
-    .addHelpText("after", MODULE_HELP)
     .action(async (file: string, flags: { dot?: boolean }, command: Command) => {
       if (await runAside(deps, file)) return;
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {

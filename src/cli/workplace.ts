@@ -11,6 +11,7 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
     .command("validate")
     .description("check a workflow file; every fault with line and column")
     .argument("<file>", "workflow file")
+    .addHelpText("after", MODULE_HELP)
     .addHelpText(
       "after",
       describeStatuses([
@@ -19,7 +20,6 @@ export function registerWorkplace(program: Command, deps: CliDeps): void {
         [10, "no such file"],
       ]),
     )
-    .addHelpText("after", MODULE_HELP)
     .action(async (file: string, _flags: object, command: Command) => {
       if (await runAside(deps, file)) return;
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {

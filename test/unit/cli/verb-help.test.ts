@@ -4,7 +4,7 @@ import { createProgram } from "../../../src/cli/program.js";
 
 /** Every verb, with a sentence that its help must teach. */
 const VERBS: readonly (readonly [verb: string, teaches: string])[] = [
-  ["run", "a crashed task of the same file and inputs goes on by itself"],
+  ["run", "an unfinished task of the same file and inputs goes on"],
   ["resume", "prints the plan"],
   ["recover", "take up every crashed one"],
   ["list", "all tasks with their status"],

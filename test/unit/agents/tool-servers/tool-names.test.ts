@@ -88,7 +88,7 @@ describe("the name of a tool", () => {
     const end = await talks.talk({
       servers: [talks.listed([{ name: "go" }])],
       turns: [],
-      functions: new Map([["@x", () => "ran"]]) as never,
+      functions: new Map([["@x", () => "ran"]]),
       parts: { definition: { tools: [run, talks.listed([{ name: "go" }])] } },
     });
     expect(errorOf(end.outcome)?.message).toContain('the function reg__go and "go" of the server reg');
