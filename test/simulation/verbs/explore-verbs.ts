@@ -15,19 +15,19 @@ import {
 export type Form = "quick" | "commit" | "long";
 
 export const VERB_CRASHES: Readonly<Record<Form, VerbSettings>> = {
-  quick: { lossesPerCrash: 2, stride: 19, stopsAtViolation: false },
+  quick: { lossesPerCrash: 2, stride: 13, stopsAtViolation: false },
   commit: { lossesPerCrash: 2, stride: 2, stopsAtViolation: false },
   long: { lossesPerCrash: 6, stride: 1, stopsAtViolation: false },
 };
 
 export const VERB_CRASHES_TWICE: Readonly<Record<Form, TwofoldSettings>> = {
-  quick: { lossesPerCrash: 1, stride: 37, firstCrashes: 2, stopsAtViolation: false },
+  quick: { lossesPerCrash: 1, stride: 23, firstCrashes: 2, stopsAtViolation: false },
   commit: { lossesPerCrash: 1, stride: 7, firstCrashes: 4, stopsAtViolation: false },
   long: { lossesPerCrash: 2, stride: 1, firstCrashes: 12, stopsAtViolation: false },
 };
 
 export const VERB_FAULTS: Readonly<Record<Form, FaultSettings>> = {
-  quick: { lossesPerCrash: 1, stride: 113, faults: FAULTS, stopsAtViolation: false },
+  quick: { lossesPerCrash: 1, stride: 61, faults: FAULTS, stopsAtViolation: false },
   commit: { lossesPerCrash: 1, stride: 5, faults: FAULTS, stopsAtViolation: false },
   long: { lossesPerCrash: 20, stride: 1, faults: FAULTS, stopsAtViolation: false },
 };
