@@ -1,6 +1,8 @@
 // Hooks into the drivers of databases, so that a process can die at a statement as it can at a file operation.
 // `before(sql, values)` is called before a statement that changes something, `after` when it is done, and durable where
 // it is a transaction of its own.
+import { register } from "node:module";
+import { setPrepared } from "./hooked-sqlite.mjs";
 
 const CHANGES = /^\s*(?:INSERT|UPDATE|DELETE|COMMIT)\b/i;
 
@@ -24,16 +26,22 @@ function replaceMethod(prototype, name, make) {
   };
 }
 
+/**
+ * The methods of the package's classes are sealed, so imports of the package are led to `hooked-sqlite.mjs`. `node:sqlite` is hooked in place.
+ */
 async function hookSqlite(hooks) {
-  const { DatabaseSync } = await import("node:sqlite").catch(() => import("@photostructure/sqlite"));
-  replaceMethod(DatabaseSync.prototype, "prepare", (prepare) => (connection, sql) => {
-    const statement = prepare(connection, sql);
-    const hooked =
-      (name) =>
-      (...values) =>
-        around(hooks, { sql, values }, () => statement[name](...values));
-    return { all: hooked("all") };
+  const builtIn = await import("node:sqlite").catch(() => undefined);
+  const prepared = (statement, sql) => ({
+    all: (...values) => around(hooks, { sql, values }, () => statement.all(...values)),
   });
+  if (builtIn !== undefined)
+    return replaceMethod(
+      builtIn.DatabaseSync.prototype,
+      "prepare",
+      (prepare) => (connection, sql) => prepared(prepare(connection, sql), sql),
+    );
+  register("./redirected-sqlite.mjs", import.meta.url);
+  setPrepared(prepared);
 }
 
 async function hookPostgres(hooks) {

@@ -70,9 +70,13 @@ async function takeAnother(fileSystem: FileSystem, gone: string): Promise<void> 
 /** So many turns of the others a slow sync takes: whoever waits for what is gone looks again meanwhile. */
 const TURNS = 50;
 
+/** The owner reads a message to judge it, and once more to take it. */
+const READS = 2;
+
 /** What is taken of such a kind is gone at once, before what is done about it is synced, which takes its time. */
 function removedWhenTaken(path: RegExp): Wrap {
   return (fileSystem) => {
+    let reads = 0;
     let isTaken = false;
     const slowly = (sync: () => Promise<void>) => async () => {
       const turns = isTaken ? TURNS : 0;
@@ -82,11 +86,14 @@ function removedWhenTaken(path: RegExp): Wrap {
     return changeFileSystem(fileSystem, {
       open: async (at, intent) => {
         const handle = await fileSystem.open(at, intent);
-        if (intent === "read" && path.test(at)) {
+        const close = async () => {
+          await handle.close();
+          if (intent === "read" && path.test(at)) reads += 1;
+          if (reads !== READS || isTaken) return;
           isTaken = true;
           await fileSystem.unlink(at);
-        }
-        return changeHandle(handle, { datasync: slowly(() => handle.datasync()) });
+        };
+        return changeHandle(handle, { close, datasync: slowly(() => handle.datasync()) });
       },
     });
   };
