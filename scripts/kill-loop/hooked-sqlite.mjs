@@ -8,14 +8,13 @@ export function setPrepared(hook) {
   prepared = hook;
 }
 
-function createHookedClass() {
+/** Looked up at the first use: on a Node with `node:sqlite` the package need not be there. */
+export function DatabaseSync(...args) {
   const { DatabaseSync: Original } = load("@photostructure/sqlite");
-  return class extends Original {
-    prepare(sql) {
-      return prepared(super.prepare(sql), sql);
-    }
+  const connection = new Original(...args);
+  return {
+    exec: (sql) => connection.exec(sql),
+    prepare: (sql) => prepared(connection.prepare(sql), sql),
+    close: () => connection.close(),
   };
 }
-
-/** Looked up at the first use: on a Node with `node:sqlite` the package need not be there. */
-export const DatabaseSync = new Proxy(class {}, { construct: (_target, args) => new (createHookedClass())(...args) });
