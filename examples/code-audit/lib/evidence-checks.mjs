@@ -10,7 +10,7 @@ import { normaliseLine } from "./clone-lines.mjs";
 import { forEachLine, inspectFile } from "./file-reader.mjs";
 import { createLineCounter } from "./line-counter.mjs";
 import { findLicence, readNpmPackage } from "./package-licences.mjs";
-import { findSecrets } from "./secret-patterns.mjs";
+import { searchFile } from "./secret-search.mjs";
 
 const PATHS_MAX = 1500;
 const SECRETS_MAX = 40;
@@ -99,11 +99,9 @@ export function checkSecrets(root, { secrets }) {
 
 function scanAgain(root, path) {
   const seen = new Set();
-  openShown(root, path, (file) =>
-    forEachLine(file, (line, number) => {
-      for (const { kind, fingerprint } of findSecrets(line, true)) seen.add(`${number} ${kind} ${fingerprint}`);
-    }),
-  );
+  openShown(root, path, (file) => {
+    for (const { line, kind, fingerprint } of searchFile(file)) seen.add(`${line} ${kind} ${fingerprint}`);
+  });
   return seen;
 }
 

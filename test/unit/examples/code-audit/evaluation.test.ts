@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -6,6 +7,7 @@ import { parse } from "yaml";
 import { createTree, EXAMPLE, measureAll, outputsOf, runRaw, runSpecialist, writeInto } from "./audit-tools.js";
 
 const block = Array.from({ length: 8 }, (_value, at) => `  doThing(${at}, "again");`).join("\n");
+const KEY = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 const TREE = {
   "a.ts": `// TODO: one\nexport function a() {\n${block}\n}\n`,
   "b.ts": `export function b() {\n${block}\n}\n`,
@@ -87,7 +89,7 @@ describe("report", () => {
   });
 
   it("puts the most important first, and says what is missing and how it came about", () => {
-    const folder = createTree({ ...TREE, "k.pem": ["-----BEGIN", "PRIVATE KEY-----\n"].join(" ") });
+    const folder = createTree({ ...TREE, "k.pem": KEY });
     const { churn: _churn, ...outputs } = outputsOf(measureAll(folder));
     const evaluations = [
       {

@@ -1,17 +1,23 @@
+import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createTree, measureAll, outputsOf, runRaw, runSpecialist } from "./audit-tools.js";
+import { createTree, type Json, measureAll, outputsOf, runRaw, runSpecialist } from "./audit-tools.js";
 
 // Put together at run time, so that no scanner takes this file for a leak.
 const AWS = ["AKIA", "Z3MPQ7RT5W2XJ6KL"].join("");
 const GITHUB = ["ghp", "_", "q9Zr4Tk8Vw2Xy6Lm1Np3Bs5Dd7Ff0Gh8Jk2A"].join("");
 const PASSWORD = ["h7Gk2", "!pQz9Lm"].join("");
 const JWT = ["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiI4ODc2NTQzMjEwIn0", "dBjftJeZ4CVPmB92K27uhbUJU1p1r"].join(".");
-const PEM = ["-----BEGIN RSA", "PRIVATE KEY-----"].join(" ");
-const SECRETS = [AWS, GITHUB, PASSWORD, JWT];
+const PEM = createKey();
+const SECRETS = [AWS, GITHUB, PASSWORD, JWT, PEM.split("\n")[1] ?? ""];
+
+function createKey(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+}
 
 const TREE = {
   "src/config.js": `const region = "eu";\nconst key = "${AWS}";\nconst t = "${GITHUB}";\n`,
-  "deploy/key.pem": `${PEM}\nMIIEpAIBAAKCAQEA\n`,
+  "deploy/key.pem": PEM,
   ".env": `DB_PASSWORD=${PASSWORD}\nAPI_KEY=changeme\nEMPTY_TOKEN=\n`,
   "test/fixture.js": `const jwt = "${JWT}";\n`,
   "src/plain.js": `const token = "InterpolationInTemplate";\nconst password = process.env.PASSWORD;\nconst apiKey = "\${KEY}";\n// TODO: drop ${GITHUB} soon\n`,
@@ -73,5 +79,67 @@ describe("secrets", () => {
     expect(runSpecialist("inventory", folder).output.totals.files).toBe(4);
     expect(runSpecialist("hotspots", folder).output.walked.files).toBe(4);
     expect(runSpecialist("dependencies", folder).output.walked.files).toBe(4);
+  });
+});
+
+describe("keys and samples", () => {
+  const find = (files: Record<string, string>) => {
+    const { output } = runSpecialist("secrets", createTree(files));
+    return [...output.likely.items, ...output.doubtful.items].map(({ path, line, fingerprint }: Json) => ({
+      place: `${path}:${line}`,
+      fingerprint: String(fingerprint),
+    }));
+  };
+  const header = PEM.split("\n")[0] ?? "";
+  const block = (body: string) => `${header}\n${body}\n${header.replace("BEGIN", "END")}\n`;
+
+  it("[first-use F8] a fingerprint is of the key: keys with the same header differ, and a key is the same however it is wrapped", () => {
+    const [body, other] = [PEM, createKey()].map((key) => key.split("\n").slice(1, -2).join("\n"));
+    const found = find({
+      "a.pem": PEM,
+      "b.pem": block(other ?? ""),
+      "c.json": `{\n  "key": ${JSON.stringify(PEM)}\n}\n`,
+      "d.js": `const key =\n${PEM.trim()
+        .split("\n")
+        .map((line) => `  "${line}\\n"`)
+        .join(" +\n")};\n`,
+      "e.yaml": `key: |\n${PEM.replace(/^/gm, "  ")}`,
+      "f.pem": block((body ?? "").replaceAll("\n", "").replace(/(.{40})/g, "$1\n")),
+    });
+    expect(found.map(({ place }) => place)).toEqual([
+      "a.pem:1",
+      "b.pem:1",
+      "c.json:2",
+      "d.js:2",
+      "e.yaml:2",
+      "f.pem:1",
+    ]);
+    const [a, b, ...copies] = found.map(({ fingerprint }) => fingerprint);
+    expect(a).not.toBe(b);
+    expect(new Set(copies)).toEqual(new Set([a]));
+  });
+
+  it("[first-use F8 kin] a header without a key, a body of x, a cut body and a text about keys are no finding", () => {
+    const samples = ["XXXX\nXXXX", "X".repeat(64), "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC...", "<your key here>", ""];
+    const files = Object.fromEntries(samples.map((sample, at) => [`src/${at}.txt.js`, `/*\n${block(sample)}*/\n`]));
+    expect(find({ ...files, "parse.js": `if (text.startsWith("${header}")) read(text);\n` })).toEqual([]);
+  });
+
+  it("[first-use F8 kin] samples that manuals print are no finding", () => {
+    const claims = Buffer.from('{"sub":"1234567890","name":"John Doe"}').toString("base64url");
+    expect(
+      find({
+        "aws.js": `const id = "${["AKIA", "IOSFODNN7EXAMPLE"].join("")}";\n`,
+        "jwt.js": `const token = "${["eyJhbGciOiJIUzI1NiJ9", claims, "dBjftJeZ4CVPmB92K27uhbUJU1p1r"].join(".")}";\n`,
+        "url.js":
+          'const a = "postgres://app:s3cr3tK3y@db.example.com/x", b = "mysql://root:root@db", c = "amqp://guest:guest@q";\n',
+        "real.js": `const url = "postgres://app:${PASSWORD.replace("!", "")}@db.shop.io/x";\n`,
+      }).map(({ place }) => place),
+    ).toEqual(["real.js:1"]);
+  });
+
+  it("finds a key that lies across the end of a piece of a large file, on its line", () => {
+    const filler = "word word\n".repeat(104_850);
+    expect(find({ "big.log": `${filler}${PEM}${filler}` }).map(({ place }) => place)).toEqual(["big.log:104851"]);
   });
 });
