@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, string>> = {
   security: "C1 C2 H1 H2 H3 H4 H5 H6 H7 M1 M2 M3 M4 M5 M6 M7 L1 L3 L4 L5 L6 L7 L8 L9",
   reliability: "1a 1b 1c 2 3a 3b 3c 4 5 6 8 9 10",
   public: "A B C D E F G H I J K Q",
-  "first-use": "F1 F13 F15",
+  "first-use": "F1 F4 F13 F15",
   kinds: "F2b F3 F8 F9 F10 F11 F14 F15 F16 F17 F19",
 };
 
@@ -24,8 +24,6 @@ const OPEN: Readonly<Record<string, string>> = {
   "security L2": "A new PGlite folder has mode 0755, and its files are readable by others, whatever the umask.",
   "reliability 7":
     "A tool server that runs as a program is not in the journal, so recovery neither ends it nor waits for its late act.",
-  "first-use F4":
-    "Resume and recover of a task that needs the functions of a program fail its step, instead of changing nothing and naming the program.",
   "first-use F15 sentences":
     "With a wrong key list says key_missing beside KEY_WRONG, and list, doctor and recover repeat the same long sentence for each task.",
   "kinds F19 hang":

@@ -367,6 +367,7 @@ export const ERROR_TABLE = {
   ),
   STEP_UNKNOWN: entry(S.unknown, "it is unknown whether a step has acted", "splashdown show {task}"),
   PROGRAM_NOT_FOUND: entry(S.failed, "the program of a command step does not exist", "splashdown doctor"),
+  FUNCTIONS_ELSEWHERE: entry(S.usage, "a program has the functions of the task", "run the program again ({workflow})"),
   FUNCTION_NOT_FOUND: entry(S.usage, "the function of a step cannot be loaded", "splashdown validate {file}"),
   MODEL_FAILED: passing(S.failed, "a model call failed", "splashdown show {task}"),
   HTTP_REDIRECT_REFUSED: entry(

@@ -5,7 +5,7 @@ import type { AnswerView, RequestView } from "../runtime/contract.js";
 import { textOf } from "./output.js";
 import type { CliDeps } from "./deps.js";
 import { parseJsonFlag } from "./flags.js";
-import { formatQuestion } from "./run-text.js";
+import { formatGoingOn, formatQuestion } from "./run-text.js";
 import { describeStatuses, withSplashdown } from "./verb.js";
 
 export function registerAnswer(program: Command, deps: CliDeps): void {
@@ -65,7 +65,7 @@ function formatAnswer(view: AnswerView): string {
     return [`took ${view.answer} for ${view.question}; it asks on:`, ...formatQuestion(view.question_open)].join("\n");
   const next = view.owner_alive
     ? "the running task takes it up"
-    : `nobody runs the task; go on with: ${view.command ?? ""}`;
+    : `nobody runs the task; ${formatGoingOn(view.command ?? "")}`;
   return `answered ${view.question} with ${view.answer}; ${next}`;
 }
 

@@ -6,6 +6,7 @@ import type { ForkView } from "../runtime/contract.js";
 import type { CliDeps } from "./deps.js";
 import { parseJsonFlag } from "./flags.js";
 import { cleanForTerminal } from "./output.js";
+import { formatGoingOn } from "./run-text.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "./verb.js";
 
 interface ForkFlags {
@@ -47,6 +48,6 @@ function formatFork(view: ForkView): string {
       : [
           `  done by ${cleanForTerminal(from.task)} since, and done again by the fork: ${cleanForTerminal(acted.join(", "))}`,
         ]),
-    `  go on with: ${view.next}`,
+    `  ${formatGoingOn(view.next)}`,
   ].join("\n");
 }

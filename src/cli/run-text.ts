@@ -31,7 +31,12 @@ export function formatRun(view: RunView, streams: Streams, write: CommandWriter)
 
 function formatNext({ next, resume_at: until }: RunView): string[] {
   if (next === undefined) return [];
-  return [until === undefined ? `  go on with: ${next}` : `  paused until ${until}; then: ${next}`];
+  return [until === undefined ? `  ${formatGoingOn(next)}` : `  paused until ${until}; then: ${next}`];
+}
+
+/** A command, or what to do where none is enough. */
+export function formatGoingOn(next: string): string {
+  return next.startsWith("splashdown ") ? `go on with: ${next}` : `to go on, ${next}`;
 }
 
 function countOf(count: number, what: string): string {

@@ -6,7 +6,7 @@ import type { EventView, StepView, TaskSummaryView, TaskView } from "../runtime/
 import { statusOfSignal, type CliDeps, type Streams } from "./deps.js";
 import { quoteArgument } from "../base/shell-text.js";
 import type { CommandWriter } from "./next-command.js";
-import { formatQuestion } from "./run-text.js";
+import { formatGoingOn, formatQuestion } from "./run-text.js";
 import {
   cleanForTerminal,
   colourStatus,
@@ -131,9 +131,16 @@ function describeNote(task: TaskSummaryView, write: CommandWriter): string {
 function describeNeed(task: TaskSummaryView, write: CommandWriter): string {
   if (task.residence !== undefined) return cleanForTerminal(task.residence);
   const { open_questions: open = 0 } = task;
-  if (open > 0) return describeOpen(open, task.waits_for);
-  if (task.status === "waiting") return `answered; ${write(`resume ${quoteArgument(task.task)}`)}`;
+  const program = isOver(task) ? "" : (task.by_program ?? "");
+  if (open > 0) return [describeOpen(open, task.waits_for), ...(program === "" ? [] : [`then ${program}`])].join("; ");
+  if (task.status === "waiting") return `answered; ${program || write(`resume ${quoteArgument(task.task)}`)}`;
+  if (program !== "" && task.resume_at === undefined) return program;
   return task.resume_at === undefined ? "" : `goes on at ${task.resume_at}`;
+}
+
+/** Nobody need go on with it, or somebody does. */
+function isOver({ status }: TaskSummaryView): boolean {
+  return status === "done" || status === "partial" || status === "running";
 }
 
 const ASKED_CHARS = 60;
@@ -200,7 +207,7 @@ function formatTask(view: TaskView, streams: Streams, write: CommandWriter): str
     ...section("damage", view.damage.map(indent)),
     "",
     indent(`${formatCount(view.checkpoints, "checkpoint")}: ${write(`checkpoints list ${quoteArgument(view.task)}`)}`),
-    ...(view.next === undefined ? [] : [indent(`go on with: ${view.next}`)]),
+    ...(view.next === undefined ? [] : [indent(formatGoingOn(view.next))]),
   ].join("\n");
 }
 

@@ -107,7 +107,9 @@ async function answer(bench: Bench, input: AnswerInput, { by }: ToolCall): Promi
   });
   if (view.question_open !== undefined) return { result: view, next: "it asks on: answer_question" };
   if (view.owner_alive) return { result: view, next: "the running task takes it up: wait_for_task" };
-  const { command: _command, ...recorded } = view;
+  const { command, ...recorded } = view;
+  if (command?.startsWith("splashdown ") !== true)
+    return { result: recorded, next: `recorded; its functions are in a program: tell a person to ${command ?? ""}` };
   const { next } = await resumeInBackground(bench, view.task);
   return { result: recorded, next: `recorded, and nobody ran it, so it was taken up; now: ${next ?? ""}` };
 }

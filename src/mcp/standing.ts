@@ -27,13 +27,15 @@ export async function tellStanding(bench: Bench, task: string): Promise<ToolAnsw
 }
 
 const GO_ON = "nobody runs it: resume_task goes on where it stopped";
+const ANSWERED = "it was answered and nobody runs it: resume_task";
+const GOES_ON: ReadonlySet<string> = new Set([GO_ON, ANSWERED]);
 const ENDED = "it has ended: task_result";
 
 /** By status, where no question stands open. */
 const NEXT: Readonly<Record<string, string>> = {
   running: "it is running: wait_for_task waits for news",
   unclear: "it is not clear whether it is running: wait_for_task looks again",
-  waiting: "it was answered and nobody runs it: resume_task",
+  waiting: ANSWERED,
   paused: GO_ON,
   stopped: GO_ON,
   crashed: GO_ON,
@@ -43,13 +45,17 @@ const NEXT: Readonly<Record<string, string>> = {
 };
 
 export function describeNext(
-  { status, open_questions: open = 0, problem }: Pick<TaskSummaryView, "status" | "open_questions" | "problem">,
+  standing: Pick<TaskSummaryView, "status" | "open_questions" | "problem" | "by_program">,
   { mayAnswer }: Pick<Bench, "mayAnswer">,
 ): string {
+  const { status, open_questions: open = 0, problem, by_program: program } = standing;
   const ask = mayAnswer ? "list_questions, then answer_question" : "list_questions tells what a person is to answer";
   if (open > 0 && status === "running") return `it is running, and waits for an answer meanwhile: ${ask}`;
   if (open > 0 && status === "waiting") return `it waits for an answer: ${ask}`;
-  return NEXT[status] ?? problem?.hint ?? "show_task tells more";
+  const next = NEXT[status] ?? problem?.hint ?? "show_task tells more";
+  return program !== undefined && GOES_ON.has(next)
+    ? `nobody runs it, and its functions are in a program: tell a person to ${program}`
+    : next;
 }
 
 /** Somebody works on it, as far as can be told. */

@@ -26,6 +26,7 @@ import { describeLostAnswers } from "./people/lost-answers.js";
 import { viewGuidance } from "./people/guidance-view.js";
 import { listMessagesLeft, loadAnswer } from "./people/control.js";
 import { judgeResidence, viewResidence } from "./residence.js";
+import { viewProgram } from "./run/program-functions.js";
 import type { Services } from "./services.js";
 import {
   chooseNext,
@@ -134,7 +135,14 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
     guidance: viewGuidance(state, left.guidance),
     unread: left.unread,
     open_questions: openQuestions,
-    next: chooseNext({ task: task.name, status, resumable: state.task?.resumable ?? true, openQuestions }),
+    next: chooseNext({
+      task: task.name,
+      status,
+      resumable: state.task?.resumable ?? true,
+      openQuestions,
+      origin: state.task,
+    }),
+    ...viewProgram(state.task),
     deliverables: viewDeliverables(state),
     damage: [
       ...describeDamage(folded),
@@ -154,8 +162,9 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
 /** All questions; one whose answer no owner has taken yet is answered all the same. */
 export async function viewQuestions({ task, vault }: OpenedTask, state: TaskState): Promise<QuestionView[]> {
   const views: QuestionView[] = [];
+  const origin = state.task?.status === "running" ? undefined : state.task;
   for (const question of state.questions.values()) {
-    const view = viewQuestion(task.name, await loadStanding({ task, vault }, question));
+    const view = viewQuestion(task.name, await loadStanding({ task, vault }, question), origin);
     const given = question.status === "open" ? await loadAnswer({ task, vault }, question) : undefined;
     views.push(
       given === undefined

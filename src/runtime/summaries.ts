@@ -11,6 +11,7 @@ import { scanTasks, type ScannedTask } from "../recovery/scan.js";
 import type { TaskStore } from "../store/contract.js";
 import { anchoredPosition } from "../vault/anchor.js";
 import type { TaskVault } from "../vault/contract.js";
+import { viewProgram } from "./run/program-functions.js";
 import type { TaskSummaryView } from "./task-views.js";
 import { listUnanswered } from "./people/giving.js";
 import { TASKS_AT_ONCE } from "./readable-tasks.js";
@@ -55,11 +56,12 @@ async function summarise(services: Services, entry: ScannedTask, openVault: Open
 
 /** What the journal tells of a task beside its end, and where the task lives. */
 function viewDetails(details: Details): Partial<TaskSummaryView> {
-  const { workflow, startedAt, stepsDone, residence, openQuestions: open, waitsFor } = details;
+  const { workflow, startedAt, stepsDone, residence, program, openQuestions: open, waitsFor } = details;
   return {
     ...(workflow === undefined ? {} : { workflow, started_at: startedAt ?? "" }),
     ...(stepsDone === undefined ? {} : { steps_done: stepsDone }),
     ...residence,
+    ...program,
     ...(open === undefined ? {} : { open_questions: open }),
     ...(waitsFor === undefined ? {} : { waits_for: waitsFor }),
   };
@@ -84,6 +86,7 @@ interface Details {
   readonly openQuestions?: number;
   readonly waitsFor?: TaskSummaryView["waits_for"];
   readonly residence?: ReturnType<typeof viewResidence>;
+  readonly program?: ReturnType<typeof viewProgram>;
   readonly damaged?: readonly string[];
   /** What the scan, which looks at the journal's end only, does not see. */
   readonly problem?: SplashdownError;
@@ -133,6 +136,7 @@ async function readHistoryDetails(
     workflow: first.definition.name,
     startedAt: formatTime(first.atMs),
     stepsDone,
+    program: viewProgram(first),
     ...viewOpen(open),
     problem,
     damaged,
@@ -183,6 +187,7 @@ async function describeFolded(opened: OpenedTask, history: History): Promise<Omi
     workflow: definition.name,
     startedAt: formatTime(startedAtMs),
     stepsDone: state.totals.steps,
+    program: viewProgram(state.task),
     ...viewOpen(open),
   };
 }

@@ -13,7 +13,7 @@ export interface RunView {
   readonly output?: JsonValue;
   readonly resumable: boolean;
   readonly resume_at?: string;
-  /** The command that goes on; absent where an answer is needed first, or nothing is left to do. */
+  /** The command, or the program, that goes on; absent where an answer is needed first, or nothing is left to do. */
   readonly next?: string;
   /** Those that nobody has answered. */
   readonly questions: readonly QuestionView[];
@@ -73,7 +73,7 @@ export interface QuestionView {
   readonly answer?: string;
   readonly answered_by?: string;
   readonly answered_at?: string;
-  /** The command that answers it. */
+  /** The command that answers it; of a task that its program goes on with, followed by a comment that says so. */
   readonly command: string;
 }
 
@@ -110,6 +110,8 @@ export interface TaskSummaryView {
   readonly lives_as?: { readonly task: string; readonly store: string };
   /** What there is to say of that, in a sentence. */
   readonly residence?: string;
+  /** Its functions are in the program that defined its workflow, which alone goes on with it: what to do, in a sentence. */
+  readonly by_program?: string;
   /** Damaged places of the journal that cost nothing, as a snapshot or the rest of the file makes up for them. */
   readonly damaged?: readonly string[];
   /** Why the task cannot be read, when it cannot. */
@@ -155,7 +157,7 @@ export interface TaskView extends TaskSummaryView {
   };
   readonly folder: string;
   readonly owner?: JsonObject;
-  /** The command that goes on; absent where an answer is needed first, or nothing is left to do. */
+  /** The command, or the program, that goes on; absent where an answer is needed first, or nothing is left to do. */
   readonly next?: string;
   readonly inputs: JsonObject;
   readonly reason?: string;

@@ -7,6 +7,7 @@ import { currentStepId } from "../engine/lookup.js";
 import type { QuestionEntry, StepEntry, TaskState } from "../engine/state/state.js";
 import type { QuestionOption } from "../engine/people/question-option.js";
 import type { Wizard } from "../engine/people/wizard.js";
+import { chooseGoingOn, describeProgram, isOfDefiningProgram, type Origin } from "./run/program-functions.js";
 import type {
   CheckpointView,
   DeliverableView,
@@ -26,12 +27,15 @@ interface TaskStanding {
   readonly status: string;
   readonly resumable: boolean;
   readonly openQuestions: number;
+  /** Where its functions are. */
+  readonly origin?: Origin | undefined;
 }
 
-/** The command that goes on with a task; `undefined` where an answer is needed first, or nothing is left to do. */
-export function chooseNext({ task, status, resumable, openQuestions }: TaskStanding): string | undefined {
+/** The command, or the program, that goes on with a task; `undefined` where an answer is needed first, or nothing is left to do. */
+export function chooseNext({ task, status, resumable, openQuestions, origin }: TaskStanding): string | undefined {
   if (!resumable || status === "running" || (status === "waiting" && openQuestions > 0)) return undefined;
-  return `splashdown resume ${quoteArgument(task)}${status === "unclear" ? " --take-over" : ""}`;
+  const command = `splashdown resume ${quoteArgument(task)}${status === "unclear" ? " --take-over" : ""}`;
+  return chooseGoingOn(origin, command);
 }
 
 /** What a task has used. `isOver`: nobody works on it, so the calls it had under way were cut off. */
@@ -64,7 +68,9 @@ export function viewDeliverables(state: TaskState): DeliverableView[] {
     .sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-export function viewQuestion(task: string, question: QuestionEntry): QuestionView {
+/** Shape: with the `origin` of a task that nobody runs, the command also says which program goes on with it. */
+export function viewQuestion(task: string, question: QuestionEntry, origin?: Origin): QuestionView {
+  const after = origin !== undefined && isOfDefiningProgram(origin) ? `  # then ${describeProgram(origin)}` : "";
   const at = question.wizard?.items[question.wizard.cursor]?.id;
   const sample = at === undefined ? sampleOf(question) : `${quoteArgument(at)} ANSWER`;
   return withoutAbsent({
@@ -83,7 +89,7 @@ export function viewQuestion(task: string, question: QuestionEntry): QuestionVie
     answer: question.answer,
     answered_by: question.answeredBy,
     answered_at: formatMaybe(question.answeredAtMs),
-    command: `splashdown answer ${quoteArgument(task)} ${quoteArgument(question.id)} ${sample}`,
+    command: `splashdown answer ${quoteArgument(task)} ${quoteArgument(question.id)} ${sample}${after}`,
   });
 }
 

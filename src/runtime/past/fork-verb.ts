@@ -20,6 +20,7 @@ import { createState } from "../../engine/state/state.js";
 import { readHistory } from "../../journal/history.js";
 import type { TaskStore } from "../../store/contract.js";
 import { withJournal } from "../run/caretaking.js";
+import { chooseGoingOn } from "../run/program-functions.js";
 import { awaitClaimant, presenceDeps } from "../run/conduct.js";
 import type { ForkOptions, ForkView } from "./past-views.js";
 import { findTask } from "../finding.js";
@@ -127,7 +128,7 @@ async function begin(services: Services, { origin, earlier: found, place, set }:
     from: { task: origin.task.name, workflow_id: origin.vault.taskId, checkpoint_id: checkpointId, seq, phase },
     set: Object.keys(set ?? {}),
     acted_since: acted,
-    next: `splashdown resume ${quoteArgument(place.name)}`,
+    next: chooseGoingOn(earlier.task, `splashdown resume ${quoteArgument(place.name)}`),
   };
 }
 

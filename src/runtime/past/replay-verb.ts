@@ -8,8 +8,10 @@ import { findCheckpoint, type FoundCheckpoint } from "../finding.js";
 import { forkTask } from "./fork-verb.js";
 import { noteRead } from "./inspection.js";
 import { replayEvents } from "./replay.js";
+import { requireFunctionsHere } from "../run/required-functions.js";
 import { resumeTask } from "../run/resume-verb.js";
 import type { Services } from "../services.js";
+import { reloadWorkflow } from "../workflow-loading.js";
 
 /** Errors: those of finding a checkpoint, of replaying, of `fork` and `resume`; USAGE_INVALID for a step that never ended. */
 export async function replayCheckpoint(
@@ -68,7 +70,11 @@ function isNamed(id: string, step: string): boolean {
 }
 
 async function runAgain(services: Services, found: FoundCheckpoint, options: ReplayOptions): Promise<ReplayView> {
-  const { task, checkpoint } = found;
+  const { task, checkpoint, state } = found;
+  if (state.task !== undefined) {
+    const { workflow } = await reloadWorkflow(services, state.task);
+    await requireFunctionsHere(services, { name: task.name, origin: state.task }, workflow);
+  }
   const fork = await forkTask(services, task.name, { from: String(checkpoint.seq) });
   const { until, signal, answers, skipGates } = options;
   const result = (await resumeTask(services, {

@@ -17,6 +17,7 @@ import { findTask } from "../finding.js";
 import { readState, whileOpen } from "../reading.js";
 import type { Services } from "../services.js";
 import { formatTime } from "../views.js";
+import { chooseGoingOn } from "../run/program-functions.js";
 import { leaveRequest, type ControlDeps } from "./control.js";
 import { awaitTaken } from "./messages.js";
 
@@ -46,7 +47,7 @@ export async function guideTask(services: Services, options: GuideOptions): Prom
       at,
       ...(path === undefined ? {} : { step: path }),
       taken: isTaken,
-      ...(isTaken ? {} : { command: `splashdown resume ${quoteArgument(task.name)}` }),
+      ...(isTaken ? {} : { command: chooseGoingOn(state.task, `splashdown resume ${quoteArgument(task.name)}`) }),
     };
   });
 }

@@ -8,6 +8,7 @@ import type { TaskStore } from "../../store/contract.js";
 import type { AnswerOptions, AnswerView, RequestView } from "../verb-views.js";
 import { leaveRequest, loadAnswer, type ControlDeps } from "./control.js";
 import { listMessages, removeMessage } from "./control-folder.js";
+import { chooseGoingOn } from "../run/program-functions.js";
 import { findTask } from "../finding.js";
 import { giveAnswer } from "./giving.js";
 import { openTask, readState } from "../reading.js";
@@ -37,8 +38,10 @@ export async function answerQuestion(services: Services, options: AnswerOptions)
       by: answer.by,
       at: answer.at,
       owner_alive: state === "alive",
-      ...(isOpen ? { question_open: viewQuestion(task.name, standing) } : {}),
-      ...(state === "alive" || isOpen ? {} : { command: `splashdown resume ${quoteArgument(task.name)}` }),
+      ...(isOpen ? { question_open: viewQuestion(task.name, standing, folded.state.task) } : {}),
+      ...(state === "alive" || isOpen
+        ? {}
+        : { command: chooseGoingOn(folded.state.task, `splashdown resume ${quoteArgument(task.name)}`) }),
     };
   } finally {
     await task.close();

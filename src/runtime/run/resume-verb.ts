@@ -29,6 +29,7 @@ import { planResume } from "./plan.js";
 import { presetsOf, requireKnownGates } from "../people/presets.js";
 import { explainEmpty, readState, whileOpen, type OpenedTask } from "../reading.js";
 import { findReserve, requireOwnName } from "../residence.js";
+import { requireFunctionsHere } from "./required-functions.js";
 import { sealedSettings } from "./run-verb.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "../services.js";
@@ -55,13 +56,21 @@ export async function resumeTask(services: Services, options: ResumeOptions): Pr
     if (options.planOnly === true) return standing.plan;
     if (standing.goBack === undefined && !isOpenEnded(standing.state)) return viewEnded(services, standing);
     requireKnownSteps(standing.state, parseUnknownFlags(options.unknown));
+    const isRefused = standing.now.isChanged && options.acceptChanges !== true;
+    if (!isRefused) await requireRunnable(services, standing);
     const presets = presetsOf(options);
     requireKnownGates(standing.now.workflow.definition, presets, standing.state);
     options.onPlan?.(standing.plan);
-    if (standing.now.isChanged && options.acceptChanges !== true) return refuseChange(services, standing);
+    if (isRefused) return refuseChange(services, standing);
     if (standing.goBack === undefined) await answerOpenQuestions(services, standing, { ...options, presets });
     return goOn(services, standing, { by: "resume", byPerson: true, options });
   });
+}
+
+/** Errors: FUNCTIONS_ELSEWHERE, FUNCTION_NOT_FOUND. */
+async function requireRunnable(services: Services, { opened, state, now }: Standing): Promise<void> {
+  if (state.task === undefined) return;
+  await requireFunctionsHere(services, { name: opened.task.name, origin: state.task }, now.workflow);
 }
 
 /** A living owner is named at once: no plan is made of what it is doing. Errors: OWNER_ALIVE. */
@@ -251,6 +260,7 @@ async function recoverOne(
       if (isOfProgram(standing.state)) return { task: name, action: "left", why: ofProgram(name).message };
       if (standing.now.isChanged)
         return { task: name, action: "left", why: `its definition has changed; see: splashdown resume ${name} --plan` };
+      await requireRunnable(services, standing);
       const result = await goOn(services, standing, { by: "recover", byPerson: false, options });
       return { task: name, action: "taken_up", why: reason, result };
     } finally {

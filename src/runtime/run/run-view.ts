@@ -30,7 +30,7 @@ export async function viewRun(services: Services, parts: RunViewParts): Promise<
     task: task.name,
     workflow_id: vault.taskId,
     questions,
-    next: chooseNext({ task: task.name, ...end, openQuestions: questions.length }),
+    next: chooseNext({ task: task.name, ...end, openQuestions: questions.length, origin: state.task }),
     deliverables: viewDeliverables(state),
     folder: task.deliverablesFolder,
     how,

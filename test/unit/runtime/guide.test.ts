@@ -54,7 +54,8 @@ describe("guide", () => {
     await splashdown.run({ task: "t", workflow, breakAt: ["b"] });
     const given = await splashdown.guide({ task: "t", text: "one", step: "b" });
     expectView("guide", given);
-    expect(given).toMatchObject({ by: "ann", step: "main/b", taken: false, command: "splashdown resume t" });
+    expect(given).toMatchObject({ by: "ann", step: "main/b", taken: false });
+    expect(given.command).toBe("run the program again that defined the workflow told");
     expect((await splashdown.show("t")).guidance).toMatchObject([{ text: "one", taken: false, told: [] }]);
     await splashdown.resume({ task: "t", workflow });
     expect(heard).toEqual({ a: [], b: ["one"] });
