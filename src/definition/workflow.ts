@@ -80,7 +80,7 @@ export interface ForEachScope extends NodeBase {
   readonly maxConcurrent: number;
   readonly children: readonly [NodeDefinition];
 }
-/** Another workflow as one step: a border for names and inputs; limits and budgets are the task's. */
+/** Another workflow as one step: a border for names, inputs and limits; what it uses counts for those around it too. */
 export interface WorkflowScope extends NodeBase {
   readonly node: "scope";
   readonly scope: "workflow";
@@ -95,6 +95,8 @@ export interface WorkflowScope extends NodeBase {
   /** Its output: name → template; empty means that of its last step. */
   readonly output: Readonly<Record<string, TemplateValue>>;
   readonly onFailure: OnFailure;
+  /** Of each entering by itself. */
+  readonly limits: LimitsDefinition;
   readonly hooks?: HooksDefinition;
   /** Its own root. */
   readonly children: readonly [ScopeDefinition];

@@ -15,7 +15,8 @@ import { createChoice, type Choice } from "./choice.js";
 import { decideClose, decideQuiescent } from "./ending.js";
 import type { EngineEvent } from "./events/events.js";
 import type { DecideContext, Decided, EngineInput } from "./input.js";
-import { countTime, findReachedLimit, isLimitOpen, openLimitQuestion } from "./advance/limits.js";
+import { findReachedLimit } from "./advance/limits.js";
+import { countTime, reachTimeLimits, stopAtLimit } from "./advance/time-limits.js";
 import { decideEnded } from "./outcomes/ended-attempt.js";
 import { decideAnswer, decideReminders, openQuestion } from "./people/questions.js";
 import { decideMessage, decideReport } from "./outcomes/reports.js";
@@ -69,25 +70,24 @@ function startTask(choice: Choice, input: Extract<EngineInput, { kind: "start" }
   return { type: "task_started", atMs: choice.nowMs, ...facts, ...(onUnknown === undefined ? {} : { onUnknown }) };
 }
 
-/** Reminders and the limit on working time; retries and waits are started by `advance`, expiries answered by the runner. */
+/** Reminders and limits on working time; retries and waits are started by `advance`, expiries answered by the runner. */
 function decideDue(choice: Choice): readonly EngineEvent[] {
   if (choice.state.task?.status !== "running") return [];
-  const limit = isLimitOpen(choice.state) ? undefined : findReachedLimit(choice, 0);
-  const asked = limit?.name === "seconds" ? openLimitQuestion(choice, limit) : [];
-  const told = [...decideReminders(choice), ...asked];
+  const told = [...decideReminders(choice), ...reachTimeLimits(choice)];
   return told.length > 0 ? told : countTime(choice);
 }
 
 /** A step that has called a model goes on calling only within the limits; what it has is durable, turn by turn. */
 function decideCall(choice: Choice, input: InputOf<"before_call">): readonly EngineEvent[] {
   const { step, attempt } = input;
-  if (choice.state.steps.get(step)?.attempt !== attempt || !choice.state.open.has(step)) return [];
-  const limit = findReachedLimit(choice, 0);
+  const entry = choice.state.steps.get(step);
+  if (entry?.attempt !== attempt || !choice.state.open.has(step)) return [];
+  const limit = findReachedLimit(choice, entry.path, "nothing");
   if (limit === undefined) return [];
-  return [
-    ...openLimitQuestion(choice, limit),
-    { type: "step_cancelled", atMs: choice.nowMs, step, attempt, reason: "limit" },
-  ];
+  const stopped = stopAtLimit(choice, limit);
+  const isEnded = stopped.some((event) => event.type !== "question_opened" && "step" in event && event.step === step);
+  if (isEnded) return stopped;
+  return [...stopped, { type: "step_cancelled", atMs: choice.nowMs, step, attempt, reason: "limit" }];
 }
 
 function askFromOutside(choice: Choice, input: Extract<EngineInput, { kind: "ask" }>): readonly EngineEvent[] {

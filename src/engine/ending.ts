@@ -8,9 +8,10 @@
  */
 import { EXIT_STATUS } from "../base/error-table.js";
 import type { JsonObject } from "../base/json.js";
-import { loadValue, type Choice } from "./choice.js";
+import { decideThat, loadValue, type Choice } from "./choice.js";
 import { describeHookError, reachHook } from "./hooks.js";
-import { earliest, earliestWaitAtMs } from "./advance/due.js";
+import { earliestWaitAtMs } from "./advance/due.js";
+import { earliest } from "./advance/earliest.js";
 import type { EngineEvent, EventOf } from "./events/events.js";
 import { listFinalFiles } from "./pictures/final-files.js";
 import { renderWorkflowOutput } from "./views/final-output.js";
@@ -238,7 +239,21 @@ function closeEnded(choice: Choice): readonly EngineEvent[] {
           resumable: true,
         };
   const hook = reachEnd(choice, closing);
-  return hook.length > 0 ? hook : [close(choice, closing)];
+  return hook.length > 0 ? hook : [...withdrawOpen(choice, closing), close(choice, closing)];
+}
+
+/** A task that has ended asks nobody anything. */
+function withdrawOpen(choice: Choice, { resumable }: Closing): readonly EngineEvent[] {
+  if (resumable) return [];
+  return openQuestions(choice.state).map(({ id, text }) =>
+    decideThat(choice, {
+      agent: "engine",
+      type: "question_withdrawn",
+      description: `nobody needs to answer any more: ${text}`,
+      rationale: "the task has ended",
+      facts: { consumes: id },
+    }),
+  );
 }
 
 /** The innermost nested workflow that the failure stands in is told first, the task last. */

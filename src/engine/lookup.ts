@@ -43,6 +43,7 @@ export interface DefinitionIndex {
    * paths from there on, in order of the definition. What is behind another border is not among them.
    */
   readonly byName: ReadonlyMap<string, readonly string[]>;
+  readonly isNesting: boolean;
 }
 
 /** Key of `DefinitionIndex.byName`. No name has a space after a slash, and no path ends in one. */
@@ -83,7 +84,8 @@ export function indexDefinition(definition: WorkflowDefinition): DefinitionIndex
   };
   add({ node: definition.root, name: definition.root.name, isScorer: false }, definition.root.path);
   addHooks(definition.hooks);
-  const index = { places, dependants, byName };
+  const isNesting = [...places.values()].some(({ node }) => node.node === "scope" && node.scope === "workflow");
+  const index = { places, dependants, byName, isNesting };
   indexes.set(definition, index);
   return index;
 }
@@ -211,6 +213,18 @@ export function findWorkflow(state: TaskState, path: string): PlacedWorkflow | u
     if (node?.node === "scope" && node.scope === "workflow") return { path: at, node };
   }
   return undefined;
+}
+
+/** All nested workflows that a node is part of, the innermost first. */
+export function listWorkflowsAround(state: TaskState, path: string): readonly PlacedWorkflow[] {
+  const around: PlacedWorkflow[] = [];
+  for (let at = findWorkflow(state, path); at !== undefined; at = findWorkflow(state, at.path)) around.push(at);
+  return around;
+}
+
+/** True where a definition has nested workflows at all. */
+export function hasNested(state: TaskState): boolean {
+  return indexDefinition(requireTask(state).definition).isNesting;
 }
 
 /** What happens after a failure nobody dealt with, in the workflow that a node is part of. */

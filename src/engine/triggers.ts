@@ -12,7 +12,7 @@ import { createUuid, type CheckpointId } from "../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { Choice } from "./choice.js";
 import type { EngineEvent, EventOf, Trigger } from "./events/events.js";
-import { computeElapsedMs } from "./advance/limits.js";
+import { computeElapsedMs } from "./advance/time-limits.js";
 import { ownPhaseNumber, requireTask } from "./lookup.js";
 import type { TaskState } from "./state/state.js";
 

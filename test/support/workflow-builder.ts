@@ -191,6 +191,7 @@ export function nested(name: string, root: ScopeDefinition, options: Options<Wor
     name,
     workflow: name,
     folder: "/work/nested",
+    limits: { maxIterations: 100_000 },
     inputs: {},
     context: { mode: "accumulate", trim: "drop_oldest" },
     output: {},

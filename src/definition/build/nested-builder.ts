@@ -38,6 +38,7 @@ export function buildNested(step: Step, frame: ScopeFrame, site: NodeSite): Work
     context: definition.context,
     output: definition.output,
     onFailure: definition.onFailure,
+    limits: definition.limits,
     ...optional("hooks", placeHooks(definition.hooks, frame.path)),
     children: [placeBelow(definition.root, frame.path) as ScopeDefinition],
   };

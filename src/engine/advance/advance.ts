@@ -17,7 +17,8 @@ import type { EngineEvent } from "../events/events.js";
 import { isHeldBack } from "./held.js";
 import type { QuestionKind } from "../people/question.js";
 import { reachHook } from "../hooks.js";
-import { isLimitOpen } from "./limits.js";
+import { isHeldByLimit } from "./limit-question.js";
+import { listCutSteps } from "./time-limits.js";
 import { findScopeDefinition, findStepDefinition, isHalted } from "../lookup.js";
 import { completeWith } from "../outcomes/outcome.js";
 import { consumeConfidenceAnswer } from "../phases/phase-confidence.js";
@@ -27,7 +28,7 @@ import { createBudget, startStep } from "./start.js";
 import type { StartBudget } from "./open-scope.js";
 import type { QuestionEntry, ScopeEntry, StepEntry } from "../state/state.js";
 import { terminate } from "./terminating.js";
-import { followAnswer } from "../outcomes/unknown-outcome.js";
+import { followAnswer, followPolicy } from "../outcomes/unknown-outcome.js";
 
 /** Questions that hold the whole task when they are about no step. */
 const HOLDING = new Set<QuestionKind>(["definition_changed", "loss", "gate"]);
@@ -42,6 +43,10 @@ export function decideAdvance(choice: Choice): readonly EngineEvent[] {
   // The workflow has ended: only a hook may be waiting for its next attempt.
   if (task.root !== undefined) return startDue(choice, budget);
   if (isHeld(choice)) return [];
+  const cut = listCutSteps(state).flatMap((step) =>
+    followPolicy(choice, step, { policy: task.onUnknown ?? step.onUnknown }),
+  );
+  if (cut.length > 0) return cut;
   const hook = reachHook(choice, "on_start");
   if (hook.length > 0) return hook;
   if (state.scopes.size === 0) return [enterScope(choice, task.definition.root.path)];
@@ -102,12 +107,11 @@ function consumeByGoingOn(choice: Choice, question: QuestionEntry): EngineEvent 
 function startDue(choice: Choice, budget: StartBudget): readonly EngineEvent[] {
   const { state, nowMs } = choice;
   const events: EngineEvent[] = [];
-  const isLimited = isLimitOpen(state);
   for (const id of state.waiting) {
     const step = state.steps.get(id);
-    if (step === undefined) continue;
+    if (step === undefined || isHeldByLimit(state, step.path)) continue;
     if (step.status === "open") events.push(...followOwnWay(choice, step));
-    else if (step.status === "waiting_retry" && !isLimited && !budget.isExhausted && (step.retryAtMs ?? 0) <= nowMs) {
+    else if (step.status === "waiting_retry" && !budget.isExhausted && (step.retryAtMs ?? 0) <= nowMs) {
       events.push(...startStep(choice, { path: step.path, node: findStepDefinition(state, step) }, budget));
     }
   }

@@ -3,7 +3,9 @@
  *
  * Costs O(waiting things): steps that wait for a time are in `state.waiting`, questions in `state.unsettled`.
  */
-import { isLimitOpen, markAtMs, timeLimitAtMs } from "./limits.js";
+import { earliest } from "./earliest.js";
+import { isHeldByLimit } from "./limit-question.js";
+import { markAtMs, timeLimitAtMs } from "./time-limits.js";
 import { remindAtMs } from "../people/questions.js";
 import type { TaskState } from "../state/state.js";
 import { intervalAtMs } from "../triggers.js";
@@ -17,32 +19,32 @@ export interface ToldInVain {
 /** When `due` must be fed next. Units: milliseconds of wall time, possibly past. Errors: `undefined` when nothing waits. */
 export function nextDueAtMs(state: TaskState, told?: ToldInVain): number | undefined {
   if (state.task?.status !== "running" || state.task.request !== undefined) return undefined;
-  const isLimited = isLimitOpen(state);
-  const times: (number | undefined)[] = [intervalAtMs(state), ...waitTimes(state)];
+  const times: (number | undefined)[] = [
+    intervalAtMs(state),
+    ...waitTimes(state),
+    timeLimitAtMs(state),
+    markAtMs(state),
+  ];
   for (const id of state.unsettled) {
     const question = state.questions.get(id);
     if (question?.status === "open" && question.onExpire !== undefined)
       times.push(question.expiresAtMs, remindAtMs(question));
   }
-  if (!isLimited) times.push(timeLimitAtMs(state), markAtMs(state));
   if (told === undefined) return earliest(times);
   return earliest(times.map((atMs) => (atMs !== undefined && atMs <= told.atMs ? told.againAtMs : atMs)));
 }
 
-/** The next retry, pause or wait; a retry waits for nothing while a person is asked about a limit. */
+/** The next retry, pause or wait; none counts while a person is asked about a limit on it. */
 export function earliestWaitAtMs(state: TaskState): number | undefined {
   return earliest(waitTimes(state));
 }
 
 function waitTimes(state: TaskState): readonly (number | undefined)[] {
-  const isLimited = isLimitOpen(state);
-  const times: (number | undefined)[] = [];
-  for (const id of state.waiting) {
+  return [...state.waiting].map((id) => {
     const step = state.steps.get(id);
-    if (step?.status === "open") times.push(step.dueAtMs);
-    else if (!isLimited) times.push(step?.retryAtMs);
-  }
-  return times;
+    if (step === undefined || isHeldByLimit(state, step.path)) return undefined;
+    return step.status === "open" ? step.dueAtMs : step.retryAtMs;
+  });
 }
 
 /** Clocks of machines may be apart by so much. */
@@ -54,10 +56,4 @@ const CLOCKS_APART_MS = 5_000;
  */
 export function hasTimeCome(set: { readonly resumeAtMs: number; readonly setAtMs: number }, nowMs: number): boolean {
   return set.resumeAtMs <= nowMs || set.setAtMs > nowMs + CLOCKS_APART_MS;
-}
-
-export function earliest(times: readonly (number | undefined)[]): number | undefined {
-  let found: number | undefined;
-  for (const atMs of times) if (atMs !== undefined && (found === undefined || atMs < found)) found = atMs;
-  return found;
 }

@@ -4,7 +4,8 @@ import type { ScopeEntry } from "../state/state.js";
 
 /** How much may start in one choice; shared by the rules of one `decide`. */
 export interface StartBudget {
-  planned: number;
+  /** Steps and scopes, by path of the nested workflow that they count for, empty for the task's own. */
+  readonly planned: Map<string, number>;
   /** Of these, steps that call a model. */
   calls: number;
   isExhausted: boolean;

@@ -10,7 +10,9 @@ import type { EngineEvent, EventOf, StepError } from "../events/events.js";
 import { decideRestart } from "../outcomes/failure.js";
 import { itemKeyOf } from "../events/identity.js";
 import { createIntent, findEarlierRound, findUnfinished, type IntentRequest } from "../intent.js";
-import { callsModel, findReachedLimit, isRoomTaken, noteBudget, openLimitQuestion } from "./limits.js";
+import type { ReachedLimit } from "./limit-question.js";
+import { callsModel, findFullScope, findReachedLimit, noteBudgets, planStart } from "./limits.js";
+import { stopAtLimit } from "./time-limits.js";
 import { isHook, findOpenTool, phaseNumberOf, requirePlace } from "../lookup.js";
 import { failAttempt } from "../outcomes/outcome.js";
 import { askOutcome, askRepeat } from "../people/outcome-question.js";
@@ -19,17 +21,18 @@ import { recordCheckpoint } from "../triggers.js";
 import type { StartBudget } from "./open-scope.js";
 
 export function createBudget(): StartBudget {
-  return { planned: 0, calls: 0, isExhausted: false };
+  return { planned: new Map(), calls: 0, isExhausted: false };
 }
 
 export function startChild(choice: Choice, path: string, budget: StartBudget): readonly EngineEvent[] {
   const { node } = requirePlace(choice.state, path);
   if (node.node === "step") return startStep(choice, { path, node }, budget);
   // Items are not counted one by one before they start, so the list is counted as one.
-  const limit = node.scope === "for_each" ? findReachedLimit(choice, budget.planned + 1) : undefined;
-  if (limit === undefined) return [enterScope(choice, path)];
-  budget.isExhausted = true;
-  return openLimitQuestion(choice, limit);
+  const isCounted = node.scope === "for_each" || node.scope === "workflow";
+  const limit = isCounted ? findLimit(choice, path, budget) : undefined;
+  if (limit !== undefined) return stopStart(choice, limit, budget);
+  if (node.scope === "workflow") planStart(choice, path, budget);
+  return [enterScope(choice, path)];
 }
 
 export function startStep(choice: Choice, request: IntentRequest, budget: StartBudget): readonly EngineEvent[] {
@@ -38,20 +41,17 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
     return stopBefore(choice, request.path);
   }
   const before = findUnfinished(choice.state, request.path);
-  const limit = findLimit(choice, request.path, before === undefined ? budget.planned + 1 : 0);
-  if (limit !== undefined) {
-    budget.isExhausted = true;
-    return openLimitQuestion(choice, limit);
-  }
+  const limit = findLimit(choice, request.path, before === undefined ? budget : undefined);
+  if (limit !== undefined) return stopStart(choice, limit, budget);
   if (!takeRoom(choice, request, budget)) return [];
-  if (before === undefined) budget.planned += 1;
+  if (before === undefined) planStart(choice, request.path, budget);
   const { event, error } = createIntent(choice, request);
   if (error !== undefined) return [{ ...event, held: true }, ...failRendering(choice, { event, before, error })];
   const isFirst = before === undefined || before.held === true;
   const doubt = isFirst ? doubtAbout(choice, request, event) : doubtAboutTool(choice, request, event);
   if (doubt !== undefined) return [{ ...event, held: true }, doubt];
   const restart = decideRestart(choice, before);
-  const notes = noteBudget(choice);
+  const notes = noteBudgets(choice, request.path);
   if (!request.node.risky) return [...notes, ...restart, event];
   return [
     ...notes,
@@ -62,20 +62,25 @@ export function startStep(choice: Choice, request: IntentRequest, budget: StartB
 }
 
 /** Hooks are no part of what is limited; items count, and are not stopped by the number of iterations. */
-function findLimit(choice: Choice, path: string, count: number): ReturnType<typeof findReachedLimit> {
+function findLimit(choice: Choice, path: string, budget: StartBudget | undefined): ReachedLimit | undefined {
   if (isHook(path)) return undefined;
-  return findReachedLimit(choice, count > 0 && itemKeyOf(path) !== undefined ? "item" : count);
+  if (budget === undefined) return findReachedLimit(choice, path, "nothing");
+  return findReachedLimit(choice, path, itemKeyOf(path) === undefined ? budget : "item");
+}
+
+/** A limit of a nested workflow holds that one; the others go on. */
+function stopStart(choice: Choice, limit: ReachedLimit, budget: StartBudget): readonly EngineEvent[] {
+  if (limit.path === undefined) budget.isExhausted = true;
+  return stopAtLimit(choice, limit);
 }
 
 /** False while the calls under way may take what is left: their end asks again. */
-function takeRoom(choice: Choice, { node }: IntentRequest, budget: StartBudget): boolean {
+function takeRoom(choice: Choice, { node, path }: IntentRequest, budget: StartBudget): boolean {
   if (!callsModel(node)) return true;
-  if (isRoomTaken(choice, budget.calls)) {
-    budget.isExhausted = true;
-    return false;
-  }
-  budget.calls += 1;
-  return true;
+  const full = findFullScope(choice, path, budget.calls);
+  if (full === undefined) budget.calls += 1;
+  else if (full.path === undefined) budget.isExhausted = true;
+  return full === undefined;
 }
 
 /** What runs beside it ends by itself; then the task is paused. */

@@ -1,7 +1,10 @@
 /** Folds what happens to questions: opened, moved on, reminded of, answered. */
 import type { EventOf } from "../events/events.js";
 import { askAboutStep, consumeQuestion } from "./evolve-steps.js";
+import { replaceData } from "./evolve-scopes.js";
 import { requireTask } from "../lookup.js";
+import { isJsonObject, type JsonObject } from "../../base/json.js";
+import type { Question } from "../people/question.js";
 import type { TaskState } from "../state/state.js";
 import { applyChange, createWizard } from "../people/wizard.js";
 
@@ -28,20 +31,31 @@ export function answerQuestion(state: TaskState, event: EventOf<"question_answer
       answeredAtMs: event.atMs,
     }),
   );
-  if (question.kind === "limit") extendLimits(state, event);
+  if (question.kind === "limit") extendLimits(state, question, event);
 }
 
-/** `extend` with numbers by name of the limit: added to what was added before. */
-function extendLimits(state: TaskState, event: EventOf<"question_answered">): void {
+/** `extend` with numbers by name of the limit: added to what was added before, in the workflow whose limit it is. */
+function extendLimits(state: TaskState, question: Question, event: EventOf<"question_answered">): void {
   consumeQuestion(state, event.question);
   const { value } = event;
-  if (event.answer !== "extend" || typeof value !== "object" || value === null || Array.isArray(value)) return;
+  if (event.answer !== "extend" || !isJsonObject(value)) return;
   const task = requireTask(state);
-  const extended: Record<string, number> = { ...task.extended };
-  for (const [name, amount] of Object.entries(value)) {
+  const path = question.facts?.["scope"];
+  if (typeof path !== "string") {
+    state.task = Object.freeze({ ...task, extended: addAmounts(task.extended, value) });
+    return;
+  }
+  const scope = state.scopes.get(path);
+  if (scope?.data.scope === "workflow")
+    replaceData(state, scope, { ...scope.data, extended: addAmounts(scope.data.extended ?? {}, value) });
+}
+
+function addAmounts(before: Readonly<Record<string, number>>, amounts: JsonObject): Readonly<Record<string, number>> {
+  const extended: Record<string, number> = { ...before };
+  for (const [name, amount] of Object.entries(amounts)) {
     if (typeof amount === "number") extended[name] = (extended[name] ?? 0) + amount;
   }
-  state.task = Object.freeze({ ...task, extended: Object.freeze(extended) });
+  return Object.freeze(extended);
 }
 
 /** The last move of a wizard is its answer. */

@@ -4,7 +4,7 @@ import type { EventOf } from "../events/events.js";
 import type { TaskState } from "../state/state.js";
 import type { StepHistory } from "../state/step-history.js";
 import { grow, historyOf, REPORTS_KEPT_MAX, updateStep } from "./step-entry.js";
-import { addTotals, addUsage, usageTotals } from "./totals.js";
+import { addUsage, countUsage } from "./totals.js";
 
 export function beginCall(state: TaskState, event: EventOf<"call_begun">): void {
   updateStep(state, event.step, (step) => ({ callsBegun: (step.callsBegun ?? 0) + 1 }));
@@ -20,7 +20,8 @@ export function recordTurn(state: TaskState, event: EventOf<"turn_recorded">): v
     fallback: event.fallback ?? step.fallback,
     guided: event.guided ?? step.guided,
   }));
-  addTotals(state, usageTotals(state.totals, event.usage));
+  const path = state.steps.get(event.step)?.path;
+  if (path !== undefined) countUsage(state, path, event.usage);
 }
 
 export function recordTool(state: TaskState, event: EventOf<"tool_intended"> | EventOf<"tool_completed">): void {

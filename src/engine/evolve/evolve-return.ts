@@ -59,6 +59,7 @@ export function returnToEarlier(state: TaskState, event: EventOf<"rolled_back">)
   const { definition } = requireTask(state);
   withdrawQuestions(state, event.atMs);
   closeInFlight(state);
+  const open = [...state.scopes.values()];
   for (const name of [
     "scopes",
     "frontier",
@@ -71,6 +72,7 @@ export function returnToEarlier(state: TaskState, event: EventOf<"rolled_back">)
     "deliverables",
   ] as const)
     refill(state[name] as Map<string, unknown>, earlier[name]);
+  for (const scope of open) keepSpent(state, scope);
   state.evaluations.splice(0, state.evaluations.length, ...earlier.evaluations);
   const { root: _root, output: _output, ...task } = requireTask(state);
   const { root, definition: earlierDefinition } = requireTask(earlier);
@@ -78,6 +80,14 @@ export function returnToEarlier(state: TaskState, event: EventOf<"rolled_back">)
   beginRound(state, earlier, event.round);
   if (definition.fingerprint !== earlierDefinition.fingerprint) adoptDefinition(state, definition);
   else state.task = Object.freeze({ ...requireTask(state), definition });
+}
+
+/** What a nested workflow has used, and what was added to its limits, does not return. */
+function keepSpent(state: TaskState, { path, visit, data: spent }: ScopeEntry): void {
+  const scope = state.scopes.get(path);
+  if (scope?.visit !== visit || scope.data.scope !== "workflow" || spent.scope !== "workflow") return;
+  const { used, extended } = spent;
+  replaceData(state, scope, { ...scope.data, used, ...(extended === undefined ? {} : { extended }) });
 }
 
 export function forkTask(state: TaskState, event: EventOf<"task_forked">): void {

@@ -26,6 +26,9 @@ import {
   type PlacedPhase,
 } from "../lookup.js";
 import { noteScope } from "../state/stored.js";
+import { NO_USE } from "../state/totals.js";
+import { createFrontier } from "./frontier.js";
+import { countIteration } from "./totals.js";
 import type { ChildEnd, GroupCounts, ScopeData, ScopeEntry, ScopeFrontier, TaskState } from "../state/state.js";
 
 export type ChildPlace = "ready" | "running" | "blocked" | "ended";
@@ -56,7 +59,7 @@ export function enterScope(state: TaskState, event: EventOf<"scope_entered">): v
   assert(node.node === "scope", `${event.path} is not a scope`);
   const open = state.scopes.get(event.path);
   if (open !== undefined) {
-    replaceData(state, open, firstData(node, event));
+    replaceData(state, open, firstData(state, node, event));
     return;
   }
   if (event.visit > 1 && isFresh(node, name)) forgetOutputs(state, event.path, node);
@@ -68,9 +71,10 @@ export function enterScope(state: TaskState, event: EventOf<"scope_entered">): v
       path: event.path,
       visit: event.visit,
       ...(parent === undefined ? {} : { parent }),
-      data: firstData(node, event),
+      data: firstData(state, node, event),
     }),
   );
+  if (node.scope === "workflow") countIteration(state, event.path);
   if (isGroup(node)) state.frontier.set(event.path, createFrontier(node));
   if (node.scope === "phase") openPhase(state, { path: event.path, node }, event.atMs);
   // A member that failed is entered again where its group has failed as a whole.
@@ -98,7 +102,7 @@ function isGroup(node: ScopeDefinition): node is GroupScope {
   return node.scope !== "machine" && node.scope !== "phases" && node.scope !== "workflow";
 }
 
-function firstData(node: ScopeDefinition, event: EventOf<"scope_entered">): ScopeData {
+function firstData(state: TaskState, node: ScopeDefinition, event: EventOf<"scope_entered">): ScopeData {
   switch (node.scope) {
     case "machine":
       return Object.freeze({ scope: "machine", next: node.entry, imperfect: false });
@@ -115,6 +119,8 @@ function firstData(node: ScopeDefinition, event: EventOf<"scope_entered">): Scop
       return Object.freeze({
         scope: "workflow",
         inputs: event.inputs ?? NOTHING,
+        used: NO_USE,
+        enteredElapsedMs: state.totals.elapsedMs,
         ...(event.error === undefined ? {} : { fault: event.error }),
         root: "ready",
       });
@@ -132,17 +138,6 @@ function itemsOf({ items, count, keys, error }: EventOf<"scope_entered">) {
     ...(keys === undefined ? {} : { keys }),
     ...(error === undefined ? {} : { fault: error }),
   };
-}
-
-/** Items of a for_each are ready in their order without being listed. */
-function createFrontier(node: ScopeDefinition): ScopeFrontier {
-  const frontier: ScopeFrontier = { ready: [], waiting: new Map(), ended: new Map(), causes: new Map() };
-  if (node.scope === "for_each") return frontier;
-  for (const child of node.children) {
-    if (child.dependsOn.length === 0) frontier.ready.push(child.name);
-    else frontier.waiting.set(child.name, child.dependsOn.length);
-  }
-  return frontier;
 }
 
 function openPhase(state: TaskState, { path, node }: PlacedPhase, atMs: number): void {

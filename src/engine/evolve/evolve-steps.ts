@@ -17,7 +17,7 @@ import { noteStep } from "../state/stored.js";
 import type { ChildEnd, StepEntry, StepStatus, TaskState } from "../state/state.js";
 import { forgetFailures, forgetOpenTools } from "./evolve-reports.js";
 import { freezeEntry, grow, updateStep } from "./step-entry.js";
-import { addTotals, addUsage, usageOfCut, usageTotals } from "./totals.js";
+import { addTotals, addUsage, countIteration, countUsage, usageOfCut } from "./totals.js";
 import { changeChannel } from "../events/wishes.js";
 
 /** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
@@ -36,6 +36,7 @@ export function intendStep(state: TaskState, event: EventOf<"step_intended">): v
     state.visits.set(event.path, event.visit);
     state.rounds.delete(event.path);
     addTotals(state, { iterations: state.totals.iterations + 1 });
+    countIteration(state, event.path);
     if (isHook(event.path)) markHook(state, nameOfPath(event.path), findWorkflow(state, event.path)?.path);
   }
   if (event.permittedBy !== undefined) {
@@ -115,7 +116,8 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
   saveFiles(state, event.saved ?? []);
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
   const used = event.usage ?? usageOfCut(before);
-  addTotals(state, { steps: state.totals.steps + 1, ...usageTotals(state.totals, used) });
+  addTotals(state, { steps: state.totals.steps + 1 });
+  countUsage(state, before.path, used);
   const end: ChildEnd = entry.status === "skipped" ? "skipped" : "done";
   const again =
     event.wishes?.again === true
@@ -166,7 +168,7 @@ export function failStep(state: TaskState, event: EventOf<"step_failed">): void 
   };
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);
   forgetFailures(state, before.id);
-  addTotals(state, usageTotals(state.totals, used));
+  countUsage(state, before.path, used);
   replaceStep(state, entry, { end: "failed", next: disposition.action === "route" ? disposition.to : undefined });
   if (disposition.action === "fail") state.blocked.add(before.id);
 }
@@ -219,7 +221,7 @@ export function cancelStep(state: TaskState, event: EventOf<"step_cancelled">): 
 function countCut(state: TaskState, before: StepEntry): StepEntry {
   const cut = usageOfCut(before);
   if (cut === undefined) return before;
-  addTotals(state, usageTotals(state.totals, cut));
+  countUsage(state, before.path, cut);
   return { ...before, usage: addUsage(before.usage, cut), callsBegun: undefined };
 }
 

@@ -1,6 +1,7 @@
 import type { Usage } from "../events/events.js";
 import type { StepEntry, TaskState } from "../state/state.js";
-import type { Totals } from "../state/totals.js";
+import type { ScopeUse, Totals } from "../state/totals.js";
+import { hasNested, listWorkflowsAround } from "../lookup.js";
 
 export function addUsage(before: Usage | undefined, usage: Usage | undefined): Usage | undefined {
   if (before === undefined || usage === undefined) return usage ?? before;
@@ -13,8 +14,32 @@ export function addUsage(before: Usage | undefined, usage: Usage | undefined): U
   });
 }
 
-export function usageTotals(totals: Totals, usage: Usage | undefined): Partial<Totals> {
-  if (usage === undefined) return {};
+/** Counts what a step has used for the task, and for each nested workflow that the step is part of. */
+export function countUsage(state: TaskState, path: string, usage: Usage | undefined): void {
+  if (usage === undefined) return;
+  addTotals(state, usageTotals(state.totals, usage));
+  if (!hasNested(state)) return;
+  for (const around of listWorkflowsAround(state, path)) addUse(state, around.path, (used) => usageTotals(used, usage));
+}
+
+/** Counts a step, or a nested workflow as one, for the workflow that it is part of. */
+export function countIteration(state: TaskState, path: string): void {
+  const [inner] = hasNested(state) ? listWorkflowsAround(state, path) : [];
+  if (inner === undefined) addTotals(state, { ownIterations: state.totals.ownIterations + 1 });
+  else addUse(state, inner.path, (used) => ({ ownIterations: used.ownIterations + 1 }));
+}
+
+function addUse(state: TaskState, path: string, change: (used: ScopeUse) => Partial<ScopeUse>): void {
+  const scope = state.scopes.get(path);
+  if (scope?.data.scope !== "workflow") return;
+  const { used } = scope.data;
+  const data = Object.freeze({ ...scope.data, used: Object.freeze({ ...used, ...change(used) }) });
+  state.scopes.set(path, Object.freeze({ ...scope, data }));
+}
+
+type Used = Omit<ScopeUse, "ownIterations">;
+
+function usageTotals(totals: Used, usage: Usage): Used {
   return {
     calls: totals.calls + usage.calls,
     tokensIn: totals.tokensIn + usage.tokensIn,

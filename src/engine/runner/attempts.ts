@@ -45,7 +45,7 @@ export class Attempts {
   }
 
   /** Ends one attempt, if it runs here. */
-  cancel(event: EventOf<"step_cancelled">): void {
+  cancel(event: EventOf<"step_cancelled"> | EventOf<"step_failed">): void {
     this.#running.get(keyOf(event.step, event.attempt))?.attempt.close("cancelled");
   }
 

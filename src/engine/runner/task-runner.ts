@@ -238,6 +238,10 @@ export class TaskRunner {
       case "step_cancelled":
         this.#attempts.cancel(event);
         return;
+      case "step_failed":
+        // By a limit in time; an attempt that failed by itself is over.
+        this.#attempts.cancel(event);
+        return;
       case "step_completed":
       case "scope_left":
       case "delivered":

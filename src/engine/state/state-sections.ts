@@ -48,6 +48,7 @@ const TASK: Fields = {
 const TOTALS: Fields = {
   steps: "number",
   iterations: "number",
+  ownIterations: "number",
   calls: "number",
   tokensIn: "number",
   tokensOut: "number",

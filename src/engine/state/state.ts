@@ -29,7 +29,7 @@ import type { Fallback } from "../events/turn-notes.js";
 import type { Guidance } from "../people/guidance-given.js";
 import type { Question } from "../people/question.js";
 import type { Wishes } from "../events/wishes.js";
-import { NO_TOTALS, type Totals } from "./totals.js";
+import { NO_TOTALS, type ScopeUse, type Totals } from "./totals.js";
 import type { Wizard } from "../people/wizard.js";
 
 export interface TaskEntry {
@@ -238,6 +238,12 @@ export type ScopeData =
       readonly fault?: StepError;
       /** As of the task: see `TaskEntry.hooks`. */
       readonly hooks?: Readonly<Record<string, number>>;
+      /** What counts for its own limits. */
+      readonly used: ScopeUse;
+      /** What the task had worked when it was entered. */
+      readonly enteredElapsedMs: number;
+      /** What people added to its limits, by name of the limit. */
+      readonly extended?: Readonly<Record<string, number>>;
       /** Where its root stands. */
       readonly root: "ready" | "running" | ChildEnd;
       readonly routeOutput?: JsonObject;

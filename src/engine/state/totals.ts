@@ -2,6 +2,8 @@
 export interface Totals {
   readonly steps: number;
   readonly iterations: number;
+  /** Of these, the steps of the task's own workflow: what its limit counts. A nested workflow counts as one. */
+  readonly ownIterations: number;
   readonly calls: number;
   readonly tokensIn: number;
   readonly tokensOut: number;
@@ -18,6 +20,7 @@ export interface Totals {
 export const NO_TOTALS: Totals = Object.freeze({
   steps: 0,
   iterations: 0,
+  ownIterations: 0,
   calls: 0,
   tokensIn: 0,
   tokensOut: 0,
@@ -26,4 +29,20 @@ export const NO_TOTALS: Totals = Object.freeze({
   uncountedCalls: 0,
   elapsedMs: 0,
   memoryPeakBytes: 0,
+});
+
+/** What a nested workflow has used since it was entered, those within it included; its own iterations alone. */
+export type ScopeUse = Pick<
+  Totals,
+  "ownIterations" | "calls" | "tokensIn" | "tokensOut" | "costMicroUsd" | "unpricedCalls" | "uncountedCalls"
+>;
+
+export const NO_USE: ScopeUse = Object.freeze({
+  ownIterations: 0,
+  calls: 0,
+  tokensIn: 0,
+  tokensOut: 0,
+  costMicroUsd: 0,
+  unpricedCalls: 0,
+  uncountedCalls: 0,
 });

@@ -142,14 +142,16 @@ async function answerOnly(desk: Desk, answer: string, value: JsonValue | undefin
 
 async function extendLimit(desk: Desk, extend: Readonly<Record<string, string>>): Promise<void> {
   const value: JsonObject = Object.assign({}, ...Object.entries(extend).map(([key, text]) => parseAmount(key, text)));
-  const question = desk.open.find(({ kind }) => kind === "limit");
+  const limits = desk.open.filter(({ kind }) => kind === "limit");
+  const meant = limits.filter(({ facts }) => typeof facts?.["limit"] === "string" && facts["limit"] in value);
+  const questions = meant.length > 0 ? meant : limits.slice(0, 1);
   const task = desk.control.task.name;
-  if (question === undefined) {
+  if (questions.length === 0) {
     throw new SplashdownError("QUESTION_NOT_FOUND", `no limit of task ${task} is reached; there is nothing to extend`, {
       details: { task },
     });
   }
-  await record(desk, question, { answer: "extend", value });
+  for (const question of questions) await record(desk, question, { answer: "extend", value });
 }
 
 function parseAmount(key: string, text: string): JsonObject {

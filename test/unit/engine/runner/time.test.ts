@@ -186,6 +186,9 @@ describe("time in a run", () => {
     await next.resume();
     next.send({ kind: "answer", question: question as never, answer: "extend", value: { seconds: 60 }, by: "ann" });
     await next.flush();
-    expect(next.performer.names).toEqual(["b"]);
+    // It was ended with the limit, and begins again.
+    expect(next.performer.names).toEqual(["a"]);
+    await next.finish("a");
+    expect(next.performer.names).toEqual(["a", "b"]);
   });
 });
