@@ -5,7 +5,8 @@
  * compression are sealed-payload.ts.
  *
  * C1 rests on this: exact prefixes and suffixes, nothing after the last LF, a header that is its own canonical form,
- * base64 that re-encodes to itself, a SHA-256 over everything before it.
+ * base64 that re-encodes to itself, a SHA-256 over everything before it. A payload that is neither sealed nor compressed
+ * stands there as JSON.
  * Source: STORAGE section 1.3.
  */
 import { createHash } from "node:crypto";
@@ -56,6 +57,7 @@ export async function encodeLayout(
   sealed: Buffer,
   pace: Pace,
 ): Promise<{ bytes: Buffer; sha256: string }> {
+  if (isPlain(parseHeaderLine(head.subarray(LINE_1.length)))) return encodePlain(head, sealed, pace);
   const payloadChars = Math.ceil(sealed.length / 3) * 4;
   const bytes = Buffer.allocUnsafe(
     head.length + PAYLOAD_START.length + payloadChars + PAYLOAD_END.length + LINE_4_BYTES,
@@ -69,6 +71,40 @@ export async function encodeLayout(
   const sha256 = await computeSum(bytes.subarray(0, end), pace);
   bytes.write(`${SUM_START}${sha256}${SUM_END}`, end, "latin1");
   return { bytes, sha256 };
+}
+
+const PLAIN_START = '"payload":';
+const PLAIN_END = ",\n";
+/** Where the text of a payload has its one line feed; in a file of four lines a space stands for it. */
+const STATE_LINE = '\n"state":';
+const STATE_PART = ' "state":';
+
+/** Neither sealed nor compressed: the payload is JSON within the JSON of the file, for people and their tools. */
+function isPlain({ suite, codec }: CheckpointHeader): boolean {
+  return suite === "none" && codec === "none";
+}
+
+/** The text outside of strings has no space, and no quote within one stands alone: the place is found again. */
+async function encodePlain(head: Buffer, text: Buffer, pace: Pace): Promise<{ bytes: Buffer; sha256: string }> {
+  const shown = Buffer.from(text);
+  const at = shown.indexOf(STATE_LINE);
+  if (at >= 0) shown.write(STATE_PART, at, "latin1");
+  const body = Buffer.concat([head, Buffer.from(PLAIN_START), shown, Buffer.from(PLAIN_END)]);
+  const sha256 = await computeSum(body, pace);
+  return { bytes: Buffer.concat([body, Buffer.from(`${SUM_START}${sha256}${SUM_END}`)]), sha256 };
+}
+
+function decodePlain(line: Buffer): Buffer {
+  const end = line.length - PLAIN_END.length;
+  const hasForm =
+    end > PLAIN_START.length &&
+    startsWith(line, `${PLAIN_START}{`) &&
+    line.subarray(end).toString("latin1") === PLAIN_END;
+  if (!hasForm) throw corrupt("the payload line is not of the form of ours");
+  const text = Buffer.from(line.subarray(PLAIN_START.length, end));
+  const at = text.indexOf(`,${STATE_PART}`);
+  if (at >= 0) text.write(STATE_LINE, at + 1, "latin1");
+  return text;
 }
 
 /** Length of a file whose compressed text has this many bytes, rounded up; for limits before anything is read. */
@@ -105,7 +141,8 @@ export async function readLayout(file: Uint8Array, rawBytesMax: number, pace: Pa
   const aad = bytes.subarray(0, ends[1]);
   const header = parseHeaderLine(bytes.subarray(ends[0], ends[1]));
   if (header.raw > rawBytesMax) throw tooLarge("the header promises", header.raw, rawBytesMax);
-  const sealed = await decodePayload(bytes.subarray(ends[1], ends[2]), pace);
+  const line = bytes.subarray(ends[1], ends[2]);
+  const sealed = isPlain(header) ? decodePlain(line) : await decodePayload(line, pace);
   if (sealed.length !== header.size + TAG_BYTES[header.suite]) {
     throw corrupt(`the payload has ${sealed.length} bytes, the header promises ${header.size}`);
   }

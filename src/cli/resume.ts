@@ -35,7 +35,7 @@ export function registerResume(program: Command, deps: CliDeps): void {
     .command("resume")
     .description("go on with a task where it stopped; prints the plan first")
     .argument("[task]", "task name, id, or workflow name when only one task fits")
-    .option("--checkpoint-id <id>", "find the task by one of its checkpoints")
+    .option("--checkpoint-id <id>", "go back to this checkpoint first, in the task that has it; nothing is deleted")
     .option("--from <checkpoint>", "go back to this checkpoint first: sequence, id, phaseN; nothing is deleted")
     .option(
       "--answer <value>",

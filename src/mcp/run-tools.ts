@@ -125,25 +125,33 @@ function createWait(bench: Bench): Tool {
 }
 
 function createResume(bench: Bench): Tool {
-  return defineTool<{ readonly task: string }>({
+  return defineTool<{ readonly task: string; readonly checkpoint?: string }>({
     name: "resume_task",
     title: "Go on with a task",
     description:
       "Goes on in the background with a task that nobody runs: crashed, paused, stopped, failed, or answered. What is " +
       "done is not done again. It answers no question.",
-    fields: { task: TASK },
+    fields: {
+      task: TASK,
+      checkpoint: { type: "string", description: "id to go back to" },
+    },
     required: ["task"],
     result: STANDING,
     hints: RUNS,
-    call: async ({ task }) => resumeInBackground(bench, task),
+    call: async ({ task, checkpoint }) => resumeInBackground(bench, task, checkpoint),
   });
 }
 
 /** Errors: TASK_NOT_FOUND; TASK_NEW_HERE for what a person has to resume; why it cannot go on. */
-export async function resumeInBackground(bench: Bench, task: string): Promise<ToolAnswer> {
+export async function resumeInBackground(bench: Bench, task: string, checkpoint?: string): Promise<ToolAnswer> {
   const name = (await readStanding(bench, task))?.task ?? task;
   await requireKnownHere(bench, name);
-  const outcome = await bench.starts.start(name, ["resume", "--", name]);
+  const outcome = await bench.starts.start(name, [
+    "resume",
+    ...(checkpoint === undefined ? [] : [`--from=${checkpoint}`]),
+    "--",
+    name,
+  ]);
   return tellStart(bench, name, outcome);
 }
 

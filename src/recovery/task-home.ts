@@ -25,6 +25,8 @@ export interface TaskHome {
   readonly name: string;
   /** It was imported there, and nobody has gone on with it yet. */
   readonly arrived: boolean;
+  /** It was begun here without encryption, because its workflow says so. */
+  readonly isPlain?: boolean;
 }
 
 /** Where homes are kept and with what they are written. */
@@ -71,8 +73,9 @@ async function readHome(fileSystem: FileSystem, path: string, taskId: string): P
   }
 }
 
-function formatHome(taskId: string, { store, name, arrived }: TaskHome): string {
-  const body = canonicalJson({ format: FORMAT, version: VERSION, task: taskId, store, name, arrived });
+function formatHome(taskId: string, { store, name, arrived, isPlain }: TaskHome): string {
+  const plain = isPlain === true ? { encrypted: false } : {};
+  const body = canonicalJson({ format: FORMAT, version: VERSION, task: taskId, store, name, arrived, ...plain });
   return `${body}\n${sha256Hex(body)}\n`;
 }
 
@@ -83,7 +86,7 @@ function parseHome(text: string, taskId: string): TaskHome | undefined {
   if (!isJsonObject(value) || value["format"] !== FORMAT || value["version"] !== VERSION) return undefined;
   const { task, store, name, arrived } = value;
   if (task !== taskId || typeof store !== "string" || typeof name !== "string") return undefined;
-  return { store, name, arrived: arrived === true };
+  return { store, name, arrived: arrived === true, ...(value["encrypted"] === false ? { isPlain: true } : {}) };
 }
 
 /** Every home that can be read. Shape: in no order. Errors: none. */

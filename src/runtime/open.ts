@@ -8,7 +8,7 @@ import type { Clock } from "../base/clock.js";
 import type { FileSystem } from "../base/file-system.js";
 import { silentLog, type Log } from "../base/log.js";
 import { createNodeFileSystem } from "../base/node-file-system.js";
-import type { Place } from "../base/place.js";
+import type { Place as Machine } from "../base/place.js";
 import { hidePassword } from "../base/store-address.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateEngine } from "../engine/input.js";
@@ -25,6 +25,7 @@ import type { Splashdown } from "./contract.js";
 import { Emitter, tellNotices } from "./emitter.js";
 import { hideVariables, readEnvironment, type Environment } from "./environment.js";
 import { guardVerbs } from "./inside-step.js";
+import { joinVerbs } from "./joined-verbs.js";
 import { KeyAccess } from "./keys/key-access.js";
 import type { AskPassphrase } from "./keys/kept-passphrases.js";
 import { createMemoryGauge } from "./memory-gauge.js";
@@ -41,7 +42,8 @@ import {
 import { saveTrust } from "./trust/trusted-folders.js";
 import { createWaitingStore } from "./trust/waiting-store.js";
 import { systemClock, systemRandom } from "./system-clock.js";
-import { createVerbs } from "./verbs.js";
+import { createVerbs, type VerbParts } from "./verbs.js";
+import { Workplaces, type Place } from "./workplaces.js";
 
 export interface OpenOptions {
   /** Where tasks are kept: `file:outputs` (default), `memory:`. */
@@ -85,21 +87,24 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const store = await openOwnStore(loaded, openOther, { clock, log });
   const processes = new LazyProcesses(clock, place);
   const storeFolder = folderOf(loaded.store, environment.workingFolder);
-  const keys = new KeyAccess({
-    environment,
-    fileSystem,
-    clock,
-    random,
-    log,
-    store,
-    processes: () => processes.get(),
-    configured: loaded.keys,
-    refusal: findKeyRefusal(waiting),
-    encryption: settings.checkpoint_config.encryption,
-    storeFolder,
-    askPassphrase: options.askPassphrase,
-    announce: (key) => log.warn(describeNewKey(key)),
-  });
+  const keysAt = (at: Place): KeyAccess =>
+    new KeyAccess({
+      environment,
+      fileSystem,
+      clock,
+      random,
+      log,
+      ...at,
+      processes: () => processes.get(),
+      configured: loaded.keys,
+      refusal: findKeyRefusal(waiting),
+      askPassphrase: options.askPassphrase,
+      announce: (key) => log.warn(describeNewKey(key)),
+    });
+  const keys = keysAt({ store, storeFolder, encryption: settings.checkpoint_config.encryption });
+  const auditOf = (of: Pick<Services, "store" | "keys">): AuditTrail =>
+    new AuditTrail({ clock, random, log, fileSystem, environment, version, pid: process.pid, ...of });
+  const places = createPlaces(loaded, keysAt, auditOf);
   const services: Services = {
     environment,
     clock,
@@ -113,7 +118,8 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
     waiting,
     keys,
     emitter,
-    audit: new AuditTrail({ clock, random, log, fileSystem, environment, version, pid: process.pid, store, keys }),
+    audit: auditOf({ store, keys }),
+    places,
     memory: createMemoryGauge(clock),
     ask: options.ask,
     processes: () => processes.get(),
@@ -126,15 +132,34 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   };
   if (!settings.checkpoint_config.encryption) log.warn("encryption is off: what is written can be read by anybody");
   hideVariables(keys.secretVariables);
-  const verbs = createVerbs(services, {
-    storeFolder,
-    config: loaded,
-    close: async () => {
-      await processes.close();
-      await store.close();
-    },
-  });
-  return guardVerbs(services, verbs);
+  return createAllVerbs(services, { storeFolder, config: loaded }, () => processes.close());
+}
+
+function createPlaces(
+  { storeOfWorkflow, mayMove }: LoadedSettings,
+  keysAt: (at: Place) => KeyAccess,
+  auditOf: (of: Pick<Services, "store" | "keys">) => AuditTrail,
+): Workplaces {
+  const create = (own: Services, at: Place): Services => {
+    const parts = { store: at.store, keys: keysAt(at) };
+    return { ...own, ...parts, audit: auditOf(parts) };
+  };
+  return new Workplaces({ create, storeOf: storeOfWorkflow, hasOthers: mayMove });
+}
+
+/** The verbs over every store, guarded. */
+function createAllVerbs(
+  services: Services,
+  parts: Omit<VerbParts, "close">,
+  closeProcesses: () => Promise<void>,
+): Splashdown {
+  const close = async (): Promise<void> => {
+    await closeProcesses();
+    await services.places.close();
+    await services.store.close();
+  };
+  const create = (at: Services): Splashdown => createVerbs(at, { ...parts, close });
+  return guardVerbs(services, joinVerbs(services, create(services), create));
 }
 
 function describeNewKey({ fingerprint, path }: { readonly fingerprint: string; readonly path: string }): string {
@@ -197,7 +222,7 @@ async function openInFront(
 
 /** What every store of this process is built from. */
 function createStoreParts(
-  given: Pick<Services, "environment" | "fileSystem" | "clock" | "random"> & { readonly place: Place },
+  given: Pick<Services, "environment" | "fileSystem" | "clock" | "random"> & { readonly place: Machine },
 ): OpenStoreParts {
   const { environment, place, ...ports } = given;
   return {
@@ -216,10 +241,10 @@ function createStoreParts(
 /** The process host starts with its first child. */
 class LazyProcesses {
   readonly #clock: Clock;
-  readonly #place: Place;
+  readonly #place: Machine;
   #host: SystemProcessHost | undefined;
 
-  constructor(clock: Clock, place: Place) {
+  constructor(clock: Clock, place: Machine) {
     this.#clock = clock;
     this.#place = place;
   }

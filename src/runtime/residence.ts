@@ -247,6 +247,8 @@ export interface Settling {
   readonly taskId: string;
   /** A person named the task, or it begins at this moment; else nobody did. */
   readonly byPerson: boolean;
+  /** It begins at this moment, without encryption. */
+  readonly isPlain?: boolean;
   readonly newHere?: boolean | undefined;
   /** A person says that the task lives here from now on, wherever it did. */
   readonly here?: boolean | undefined;
@@ -263,8 +265,9 @@ export async function settleHome(services: Services, settling: Settling): Promis
   if (residence.kind === "home") return;
   requireMay(services, residence, settling);
   if (residence.kind === "twin") await requireNotAlive(services, residence.home);
-  const home = { store: addressOf(services), name: task.name, arrived: false };
-  const isSettled = await move(services, { taskId, from: "home" in residence ? residence.home : undefined, to: home });
+  const from = "home" in residence ? residence.home : undefined;
+  const home = homeHere(services, settling, from);
+  const isSettled = await move(services, { taskId, from, to: home });
   if (!isSettled) {
     // Somebody else made it meanwhile: here, or elsewhere.
     const now = await judgeResidence(services, task, taskId);
@@ -274,6 +277,11 @@ export async function settleHome(services: Services, settling: Settling): Promis
   if (residence.kind === "moved")
     services.log.info(`task ${task.name} was in ${residence.home.store}; it goes on here`);
   else if (residence.kind !== "new_here" && text !== undefined) services.log.warn(`task ${task.name}: ${text}`);
+}
+
+function homeHere(services: Services, { task, isPlain }: Settling, from: TaskHome | undefined): TaskHome {
+  const plain = isPlain === true || from?.isPlain === true ? { isPlain: true } : {};
+  return { store: addressOf(services), name: task.name, arrived: false, ...plain };
 }
 
 /** Errors: OWNER_ALIVE while the other copy runs. */

@@ -20,6 +20,15 @@ import type { KeyAccess } from "./keys/key-access.js";
 import type { ModelAccess } from "./model-access.js";
 import type { Waiting } from "./trust/folder-settings.js";
 
+/** See workplaces.ts. */
+export interface Places {
+  /** Services of the store where tasks of a workflow are kept. Errors: WORKFLOW_OUTSIDE, STORE_UNSUPPORTED, STORE_UNWRITABLE. */
+  of(own: Services, definition: Pick<WorkflowDefinition, "settings" | "name">): Promise<Services>;
+  /** Of the other stores that have tasks, as far as is known here. Errors: none. */
+  others(own: Services): Promise<Services[]>;
+  close(): Promise<void>;
+}
+
 export interface Services {
   readonly environment: Environment;
   readonly clock: Clock;
@@ -32,6 +41,8 @@ export interface Services {
   readonly settings: EffectiveSettings;
   /** With the blocks of a workflow file. Errors: SETTING_INVALID. */
   readonly settingsOf: (definition: Pick<WorkflowDefinition, "settings" | "name">) => EffectiveSettings;
+  /** The stores that workflow files name beside the own one. */
+  readonly places: Places;
   /** What the folder's settings say and nobody has trusted. */
   readonly waiting: Waiting | undefined;
   readonly keys: KeyAccess;

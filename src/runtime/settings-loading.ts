@@ -38,6 +38,10 @@ export interface LoadedSettings {
   readonly waiting: Waiting | undefined;
   /** Settings of a task: with its workflow's blocks. Errors: SETTING_INVALID. */
   readonly forWorkflow: (definition: Pick<WorkflowDefinition, "settings" | "name">) => EffectiveSettings;
+  /** The store that a workflow's blocks name; `undefined` where they name none. Errors: SETTING_INVALID. */
+  readonly storeOfWorkflow: (definition: Pick<WorkflowDefinition, "settings" | "name">) => string | undefined;
+  /** False where a flag or the environment names the store: it counts for every workflow. */
+  readonly mayMove: boolean;
 }
 
 export interface SettingsFlags {
@@ -55,6 +59,7 @@ export async function loadSettings(environment: Environment, flags: SettingsFlag
     settingsOfFlags(flags.store === undefined ? {} : { store: flags.store }, "flag", { store: "flag --store" }),
   ];
   const merged = mergeSettings([...file, ...above]);
+  const mayMove = !above.some(namesStore);
   return {
     merged,
     waiting,
@@ -63,7 +68,17 @@ export async function loadSettings(environment: Environment, flags: SettingsFlag
     keys: merged.settings.keys.map(keySourceOf),
     notes: explainSettings(merged).map((note) => `${note.key}: ${note.text}`),
     forWorkflow: (definition) => mergeSettings([...file, settingsOfWorkflow(definition), ...above]).settings,
+    storeOfWorkflow: (definition) => {
+      const own = settingsOfWorkflow(definition);
+      if (!mayMove || !namesStore(own)) return undefined;
+      return storeOf(mergeSettings([own])).replaceAll("${workflow.name}", definition.name);
+    },
+    mayMove,
   };
+}
+
+function namesStore({ values }: SettingsLayer): boolean {
+  return values.store !== undefined || values.checkpoint_config?.storage_path !== undefined;
 }
 
 interface FileLayers {

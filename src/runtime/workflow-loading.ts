@@ -42,18 +42,20 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
   const given = { ...givenValues(options.inputs ?? {}), ...Object.fromEntries(texts) };
   const inputs = resolveNamed(definition, given, options.workflow);
   const settings = services.settingsOf(definition);
-  if (settings.deliverables === "sealed") {
-    throw new SplashdownError(
-      "SETTING_INVALID",
-      "deliverables: sealed is not in this version; deliverables are written in the clear, after redaction",
-      {
-        details: { key: "deliverables" },
-      },
-    );
-  }
+  requireReadable(services, settings);
   requireTrusted(services, definition);
   for (const note of [...workflow.notes, ...notesOf(services, definition)]) services.log.warn(note);
   return { workflow: { ...workflow, definition }, settings, inputs };
+}
+
+/** Whoever reads a task later has the settings of the place only, which bound what is unpacked. Errors: SETTING_INVALID. */
+function requireReadable({ settings: own }: Services, { checkpoint_config: config }: EffectiveSettings): void {
+  const [wanted, max] = [config.checkpoint_size_limit_mb, own.checkpoint_config.checkpoint_size_limit_mb];
+  if (wanted <= max) return;
+  const text = `checkpoint_size_limit_mb of the workflow is ${wanted}, and snapshots over ${max} MB are not read here; raise it in splashdown.config.yaml`;
+  throw new SplashdownError("SETTING_INVALID", text, {
+    details: { key: "checkpoint_config.checkpoint_size_limit_mb" },
+  });
 }
 
 /** What is wrong with the providers that a workflow names. */

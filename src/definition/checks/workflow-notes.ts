@@ -22,8 +22,6 @@ interface NoteRule {
 const NO_SKILLS =
   "model steps have no skills or plugins in this version; write what they should know into system_prompt";
 const NO_TIER = "a model's own context is used: current models have their long context without being asked for it";
-const STORE_IS_OPEN =
-  "the store is opened before the workflow is read; set store in splashdown.config.yaml, or give --store";
 
 /** Keys of the file, in its usual order. */
 const FILE_RULES: readonly NoteRule[] = [
@@ -42,26 +40,6 @@ const FILE_RULES: readonly NoteRule[] = [
     asks: (value: JsonValue) => value === false,
     text: "the cost is always shown, with the task and with each step that has one",
   })),
-  { path: ["workflow", "checkpoint", "storage"], asks: (value) => value !== "file", text: STORE_IS_OPEN },
-  { path: ["workflow", "checkpoint", "path"], text: STORE_IS_OPEN },
-  { path: ["store"], text: STORE_IS_OPEN },
-  { path: ["keys"], text: "keys are found before the workflow is read; set keys in splashdown.config.yaml" },
-  { path: ["checkpoint_config", "storage_path"], text: STORE_IS_OPEN },
-  {
-    path: ["checkpoint_config", "encryption"],
-    asks: (value) => typeof value === "boolean",
-    text: "encryption is settled before the workflow is read; set it in splashdown.config.yaml",
-  },
-  {
-    path: ["recovery_config", "auto_recovery"],
-    asks: (value) => typeof value === "boolean",
-    text: "recover looks into splashdown.config.yaml only; set it there",
-  },
-  {
-    path: ["recovery_config", "new_here"],
-    asks: (value) => value === "resume",
-    text: "no workflow says of itself that it may run on a machine that never ran it; set it in splashdown.config.yaml",
-  },
 ];
 
 /** Keys of `workflow.runtime` that do something, wholly or in part. */
@@ -133,15 +111,8 @@ export function explainWorkflow(file: JsonObject, definition: Pick<WorkflowDefin
     ...explainTools(file),
     ...explainInputs(valueAt(file, ["workflow", "input"])),
     ...explainSteps(file),
-    ...explainSettings(merged)
-      .filter(({ key }) => !isWithoutEffect(file, key))
-      .map(({ key, text }) => `${key}: ${text}`),
+    ...explainSettings(merged).map(({ key, text }) => `${key}: ${text}`),
   ];
-}
-
-/** What a workflow cannot set does not do what it would do elsewhere. */
-function isWithoutEffect(file: JsonObject, key: string): boolean {
-  return FILE_RULES.some(({ path, asks = isAsking }) => path.join(".") === key && holds(valueAt(file, path), asks));
 }
 
 /** Nothing is asked for by null, false and what is empty. */

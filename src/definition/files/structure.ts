@@ -131,6 +131,8 @@ function suggestKey(key: string, above: FaultPath, { schema, root }: Judging): s
   const there = here.filter((name) => isJsonObject(value) && Object.hasOwn(value, name));
   const lower = findLower(key, above, { schema, names: there });
   if (lower !== undefined) return lower;
+  if (schema === "workflow" && listKeysAt("settings", above).includes(key))
+    return `it is a setting of the place, not of a workflow: write it into splashdown.config.yaml`;
   const foreign = Object.hasOwn(FOREIGN_KEYS, key) ? FOREIGN_KEYS[key] : undefined;
   if (foreign !== undefined) return foreign;
   const nearest = findNearest(key, here);

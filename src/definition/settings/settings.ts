@@ -12,7 +12,6 @@ import {
   type AutomaticTrigger,
   type CheckpointSettings,
   type CliAgents,
-  type DeliverablesSetting,
   type KeySourceSettings,
   type ManualTrigger,
   type PerformanceSettings,
@@ -34,7 +33,6 @@ type Unset = "retention_days" | "max_tasks" | "interval_seconds" | "automatic_tr
 export interface EffectiveSettings {
   readonly store: string;
   readonly cache?: string;
-  readonly deliverables: DeliverablesSetting;
   /** Claims of confidence are measured over tasks. */
   readonly calibration: boolean;
   readonly keys: KeySourceSettings;

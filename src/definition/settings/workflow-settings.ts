@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { CheckpointBlock, WorkflowFile } from "../../schema/generated/workflow.js";
 import type { FaultList } from "../fault.js";
 
-const BLOCKS = ["store", "keys", "deliverables", "calibration", "recovery_config", "performance_config"] as const;
+const BLOCKS = ["store", "calibration", "recovery_config", "performance_config"] as const;
 
 /**
  * The settings layer of a workflow file, checked and not merged.
@@ -11,6 +11,7 @@ const BLOCKS = ["store", "keys", "deliverables", "calibration", "recovery_config
  * Shape: keys as in splashdown.config.yaml; `checkpoint_config` wins over the short blocks.
  */
 export function collectSettings(file: WorkflowFile, faults: FaultList): JsonObject {
+  refuseSettingsOfPlace(file, faults);
   const settings: Record<string, JsonValue> = {};
   const block = file.workflow.checkpoint;
   const short = block === undefined ? {} : mapBlock(block);
@@ -34,6 +35,25 @@ export function collectSettings(file: WorkflowFile, faults: FaultList): JsonObje
   return { ...settings, store: file.store ?? store };
 }
 
+/** What no workflow can say of itself, and why. */
+const OF_PLACE = [
+  { block: "checkpoint_config", key: "trash_days", why: "the trash belongs to the store" },
+  { block: "recovery_config", key: "new_here", why: "no workflow says of itself that another machine may run it" },
+] as const;
+
+function refuseSettingsOfPlace(file: WorkflowFile, faults: FaultList): void {
+  for (const { block, key, why } of OF_PLACE) {
+    if ((file[block] as JsonObject | undefined)?.[key] === undefined) continue;
+    faults.add({
+      code: "misplaced_key",
+      path: [block, key],
+      message: `${block}.${key} is no setting of a workflow: ${why}`,
+      suggestion: "write it into splashdown.config.yaml",
+      atKey: true,
+    });
+  }
+}
+
 /** Source: seed 000, "YAML Syntax". */
 function mapBlock({ enabled, storage, path, retention }: CheckpointBlock): Record<string, JsonValue> {
   const isFolder = path !== undefined && (storage === undefined || storage === "file");
@@ -51,8 +71,12 @@ function storeOf({ storage, path }: CheckpointBlock): string | undefined {
   if (storage === "memory") return "memory:";
   if (storage === undefined || storage === "file") return undefined;
   if (storage === "postgres") return path?.startsWith("postgres") === true ? path : "postgres:";
-  return `${storage}:${path ?? ".splashdown/checkpoints.db"}`;
+  const place = path ?? ".splashdown/checkpoints.db";
+  // SQLite keeps a file; seed 000 names its folder.
+  return storage === "sqlite" && place.endsWith("/") ? `sqlite:${place}${DATABASE_FILE}` : `${storage}:${place}`;
 }
+
+const DATABASE_FILE = "checkpoints.db";
 
 /** Source: CONDUCTOR-YAML 1.3, `checkpoint`. */
 function mapRuntime({ workflow }: WorkflowFile): Record<string, JsonValue> {

@@ -8,10 +8,12 @@
 import { dirname, relative } from "node:path";
 import { isErrorCode, SplashdownError } from "../../base/errors.js";
 import type { FileSystem } from "../../base/file-system.js";
+import { isUuid } from "../../base/ids.js";
 import type { Log } from "../../base/log.js";
 import type { RandomSource } from "../../base/random.js";
 import type { Clock } from "../../base/clock.js";
 import type { ProcessHost } from "../../process/contract.js";
+import { loadHome } from "../../recovery/task-home.js";
 import type { Store, TaskStore } from "../../store/contract.js";
 import { isArriving } from "../../transfer/copy-task.js";
 import type { TaskVault } from "../../vault/contract.js";
@@ -183,11 +185,20 @@ export class KeyAccess {
     const header = await readFirstHeader(task);
     const taskId = header?.taskId;
     if (header?.seal.key !== undefined) throw await explainMissing(task);
-    if (!this.#deps.encryption && taskId !== undefined) return createPlainVault(taskId);
+    if (taskId !== undefined && (!this.#deps.encryption || (await this.#isPlainHere(taskId))))
+      return createPlainVault(taskId);
     if (taskId === undefined && (await isUnborn(task))) throw notStarted(task.name);
     if (taskId !== undefined)
       throw new SplashdownError("SEAL_MISSING", "it is not encrypted, and encryption is demanded");
     return this.#openBySources(task, {});
+  }
+
+  /** This machine began the task by a workflow whose own settings say `encryption: false`. */
+  async #isPlainHere(taskId: string): Promise<boolean> {
+    const { fileSystem, environment } = this.#deps;
+    return (
+      isUuid(taskId) && (await loadHome({ fileSystem, stateFolder: environment.stateFolder }, taskId))?.isPlain === true
+    );
   }
 
   /** Somebody may have made another key since the keyring was read. Errors: KEYRING_ROLLED_BACK. */

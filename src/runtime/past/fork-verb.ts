@@ -106,7 +106,7 @@ async function begin(services: Services, { origin, earlier: found, place, set }:
   const { checkpointId, seq, phase, position } = checkpoint;
   const vault = await services.keys.create(place, createUuid(services.random));
   const taskId = vault.taskId as TaskId;
-  await settleHome(services, { task: place, taskId, byPerson: true });
+  await settleHome(services, { task: place, taskId, byPerson: true, isPlain: !vault.encrypted });
   const opened = openWith(services, place, vault);
   const shelf = createBlobShelf({ store: place, vault });
   const from = createBlobShelf({ store: origin.task, vault: origin.vault });

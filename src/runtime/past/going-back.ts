@@ -1,4 +1,5 @@
 /** The state a task had at one of its checkpoints, to go back to or to fork from. Reads only. */
+import { canonicalJson } from "../../base/json-encoding.js";
 import { selectCheckpoint } from "../../checkpoint/listing.js";
 import { encodeForReturn } from "../../engine/evolve/evolve-return.js";
 import { findActedSince, previewAfter, rollBackTo } from "../../engine/going-back.js";
@@ -40,9 +41,24 @@ export async function prepareGoingBack(
   services: Services,
   standing: Standing,
   reference: string,
-): Promise<{ readonly goBack: GoBack; readonly after: TaskState; readonly acted: readonly StepId[] }> {
+): Promise<{
+  readonly goBack: GoBack;
+  readonly after: TaskState;
+  readonly acted: readonly StepId[];
+  /** False: nothing but bookkeeping was recorded since, so that there is nothing to go back over. */
+  readonly hasMoved: boolean;
+}> {
   const { state } = standing;
   const { checkpoint, earlier, done, acted } = await readEarlier(standing, reference);
   const goBack = { to: checkpoint, state: encodeForReturn(earlier), done, by: services.environment.user };
-  return { goBack, acted, after: previewAfter(state, [rollBackTo(state, goBack, state.atMs)]) };
+  const after = previewAfter(state, [rollBackTo(state, goBack, state.atMs)]);
+  return { goBack, acted, after, hasMoved: markOf(earlier) !== markOf(state) };
+}
+
+/** What work and people change, and a start, a stop or a checkpoint does not. */
+function markOf({ steps, questions, decisions, channel, guidance, round, totals }: TaskState): string {
+  const ofSteps = [...steps.values()].map(({ id, status, attempt }) => [id, status, attempt]);
+  const asked = [...questions.values()].map(({ id, status }) => [id, status]);
+  const counts = [decisions.length, guidance.length, totals.calls, round];
+  return canonicalJson([ofSteps, asked, [...channel], counts]);
 }

@@ -67,7 +67,7 @@ export async function conductNew(services: Services, options: NewTask): Promise<
   const opened = openWith(services, task, vault);
   const state = createState();
   const seen = await requireUnborn(services, options);
-  await settleHome(services, { task, taskId: vault.taskId, byPerson: true });
+  await settleHome(services, { task, taskId: vault.taskId, byPerson: true, isPlain: !vault.encrypted });
   await whileOwning(presenceDeps(services, task), async (presence) => {
     const epoch = await task.claim(seen);
     // Of a claimant that was too slow to show itself.

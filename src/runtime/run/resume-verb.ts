@@ -30,7 +30,7 @@ import { presetsOf, requireKnownGates } from "../people/presets.js";
 import { explainEmpty, readState, whileOpen, type OpenedTask } from "../reading.js";
 import { findReserve, requireOwnName } from "../residence.js";
 import { requireFunctionsHere } from "./required-functions.js";
-import { sealedSettings } from "./run-verb.js";
+import { isAutomatic, sealedSettings } from "./run-verb.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "../services.js";
 import { requireTrusted } from "../trust/needed-settings.js";
@@ -47,12 +47,13 @@ interface Standing {
 
 /** Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS, OWNER_ALIVE, those of reading, of the flags' answers and of `conductOn`. */
 export async function resumeTask(services: Services, options: ResumeOptions): Promise<RunView | PlanView> {
+  const from = options.from ?? options.checkpointId;
   return whileOpen(await findResumable(services, options), async (task) => {
     await requireNotAlive(services, task);
     if (options.workflow !== undefined) await loadGiven(services, options.workflow);
     const now = await readStanding(services, task, options);
     if (isOfProgram(now.state)) throw ofProgram(task.name);
-    const standing = options.from === undefined ? now : await standBack(services, now, options.from);
+    const standing = from === undefined ? now : await standBack(services, now, from);
     if (options.planOnly === true) return standing.plan;
     if (standing.goBack === undefined && !isOpenEnded(standing.state)) return viewEnded(services, standing);
     requireKnownSteps(standing.state, parseUnknownFlags(options.unknown));
@@ -130,10 +131,11 @@ async function refuseChange(services: Services, { opened, state, now, plan }: St
   };
 }
 
-/** Where the task would stand after going back, and what it would do from there. */
+/** Where the task would stand after going back, and what it would do from there; as it is where nothing was done since. */
 async function standBack(services: Services, standing: Standing, from: string): Promise<Standing> {
   const { opened, now, state } = standing;
-  const { goBack, after, acted } = await prepareGoingBack(services, { ...opened, state }, from);
+  const { goBack, after, acted, hasMoved } = await prepareGoingBack(services, { ...opened, state }, from);
+  if (!hasMoved) return standing;
   const { checkpointId, seq, phase } = goBack.to;
   const plan: PlanView = {
     ...planResume(after, now),
@@ -144,9 +146,12 @@ async function standBack(services: Services, standing: Standing, from: string): 
 }
 
 /** After going back `--on-unknown` speaks of what acted before, too. */
-function answersOf({ unknown, from, onUnknown }: GoingOn["options"]): ReturnType<typeof parseUnknownFlags> {
+function answersOf(
+  { unknown, onUnknown }: GoingOn["options"],
+  goBack: GoBack | undefined,
+): ReturnType<typeof parseUnknownFlags> {
   const given = parseUnknownFlags(unknown);
-  if (from === undefined || onUnknown === undefined || onUnknown === "ask") return given;
+  if (goBack === undefined || onUnknown === undefined || onUnknown === "ask") return given;
   return { [ANY_STEP]: { answer: onUnknown }, ...given };
 }
 
@@ -173,7 +178,7 @@ function goOn(
       goBack !== undefined || (byPerson ? isOpenEnded(found) : isToTakeUp(opened, found, services.clock.nowMs())),
     workflow: now.workflow,
     settings: sealedSettings(state, services.settings),
-    unknown: answersOf(options),
+    unknown: answersOf(options, goBack),
     presets: presetsOf(options),
     wait: options.wait,
     signal: options.signal,
@@ -204,10 +209,9 @@ export async function recoverTasks(services: Services, options: RecoverOptions):
     const problem = await findBlocking(services, entry);
     if (problem !== undefined) results.set(entry.name, viewProblem(entry.name, problem));
   }
-  const isAutomatic = services.settings.recovery_config.auto_recovery;
   await mapInWindow(plan.take, TASKS_AT_ONCE, async (next) => {
-    const off = { task: next.name, action: "left", why: "recovery_config.auto_recovery is off" } as const;
-    results.set(next.name, isAutomatic ? await recoverOne(services, next, options) : off);
+    const { auto_recovery: isOn } = services.settings.recovery_config;
+    results.set(next.name, isOn ? await recoverOne(services, next, options) : leftToPerson(next.name));
   });
   const tasks = [...results.values()].sort((a, b) => (a.task < b.task ? -1 : 1));
   return { tasks, exit_status: computeRecoverStatus(tasks) };
@@ -230,6 +234,11 @@ function computeRecoverStatus(tasks: readonly RecoveredTask[]): number {
   }
   const [only, second] = statuses;
   return second === undefined ? (only ?? EXIT_STATUS.done) : EXIT_STATUS.failed;
+}
+
+function leftToPerson(task: string): RecoveredTask {
+  const why = `recovery_config.auto_recovery is off; go on with: splashdown resume ${quoteArgument(task)}`;
+  return { task, action: "left", why };
 }
 
 const REASONS: Readonly<Record<Takes, string>> = {
@@ -258,6 +267,7 @@ async function recoverOne(
       });
       if (reserve !== undefined) return { task: name, action: "left", why: reserve };
       if (isOfProgram(standing.state)) return { task: name, action: "left", why: ofProgram(name).message };
+      if (!isAutomatic(standing.state, services.settings)) return leftToPerson(name);
       if (standing.now.isChanged)
         return { task: name, action: "left", why: `its definition has changed; see: splashdown resume ${name} --plan` };
       await requireRunnable(services, standing);

@@ -7,6 +7,7 @@
  * One that was left for longer than `take_up_within` is passed over and named. An existing name follows the same rules;
  * finished → its result, nothing runs; other definition or inputs → WORKFLOW_MISMATCH. Source: DESIGN section 10, FAULTS 34.
  */
+import { EXIT_STATUS } from "../../base/error-table.js";
 import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
@@ -50,9 +51,10 @@ interface Prepared extends ConductOptions {
   readonly calledAtMs: number;
 }
 
-export async function runWorkflow(services: Services, options: RunOptions): Promise<RunView> {
-  const calledAtMs = services.clock.nowMs() - (options.askedMsAgo ?? 0);
-  const { workflow, settings, inputs } = await prepareWorkflow(services, options);
+export async function runWorkflow(own: Services, options: RunOptions): Promise<RunView> {
+  const calledAtMs = own.clock.nowMs() - (options.askedMsAgo ?? 0);
+  const { workflow, settings, inputs } = await prepareWorkflow(own, options);
+  const services = await own.places.of(own, workflow.definition);
   // Refused before anything is made.
   breakpointsOf({ workflow, breakAt: options.breakAt });
   const prepared: Prepared = {
@@ -198,16 +200,49 @@ function hasBegunBeside(services: Services, state: TaskState, { options, calledA
 }
 
 async function isToGoOn(services: Services, { state, ...opened }: Candidate, prepared: Prepared): Promise<boolean> {
+  const isSaid = Object.keys(prepared.unknown).length > 0 || (prepared.onUnknown ?? "ask") !== "ask";
+  if (!isSaid && isLeftToPerson(state, prepared)) return false;
   if (await isToTakeUp(opened, state, services.clock.nowMs())) return true;
   const { status, resumable, resumeAtMs } = state.task ?? {};
   if (status === "failed") return resumable === true;
-  const isSaid = Object.keys(prepared.unknown).length > 0 || (prepared.onUnknown ?? "ask") !== "ask";
   return (
     (status === "waiting" && isSaid) || (status === "paused" && resumeAtMs !== undefined && prepared.wait === true)
   );
 }
 
+/**
+ * `auto_recovery: false` of the task or of the place: what stopped goes on by `resume` alone. One that waits for an answer
+ * was left on purpose, and what was never begun has nothing to recover.
+ */
+function isLeftToPerson({ task }: TaskState, { settings }: Pick<Prepared, "settings">): boolean {
+  if (task === undefined || task.status === "waiting") return false;
+  return !isAutomatic({ task }, settings);
+}
+
+/** Errors: none. */
+export function isAutomatic(state: Pick<TaskState, "task">, today: EffectiveSettings): boolean {
+  const started = state.task?.settings as Partial<EffectiveSettings> | undefined;
+  return today.recovery_config.auto_recovery && (started?.recovery_config?.auto_recovery ?? true);
+}
+
+async function tellLeft(services: Services, candidate: Candidate): Promise<RunView> {
+  const { state, ...opened } = candidate;
+  const { name } = opened.task;
+  const next = `splashdown resume ${quoteArgument(name)}`;
+  const status = deriveStatus(state, (await opened.task.ownerState()).state);
+  const text = `task ${name} of this workflow and these inputs is ${status}, and recovery_config.auto_recovery is off; nothing ran. Go on with: ${next}, or start another with --new`;
+  const view = await viewRun(services, { opened, state, how: "finished_before", notices: [text] });
+  return {
+    ...view,
+    status,
+    exit_status: EXIT_STATUS.personNeeded,
+    reason: "recovery_config.auto_recovery is off",
+    next,
+  };
+}
+
 function tellStanding(services: Services, candidate: Candidate, prepared: Prepared): Promise<RunView> {
+  if (isOpenEnded(candidate.state) && isLeftToPerson(candidate.state, prepared)) return tellLeft(services, candidate);
   const { state, ...opened } = candidate;
   const unused = Object.keys(prepared.presets.answers).map(
     (name) => `--answer ${name}=… was not used: nothing that is asked now has that name`,

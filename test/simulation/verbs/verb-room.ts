@@ -18,6 +18,7 @@ import type { Services } from "../../../src/runtime/services.js";
 import { loadSettings } from "../../../src/runtime/settings-loading.js";
 import { ModelAccess } from "../../../src/runtime/model-access.js";
 import { createVerbs } from "../../../src/runtime/verbs.js";
+import { Workplaces } from "../../../src/runtime/workplaces.js";
 import { RushingClock } from "../../support/rushing-clock.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
 import { createModelStore, MODEL_ROOT } from "../../support/store-places.js";
@@ -123,6 +124,11 @@ export async function openVerbRoom(options: VerbRoomOptions): Promise<Splashdown
     openStore: () => store,
     settings: loaded.settings,
     settingsOf: loaded.forWorkflow,
+    places: new Workplaces({
+      create: (own) => own,
+      storeOf: () => undefined,
+      hasOthers: false,
+    }),
     waiting: undefined,
     keys,
     emitter: new Emitter(log),

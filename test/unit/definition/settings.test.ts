@@ -30,7 +30,7 @@ function loadFile(text: string, environment: Readonly<Record<string, string>> = 
 describe("defaultSettings", () => {
   it("are those of the seeds, with what DESIGN section 13 settles", () => {
     const settings = defaultSettings();
-    expect(settings).toMatchObject({ store: "file:outputs", deliverables: "plain", keys: [] });
+    expect(settings).toMatchObject({ store: "file:outputs", keys: [] });
     expect(settings.checkpoint_config).toMatchObject({
       enabled: true,
       storage_path: "./outputs/{TASK}/checkpoints",
