@@ -32,7 +32,7 @@ export interface DurableAnswer extends Omit<ModelAnswer, "usage"> {
 export interface ModelChoice {
   readonly provider: string;
   readonly model?: string | undefined;
-  /** The file's own settings of this provider. */
+  /** The file's own settings of this provider: address, key, headers and wire, which a mapping of its name leaves alone. */
   readonly endpoint?: JsonObject | undefined;
 }
 
@@ -159,8 +159,7 @@ async function askOne(
       outputSchema: call.outputSchema,
       tools: call.tools,
       options: call.options,
-      // Another provider than the file names has nothing of its address and key.
-      endpoint: chosen.isMapped ? undefined : choice.endpoint,
+      endpoint: choice.endpoint,
     },
     { signal: call.signal, onText: pace.take, onActivity: call.sink.alive },
   );

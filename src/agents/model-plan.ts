@@ -21,7 +21,7 @@ export function readModelPlan({ provider, options = {} }: ModelStep, model: stri
   const { retry } = options;
   const endpoint = isJsonObject(options["provider"]) ? options["provider"] : undefined;
   return {
-    choices: [{ provider, model, endpoint }, ...readFallback(options["fallback"], provider)],
+    choices: [{ provider, model, endpoint }, ...readFallback(options["fallback"], { provider, endpoint })],
     options: readOptions(options),
     turnsMax: numberOf(options["max_agent_iterations"]),
     repairsMax: numberOf(isJsonObject(retry) ? retry["max_parse_recovery_attempts"] : undefined),
@@ -49,13 +49,19 @@ function readOptions(options: JsonObject): ModelOptions {
   };
 }
 
-/** A text is another model of the same provider. */
-function readFallback(value: JsonValue | undefined, provider: string): ModelChoice[] {
+/** A text is another model of the same provider, at the same place. */
+function readFallback(value: JsonValue | undefined, { provider, endpoint }: ModelChoice): ModelChoice[] {
   const list = Array.isArray(value) ? (value as readonly JsonValue[]) : [];
   return list.flatMap((item): ModelChoice[] => {
-    if (typeof item === "string") return [{ provider, model: item }];
+    if (typeof item === "string") return [{ provider, model: item, endpoint }];
     if (!isJsonObject(item) || typeof item["provider"] !== "string") return [];
-    return [{ provider: item["provider"], ...(typeof item["model"] === "string" ? { model: item["model"] } : {}) }];
+    return [
+      {
+        provider: item["provider"],
+        ...(typeof item["model"] === "string" ? { model: item["model"] } : {}),
+        ...(item["provider"] === provider ? { endpoint } : {}),
+      },
+    ];
   });
 }
 

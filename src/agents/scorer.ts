@@ -139,7 +139,7 @@ async function scoreByModel(
 ): Promise<Score> {
   const rubric = work.rendered["rubric"];
   return converse(deps, work, {
-    choices: [{ provider: scorer.provider, model: scorer.model }],
+    choices: [{ provider: scorer.provider, model: scorer.model, endpoint: scorer.endpoint }],
     prompt: writeJudgement(
       work,
       (work.definition as ScorerStep).dimension,

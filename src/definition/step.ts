@@ -209,7 +209,14 @@ export type ScorerWay =
     }
   | { readonly by: "schema"; readonly schema: JsonObject; readonly of?: string }
   | { readonly by: "expression"; readonly expression: Template }
-  | { readonly by: "model"; readonly provider: string; readonly model?: string; readonly rubric: Template };
+  | {
+      readonly by: "model";
+      readonly provider: string;
+      readonly model?: string;
+      /** The file's own settings of the provider. */
+      readonly endpoint?: JsonObject;
+      readonly rubric: Template;
+    };
 
 /** One of Apollo's scorers; the loader makes them from `evaluate.scorers`, as steps under `<phase>/$evaluate/<dimension>`. */
 export interface ScorerStep extends StepBase {

@@ -5,6 +5,7 @@ import {
   type ProviderConfig,
   type ProviderSources,
 } from "../agents/models/provider-config.js";
+import { describeBound } from "../agents/models/provider-endpoint.js";
 import type { ModelChoice } from "../agents/model-call.js";
 import { readModelPlan } from "../agents/model-plan.js";
 import { SCRIPTED_PROVIDER } from "../agents/scripted-model.js";
@@ -24,13 +25,17 @@ export function noteProviders(
   sources: ProviderSources,
 ): string[] {
   const named = new Map<string, boolean>();
+  const refused = new Set<string>();
   for (const { provider, model, endpoint } of steps.flatMap(listChoices)) {
-    const chosen = chooseProvider(map, provider, model);
-    // What a file says of address and key itself is looked at when it is used.
-    const hasOwn = endpoint !== undefined && !chosen.isMapped;
-    named.set(chosen.provider, (named.get(chosen.provider) ?? true) && hasOwn);
+    const chosen = chooseProvider(map, provider, model).provider;
+    const bound = endpoint === undefined ? undefined : describeBound(endpoint, chosen);
+    if (bound !== undefined && chosen !== SCRIPTED_PROVIDER) refused.add(bound);
+    // A file that says where everything goes needs nothing of the settings.
+    if (endpoint?.["base_url"] !== undefined) continue;
+    // What a file says of a key itself is looked at when it is used.
+    named.set(chosen, (named.get(chosen) ?? true) && endpoint !== undefined);
   }
-  return [...named].flatMap(([name, hasOwn]) => noteOne(name, { sources, hasOwn }) ?? []);
+  return [...refused, ...[...named].flatMap(([name, hasOwn]) => noteOne(name, { sources, hasOwn }) ?? [])];
 }
 
 function noteOne(

@@ -60,7 +60,7 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
       return verdict.ok ? [] : verdict.defects;
     },
     modelOf: createModelSource(answers, clock),
-    chooseProvider: (provider, model) => ({ provider, model, isMapped: false }),
+    chooseProvider: (provider, model) => ({ provider, model }),
     ...parts,
   });
   return {

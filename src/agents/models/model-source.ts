@@ -6,13 +6,8 @@ import type { RandomSource } from "../../base/random.js";
 import type { CallEnds, Model, ModelAnswer, ModelRequest } from "../contract.js";
 import { CallLimiter } from "./limiter.js";
 import { computeCostMicroUsd, findPrice, type PriceTable } from "./price.js";
-import {
-  describeUnknown,
-  findProvider,
-  withEndpoint,
-  type ProviderConfig,
-  type ProviderSources,
-} from "./provider-config.js";
+import type { ProviderConfig, ProviderSources } from "./provider-config.js";
+import { requireProvider } from "./provider-endpoint.js";
 import { loadSdk, loadSdkModel } from "./sdk-loading.js";
 import { SdkModel } from "./sdk-model.js";
 
@@ -40,9 +35,7 @@ export class ModelSource {
   async #call(place: NamedPlace, request: ModelRequest, ends: CallEnds): Promise<ModelAnswer> {
     const { sources } = this.deps;
     const { endpoint } = request;
-    const found = findProvider(sources, place.named);
-    if (found === undefined) throw describeUnknown(place.named);
-    const config = endpoint === undefined ? found : withEndpoint(found, endpoint, sources);
+    const config = requireProvider(sources, place.named, endpoint);
     const model = request.model ?? config.model;
     if (model === undefined) throw modelMissing(config, request);
     await loadSdk();

@@ -5,8 +5,6 @@
  * is found and never hold one.
  */
 import { SplashdownError } from "../../base/errors.js";
-import { isJsonObject, type JsonObject } from "../../base/json.js";
-import { fillVariables, listAddressSecrets } from "../variables.js";
 import { PROVIDER_ALIASES, PROVIDERS, type ProviderFacts } from "./provider-table.js";
 
 /** A provider in the settings file. Units: as on disk. */
@@ -51,10 +49,14 @@ export interface ProviderConfig {
   readonly unsetVariable?: string | undefined;
   readonly needsKey: boolean;
   readonly readKey: () => Promise<string | undefined>;
+  /** The key is sent as a bearer token, also where a provider has a header of its own for keys. */
+  readonly isBearer?: boolean | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** Taken where a step names none. */
   readonly model: string | undefined;
   readonly isStructured: boolean;
+  /** Of Azure's interface. */
+  readonly apiVersion?: string | undefined;
 }
 
 /** Shape: `undefined` for a name that neither table nor settings know. */
@@ -150,49 +152,4 @@ export function describeUnknown(named: string): SplashdownError {
       ? `provider ${named} names no model service; say which one: run with --provider NAME --model MODEL, or write provider_map: {${named}: {provider: NAME, model: MODEL}} into splashdown.config.yaml`
       : `provider ${named} cannot be had here; known are scripted, ${Object.keys(PROVIDERS).join(", ")}; another is made known under providers, or named for it under provider_map, in splashdown.config.yaml`;
   return new SplashdownError("MODEL_UNAVAILABLE", text, { details: { provider: named } });
-}
-
-const KEY_FIELDS = ["api_key", "bearer_token", "auth_token"];
-
-/** The provider with what the workflow's file says of its address, key and headers. Errors: MODEL_UNAVAILABLE. */
-export function withEndpoint(config: ProviderConfig, endpoint: JsonObject, sources: ProviderSources): ProviderConfig {
-  const fill = (text: string, { environment, learn }: Pick<ProviderSources, "environment" | "learn">): string =>
-    fillVariables(text, { environment, learn, missing: (variable) => variableMissing(config.name, variable) });
-  const read = (field: string): string | undefined => {
-    const text = endpoint[field];
-    return typeof text === "string" ? fill(text, sources) : undefined;
-  };
-  const { headers } = endpoint;
-  const named = Object.entries(isJsonObject(headers) ? headers : {});
-  const address = endpoint["base_url"];
-  const baseUrl = typeof address === "string" ? fillAddress(address, sources, fill) : config.baseUrl;
-  const field = KEY_FIELDS.find((name) => typeof endpoint[name] === "string");
-  return {
-    ...config,
-    baseUrl,
-    needsKey: config.needsKey && field === undefined && baseUrl === config.baseUrl,
-    ...(field === undefined ? {} : { keyOrigin: field, readKey: async () => read(field) }),
-    headers: {
-      ...config.headers,
-      ...Object.fromEntries(
-        named.map(([name, value]) => [name, fill(typeof value === "string" ? value : "", sources)]),
-      ),
-    },
-  };
-}
-
-type Fill = (text: string, sources: Pick<ProviderSources, "environment" | "learn">) => string;
-
-/** Of an address, only what may hold a key is a secret. */
-function fillAddress(address: string, { environment, learn }: ProviderSources, fill: Fill): string {
-  for (const name of listAddressSecrets(address)) {
-    const value = environment(name);
-    if (value !== undefined) learn(value);
-  }
-  return fill(address, { environment, learn: () => undefined });
-}
-
-function variableMissing(provider: string, variable: string): SplashdownError {
-  const text = `provider ${provider} needs the variable ${variable}, which is not set`;
-  return new SplashdownError("MODEL_UNAVAILABLE", text, { details: { provider, variable } });
 }

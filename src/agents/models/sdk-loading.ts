@@ -4,6 +4,7 @@ import { SplashdownError } from "../../base/errors.js";
 import { importOptional } from "../../base/optional-package.js";
 import { ownOriginFetch } from "../own-origin-fetch.js";
 import type { ProviderConfig } from "./provider-config.js";
+import { PROVIDERS } from "./provider-table.js";
 
 export type Sdk = typeof import("ai");
 export type SdkLanguageModel = Parameters<typeof wrapLanguageModel>[0]["model"];
@@ -46,7 +47,7 @@ async function loadCompatible(
   modelId: string,
   apiKey: string | undefined,
 ): Promise<SdkLanguageModel> {
-  const { name, baseUrl, headers, isStructured } = config;
+  const { name, facts, baseUrl, headers, isStructured } = config;
   if (baseUrl === undefined)
     throw unavailable(
       name,
@@ -61,7 +62,7 @@ async function loadCompatible(
     fetch: ownOriginFetch,
     supportsStructuredOutputs: isStructured,
     ...(apiKey === undefined ? {} : { apiKey }),
-    ...(name === "openai" ? { transformRequestBody: renameTokensMax } : {}),
+    ...(name === "openai" && facts === PROVIDERS["openai"] ? { transformRequestBody: renameTokensMax } : {}),
   });
   return provider(modelId);
 }
@@ -72,16 +73,15 @@ function renameTokensMax({ max_tokens: tokensMax, ...body }: Record<string, unkn
 }
 
 async function loadAnthropic(
-  { baseUrl, headers }: ProviderConfig,
+  { baseUrl, headers, isBearer }: ProviderConfig,
   modelId: string,
   apiKey: string | undefined,
 ): Promise<SdkLanguageModel> {
   const { createAnthropic } = await import("@ai-sdk/anthropic");
   const root = (baseUrl ?? "").replace(/\/v1$/, "");
   const baseURL = `${root}/v1`;
-  return createAnthropic({ baseURL, headers: { ...headers }, apiKey: apiKey ?? "none", fetch: ownOriginFetch })(
-    modelId,
-  );
+  const key = isBearer === true && apiKey !== undefined ? { authToken: apiKey } : { apiKey: apiKey ?? "none" };
+  return createAnthropic({ baseURL, headers: { ...headers }, ...key, fetch: ownOriginFetch })(modelId);
 }
 
 interface Installed {
@@ -93,7 +93,7 @@ interface Installed {
 type ProviderFactory = (options: Readonly<Record<string, unknown>>) => (modelId: string) => SdkLanguageModel;
 
 async function loadInstalled(
-  { name, facts, baseUrl, headers }: ProviderConfig,
+  { name, facts, baseUrl, headers, apiVersion }: ProviderConfig,
   { modelId, apiKey, folder }: Installed,
 ): Promise<SdkLanguageModel> {
   const module = facts.package ?? "";
@@ -107,7 +107,7 @@ async function loadInstalled(
     ([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function",
   );
   const address = { headers, fetch: ownOriginFetch, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) };
-  const options = { ...address, ...(apiKey && { apiKey }) };
+  const options = { ...address, ...(apiKey && { apiKey }), ...(apiVersion && { apiVersion }) };
   const model = (factory?.[1] as ProviderFactory | undefined)?.(options)(modelId);
   if (model?.specificationVersion === "v3") return model;
   throw unavailable(name, `the installed ${module} does not fit this version: ${install}`, { install });

@@ -107,7 +107,7 @@ function buildOwnStep(
   context: BuildContext,
 ): ModelStep {
   const { instructions, runtime, briefingTokensMax } = context;
-  const options = buildModelOptions({}, runtime);
+  const options = buildModelOptions(provider === undefined ? {} : { provider }, runtime);
   const step: Omit<ModelStep, "fingerprint"> = {
     node: "step",
     kind: "model",

@@ -40,9 +40,14 @@ export function buildModelOptions(step: Step, runtime: Runtime): JsonObject {
     ...buildToolOutput(runtime),
     ...optional("retry", filled(pick(step.retry ?? {}, RETRY_KEYS))),
     ...(step.validator === undefined ? {} : { validator: { max_retries: 1, ...step.validator } }),
-    // Another provider than the workflow's has nothing of its address and key.
-    ...(step.provider === undefined && isJsonObject(runtime.provider) ? { provider: runtime.provider } : {}),
+    ...optional("provider", endpointOf(runtime, step.provider)),
   };
+}
+
+/** The file's own settings of the provider that is asked; another provider than the workflow's has nothing of them. */
+export function endpointOf({ provider: own }: Runtime, asked: string | undefined): JsonObject | undefined {
+  if (!isJsonObject(own)) return undefined;
+  return asked === undefined || asked === own["name"] ? own : undefined;
 }
 
 function buildReasoning(step: Step, runtime: Runtime): JsonObject {

@@ -15,6 +15,7 @@ import {
   WEIGHT_OTHER,
   WEIGHTS,
 } from "./defaults.js";
+import { endpointOf } from "./model-options.js";
 import type { FaultPath } from "../fault.js";
 import { fingerprintStep } from "../fingerprint.js";
 import { buildOrchestrator } from "./goal-builder.js";
@@ -218,8 +219,12 @@ function buildScorers(named: NamedScorer, site: NodeSite): readonly ScorerStep[]
   if (new Set(names).size < names.length)
     site.context.faults.add({ path: [...at, "judges"], message: "two judges have the same name" });
   return list.map(({ provider, model }: { readonly provider?: string; readonly model?: string }, index) => {
-    const asked = { ...way, ...optional("provider", provider), ...optional("model", model) };
-    return buildScorer({ ...named, judge: names[index] }, asked, site);
+    const { endpoint: _endpoint, ...asked } = {
+      ...way,
+      ...optional("provider", provider),
+      ...optional("model", model),
+    };
+    return buildScorer({ ...named, judge: names[index] }, withEndpoint(asked, site), site);
   });
 }
 
@@ -273,7 +278,12 @@ function buildWay(scorer: Scorer, at: FaultPath, site: NodeSite): ScorerStep["sc
   if (scorer.expression !== undefined) return { by: "expression", expression: String(scorer.expression) };
   if (rubric === undefined) return { by: "schema", schema: schemaOf(scorer), ...optional("of", scorer.of) };
   const { provider, model } = site.context;
-  return { by: "model", provider: scorer.provider ?? provider, ...optional("model", scorer.model ?? model), rubric };
+  const asked = { provider: scorer.provider ?? provider, ...optional("model", scorer.model ?? model), rubric };
+  return withEndpoint({ by: "model" as const, ...asked }, site);
+}
+
+function withEndpoint<T extends { readonly provider: string }>(asked: T, { context }: NodeSite) {
+  return { ...asked, ...optional("endpoint", endpointOf(context.runtime, asked.provider)) };
 }
 
 /** The booleans of JSON Schema as schemas. */

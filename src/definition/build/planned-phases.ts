@@ -57,9 +57,11 @@ function describe({ faults }: FaultList): readonly string[] {
 function fileOf(phases: readonly JsonValue[], { rule }: PlanFrame): JsonObject {
   const { header, provider, model, atlas } = rule;
   const { runtime } = header;
+  const own = isJsonObject(runtime) ? runtime["provider"] : undefined;
   const asked = {
     ...(isJsonObject(runtime) ? runtime : {}),
-    provider,
+    // Address, key and headers belong to the block, whatever the flags call its provider.
+    provider: isJsonObject(own) ? { ...own, name: provider } : provider,
     ...(model === undefined ? {} : { default_model: model }),
   };
   return { workflow: { ...header, runtime: asked }, phases, ...(atlas === undefined ? {} : { atlas }) };

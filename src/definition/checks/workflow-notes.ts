@@ -58,7 +58,7 @@ const RUNTIME_WORKS = new Set([
   "max_session_seconds",
 ]);
 /** Keys of a provider that do something. */
-const PROVIDER_WORKS = new Set(["name", "base_url", "api_key", "bearer_token", "auth_token", "headers"]);
+const PROVIDER_WORKS = new Set("name type wire_api base_url api_key bearer_token auth_token headers azure".split(" "));
 /** What the others would do. */
 const RUNTIME_TEXTS: Readonly<Record<string, string>> = {
   default_context_tier: NO_TIER,
@@ -137,7 +137,9 @@ function explainRuntime(runtime: JsonValue | undefined): string[] {
     });
   const more = isJsonObject(provider) ? Object.keys(provider).filter((key) => !PROVIDER_WORKS.has(key)) : [];
   if (more.length > 0)
-    notes.push(`workflow.runtime.provider: its name, address, key and headers count, not ${more.join(", ")}`);
+    notes.push(
+      `workflow.runtime.provider: its name, wire form, address, key and headers count, not ${more.join(", ")}`,
+    );
   if (isJsonObject(output) && (output["spill_dir"] !== undefined || output["spill_to_file"] === true))
     notes.push("workflow.runtime.tool_output: no file is written; the whole result is kept sealed in the history");
   if (isJsonObject(checkpoint) && checkpoint["every_agent"] === true)

@@ -9,17 +9,15 @@ import type { ProviderMap } from "../../schema/generated/settings.js";
 export interface ProviderChoice {
   readonly provider: string;
   readonly model?: string;
-  /** It is another provider than the workflow names: settings of that one do not belong to it. */
-  readonly isMapped: boolean;
 }
 
 /** The provider to call. Shape: not looked up again: a map never goes in a circle. */
 export function chooseProvider(map: ProviderMap, provider: string, model: string | undefined): ProviderChoice {
   const entry = Object.hasOwn(map, provider) ? map[provider] : undefined;
-  if (entry === undefined) return { provider, model, isMapped: false };
-  if (typeof entry === "string") return { provider: entry, model, isMapped: entry !== provider };
+  if (entry === undefined) return { provider, model };
+  if (typeof entry === "string") return { provider: entry, model };
   const named = model !== undefined && Object.hasOwn(entry.models ?? {}, model) ? entry.models?.[model] : undefined;
-  return { provider: entry.provider, model: named ?? entry.model ?? model, isMapped: entry.provider !== provider };
+  return { provider: entry.provider, model: named ?? entry.model ?? model };
 }
 
 /** What to write so that a provider can be had; part of the message that says it cannot. */

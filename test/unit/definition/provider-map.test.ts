@@ -10,12 +10,12 @@ describe("the provider map", () => {
     openai: "ollama",
   };
   it.each([
-    ["copilot", "gpt-5", { provider: "openai", model: "gpt-5", isMapped: true }],
-    ["claude", "claude-sonnet-4.5", { provider: "anthropic", model: "claude-sonnet-4-5", isMapped: true }],
-    ["claude", "other", { provider: "anthropic", model: "other", isMapped: true }],
-    ["hermes", "x", { provider: "ollama", model: "llama3.1", isMapped: true }],
-    ["scripted", undefined, { provider: "scripted", model: undefined, isMapped: false }],
-    ["toString", undefined, { provider: "toString", model: undefined, isMapped: false }],
+    ["copilot", "gpt-5", { provider: "openai", model: "gpt-5" }],
+    ["claude", "claude-sonnet-4.5", { provider: "anthropic", model: "claude-sonnet-4-5" }],
+    ["claude", "other", { provider: "anthropic", model: "other" }],
+    ["hermes", "x", { provider: "ollama", model: "llama3.1" }],
+    ["scripted", undefined, { provider: "scripted", model: undefined }],
+    ["toString", undefined, { provider: "toString", model: undefined }],
   ])("gives for %s with the model %s what is to be had", (provider, model, expected) => {
     expect(chooseProvider(map, provider, model)).toEqual(expected);
   });
