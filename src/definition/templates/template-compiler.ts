@@ -9,7 +9,7 @@ import type { JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import { SHOWN_PREFIX } from "./template-shown-filters.js";
 import { scanExpression, scanTemplate, type Segment, TemplateSyntaxFault, type Token } from "./template-lexer.js";
-import { type Chain, findChains, findExpressionChains } from "./template-references.js";
+import { type Chain, findChains, findExpressionChains, type LocalUse } from "./template-references.js";
 import { findIdentityTests, findRewrites, type Insertion } from "./template-rewrites.js";
 import { findChainedComparison } from "./template-comparisons.js";
 import { findExcessiveRepeat, REPEAT_MAX } from "./template-repeats.js";
@@ -29,10 +29,15 @@ export type CompiledCondition =
   | { readonly form: "rendered"; readonly template: CompiledTemplate }
   | { readonly form: "expression"; readonly chains: readonly Chain[]; readonly expression: string };
 
+/** What is written another way for minijinja. */
+type Use = Chain | LocalUse;
+
 const VARIABLE = "__v";
 /** A map that a loop goes over is handed over as its keys, in their order. */
 const LOOPED = "__k";
 const VALUE = "__p";
+/** The function of template-engine.ts that is called where a name is used that is not defined. */
+const MISSING = "__missing";
 
 /** The variable a chain is handed over as. */
 export function variableOf(chain: Chain): string {
@@ -40,6 +45,16 @@ export function variableOf(chain: Chain): string {
     (chain.isIterated === true ? LOOPED : VARIABLE) +
     [chain.root, ...chain.path].map((part) => `_${Array.from(part, encodeSign).join("")}`).join("")
   );
+}
+
+/** Undefined where it is used, it fails there: minijinja itself compares an undefined value, and denies it. */
+function textOf(use: Use, text: string): string {
+  if ("isLocal" in use) return orMissing(text.slice(use.start, use.end));
+  return use.isUsed === true && !use.certain ? orMissing(variableOf(use)) : variableOf(use);
+}
+
+function orMissing(source: string): string {
+  return `(${source} if ${source} is defined else ${MISSING}(${JSON.stringify(source)}))`;
 }
 
 /** Letters and digits stay; anything else becomes its number, so that different chains never meet. */
@@ -55,7 +70,8 @@ export function compileTemplate(text: string): CompiledTemplate {
   refuseMany(segments);
   refuseFiles(segments);
   for (const segment of segments) if ("tokens" in segment) refuseTokens(segment.tokens);
-  const { chains, rebound } = findChains(segments);
+  const { chains, locals, rebound } = findChains(segments);
+  const uses = [...chains, ...locals].sort((left, right) => left.start - right.start);
   const whole = findWhole(text, segments);
   if (whole !== undefined) {
     const only = isOnlyChain(whole, chains) ? chains[0] : undefined;
@@ -65,13 +81,13 @@ export function compileTemplate(text: string): CompiledTemplate {
       form: "expression",
       chains,
       rebound,
-      expression: rewrite(text, chains, { tokens: whole.tokens, range: [from, to] }),
-      source: rewriteProgram(text, segments, chains),
+      expression: rewrite(text, uses, { tokens: whole.tokens, range: [from, to] }),
+      source: rewriteProgram(text, segments, uses),
     };
   }
   const pieces = readPieces(text, segments, chains);
   if (pieces !== undefined) return { form: "pieces", chains, rebound, pieces };
-  return { form: "program", chains, rebound, source: rewriteProgram(text, segments, chains) };
+  return { form: "program", chains, rebound, source: rewriteProgram(text, segments, uses) };
 }
 
 /** Compiles a condition of either dialect. Errors: TemplateSyntaxFault. Source: CONDUCTOR-YAML 1.5. */
@@ -152,21 +168,21 @@ function readPieces(
 function readPiece(text: string, segment: Segment, chains: readonly Chain[]): string | Chain | undefined {
   if (segment.kind === "text") return text.slice(segment.start, segment.end);
   if (segment.kind !== "output" || segment.open !== "" || segment.close !== "") return undefined;
-  const [chain] = chainsWithin(chains, segment.start, segment.end);
+  const [chain] = usesWithin(chains, segment.start, segment.end);
   return chain !== undefined && isOnlyChain(segment, [chain]) ? chain : undefined;
 }
 
-function rewriteProgram(text: string, segments: readonly Segment[], chains: readonly Chain[]): string {
-  return segments.map((segment) => rewriteSegment(text, segment, chains)).join("");
+function rewriteProgram(text: string, segments: readonly Segment[], uses: readonly Use[]): string {
+  return segments.map((segment) => rewriteSegment(text, segment, uses)).join("");
 }
 
-function rewriteSegment(text: string, segment: Segment, chains: readonly Chain[]): string {
+function rewriteSegment(text: string, segment: Segment, uses: readonly Use[]): string {
   if (segment.kind === "block")
-    return rewrite(text, chains, { tokens: segment.tokens, range: [segment.start, segment.end] });
+    return rewrite(text, uses, { tokens: segment.tokens, range: [segment.start, segment.end] });
   if (segment.kind !== "output") return text.slice(segment.start, segment.end);
   const { open, close, tokens } = segment;
   const shown = `${VALUE} if ${VALUE} is undefined or ${VALUE} is string or ${VALUE} is integer else ([${VALUE}] ~ '')|${SHOWN_PREFIX}string`;
-  return `{%${open} with ${VALUE}=(${rewrite(text, chains, { tokens, range: innerOf(segment) })}) %}{{ ${shown} }}{% endwith ${close}%}`;
+  return `{%${open} with ${VALUE}=(${rewrite(text, uses, { tokens, range: innerOf(segment) })}) %}{{ ${shown} }}{% endwith ${close}%}`;
 }
 
 interface Rewriting {
@@ -178,14 +194,14 @@ interface Rewriting {
 /** Chains become variables, and what minijinja means otherwise is written out; see template-rewrites.ts. */
 function rewrite(
   text: string,
-  chains: readonly Chain[],
+  uses: readonly Use[],
   { tokens, range: [from, to], edits: own = [] }: Rewriting,
 ): string {
-  const inside = chainsWithin(chains, from, to);
+  const inside = usesWithin(uses, from, to);
   const edits = [
     ...own,
     ...findRewrites(tokens),
-    ...inside.map((chain) => ({ at: chain.start, until: chain.end, text: variableOf(chain) })),
+    ...inside.map((use) => ({ at: use.start, until: use.end, text: textOf(use, text) })),
   ];
   let result = "";
   let at = from;
@@ -197,17 +213,17 @@ function rewrite(
   return result + text.slice(at, to);
 }
 
-/** The chains of one tag: those of the tags before it come first. */
-function chainsWithin(chains: readonly Chain[], from: number, to: number): readonly Chain[] {
-  let [low, high] = [0, chains.length];
+/** The uses of one tag: those of the tags before it come first. */
+function usesWithin<T extends { readonly start: number }>(uses: readonly T[], from: number, to: number): readonly T[] {
+  let [low, high] = [0, uses.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((chains[middle]?.start ?? 0) < from) low = middle + 1;
+    if ((uses[middle]?.start ?? 0) < from) low = middle + 1;
     else high = middle;
   }
   let end = low;
-  while (end < chains.length && (chains[end]?.start ?? 0) < to) end += 1;
-  return chains.slice(low, end);
+  while (end < uses.length && (uses[end]?.start ?? 0) < to) end += 1;
+  return uses.slice(low, end);
 }
 
 /** The value at the end of a chain; `undefined` where any part is missing. */

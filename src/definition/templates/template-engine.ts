@@ -23,11 +23,17 @@ export class TemplateRunFault extends Error {
   /** Where in the template, when it is known. */
   readonly offset: number | undefined;
   readonly isUndefined: boolean;
+  /** What was used and is not defined, as the variable that it is handed over as. */
+  readonly variable: string | undefined;
 
-  constructor(message: string, place: { readonly line?: number; readonly offset?: number } = {}) {
+  constructor(
+    message: string,
+    place: { readonly line?: number; readonly offset?: number; readonly variable?: string | undefined } = {},
+  ) {
     super(message);
     this.line = place.line;
     this.offset = place.offset;
+    this.variable = place.variable;
     this.isUndefined = message === UNDEFINED_MESSAGE;
   }
 }
@@ -45,6 +51,8 @@ interface Engine {
 interface Call {
   readonly orders: KeyOrders;
   fault: string | undefined;
+  /** The variable that was used and is not defined. */
+  variable?: string;
   /** For `rand` and `randint`; absent where chance has no place. */
   readonly random: (() => number) | undefined;
 }
@@ -67,6 +75,7 @@ function openEngine(): Engine {
   for (const [name, test] of Object.entries(TESTS)) environment.addTest(name, test);
   for (const [name, call] of Object.entries(FUNCTIONS)) environment.addGlobal(name, guard(call));
   for (const name of ["rand", "randint"]) environment.addGlobal(name, (bound: unknown) => drawRandom(name, bound));
+  environment.addGlobal("__missing", noteMissing);
   environment.addTest("callable", () => false);
   engine = { environment, names: new Map(), count: 0 };
   return engine;
@@ -104,6 +113,12 @@ function drawRandom(name: string, bound: unknown): number {
   if (drawn !== undefined) return name === "rand" ? drawn : Math.floor(drawn * Number(bound));
   current.fault = `${name}() has a place in conditions of routes only: a resumed run must see the same text`;
   return 0;
+}
+
+function noteMissing(variable: unknown): string {
+  if (current !== undefined && current.fault === undefined)
+    Object.assign(current, { fault: UNDEFINED_MESSAGE, variable: String(variable) });
+  return "";
 }
 
 /** Loads minijinja now instead of at the first template that needs it. */
@@ -188,11 +203,11 @@ function run<T>(
     openEngine().environment.fuel = LIMITS.templateFuel;
     result = call();
   } catch (error) {
-    throw own.fault === undefined ? faultOf(error) : new TemplateRunFault(own.fault);
+    throw own.fault === undefined ? faultOf(error) : new TemplateRunFault(own.fault, { variable: own.variable });
   } finally {
     current = undefined;
   }
-  if (own.fault !== undefined) throw new TemplateRunFault(own.fault);
+  if (own.fault !== undefined) throw new TemplateRunFault(own.fault, { variable: own.variable });
   return result;
 }
 

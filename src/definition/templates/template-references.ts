@@ -18,14 +18,24 @@ export interface Chain {
   readonly factor?: "number" | "times";
   /** It is evaluated whenever the template is: no branch and no `and`, `or`, `if` stands before it. */
   readonly certain: boolean;
+  /** Something is done with it and not only handed on, so it fails where it is undefined, in a branch too. */
+  readonly isUsed?: boolean;
   /** A loop or a filter goes over it, so a map stands for its keys. */
   readonly isIterated?: boolean;
   readonly start: number;
   readonly end: number;
 }
 
+/** A part of a name that the template binds itself, where something is done with it: `item.count > 3`. */
+export interface LocalUse {
+  readonly isLocal: true;
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface ChainReport {
   readonly chains: readonly Chain[];
+  readonly locals: readonly LocalUse[];
   /** Names bound by `set` somewhere, which may also come from outside on another path through the template. */
   readonly rebound: ReadonlySet<string>;
 }
@@ -65,6 +75,7 @@ const NO_EXPRESSION = new Set([
 
 interface Walk {
   readonly chains: Chain[];
+  readonly locals: LocalUse[];
   readonly frames: Set<string>[];
   readonly rebound: Set<string>;
   /** Open blocks around the current tag. */
@@ -73,17 +84,17 @@ interface Walk {
 
 /** The chains of a template's tags, in order. */
 export function findChains(segments: readonly Segment[]): ChainReport {
-  const walk: Walk = { chains: [], frames: [new Set()], rebound: new Set(), depth: 0 };
+  const walk: Walk = { chains: [], locals: [], frames: [new Set()], rebound: new Set(), depth: 0 };
   for (const segment of segments) {
     if (segment.kind === "output") collect(walk, segment.tokens);
     if (segment.kind === "block") visitBlock(walk, segment.tokens);
   }
-  return { chains: walk.chains, rebound: walk.rebound };
+  return { chains: walk.chains, locals: walk.locals, rebound: walk.rebound };
 }
 
 /** The chains of a plain expression. */
 export function findExpressionChains(tokens: readonly Token[]): readonly Chain[] {
-  const walk: Walk = { chains: [], frames: [new Set()], rebound: new Set(), depth: 0 };
+  const walk: Walk = { chains: [], locals: [], frames: [new Set()], rebound: new Set(), depth: 0 };
   collect(walk, tokens);
   return walk.chains;
 }
@@ -192,16 +203,29 @@ function collect(walk: Walk, tokens: readonly Token[]): void {
   for (let index = 0; index < tokens.length; index += 1) {
     const token = tokens[index];
     if (token?.type !== "name" || !isOutsideName(tokens, index)) continue;
-    if (walk.frames.some((frame) => frame.has(token.text))) continue;
+    if (walk.frames.some((frame) => frame.has(token.text))) {
+      walk.locals.push(...readLocal(tokens, index));
+      continue;
+    }
     const found = readChain(tokens, index);
     if (found === undefined) throw new TemplateSyntaxFault(`there is no function ${token.text}`, token.start);
+    const isTested = tokens[found.last + 1]?.text === "is";
     walk.chains.push({
       ...readUse(tokens, index, found.last),
       ...found.chain,
-      certain: isCertain && tokens[found.last + 1]?.text !== "is",
+      ...(!found.chain.guarded && !isTested && isUsed(tokens, index, found.last) ? { isUsed: true } : {}),
+      certain: isCertain && !isTested,
     });
     index = found.last;
   }
+}
+
+function readLocal(tokens: readonly Token[], index: number): LocalUse[] {
+  const found = readChain(tokens, index);
+  if (found === undefined || found.chain.path.length === 0) return [];
+  const { chain, last } = found;
+  const isTested = chain.guarded || tokens[last + 1]?.text === "is";
+  return !isTested && isUsed(tokens, index, last) ? [{ isLocal: true, start: chain.start, end: chain.end }] : [];
 }
 
 /** What is done with a chain, as far as it counts for how its value is handed over. */
@@ -209,6 +233,57 @@ function readUse(tokens: readonly Token[], first: number, last: number): Pick<Ch
   const factor = findFactor(tokens, first, last);
   const isIterated = tokens[last + 1]?.text === "|" && ITERATING.has(tokens[last + 2]?.text ?? "");
   return { ...(factor === undefined ? {} : { factor }), ...(isIterated ? { isIterated } : {}) };
+}
+
+/** What may stand before and behind a value that is handed on as it is: undefined values may be, in Jinja. */
+const HANDS_ON_BEFORE = new Set(["", "=", "(", ",", "else"]);
+const HANDS_ON_BEHIND = new Set(["", ")", ",", "if", "else"]);
+
+/** True but for a value that is handed on or tested, and for one in brackets that `default` or `is defined` follows. */
+function isUsed(tokens: readonly Token[], first: number, last: number): boolean {
+  let [from, to] = [first, last];
+  while (isBracketed(tokens, from, to)) [from, to] = [from - 1, to + 1];
+  const [before, behind] = [tokens[from - 1]?.text ?? "", tokens[to + 1]?.text ?? ""];
+  if (behind === "is" || isGuarded(tokens, to + 1)) return false;
+  if (HANDS_ON_BEFORE.has(before) && HANDS_ON_BEHIND.has(behind) && !isListed(tokens, from)) return false;
+  return !isInGuardedBrackets(tokens, to);
+}
+
+/** A list or a map prints what is undefined in it as nothing at all. */
+function isListed(tokens: readonly Token[], from: number): boolean {
+  let depth = 0;
+  for (let at = from - 1; at >= 0; at -= 1) {
+    const { text } = tokens[at] as Token;
+    if (text === ")" || text === "]" || text === "}") depth += 1;
+    else if (depth > 0 && isOpen(text)) depth -= 1;
+    else if (isOpen(text)) return text !== "(";
+  }
+  return false;
+}
+
+function isOpen(text: string): boolean {
+  return text === "(" || text === "[" || text === "{";
+}
+
+/** Brackets that only group. */
+function isBracketed(tokens: readonly Token[], from: number, to: number): boolean {
+  if (tokens[from - 1]?.text !== "(" || tokens[to + 1]?.text !== ")") return false;
+  const before = tokens[from - 2];
+  return before === undefined || before.type === "op" || KEYWORDS.has(before.text);
+}
+
+function isInGuardedBrackets(tokens: readonly Token[], from: number): boolean {
+  let depth = 0;
+  for (let at = from + 1; at < tokens.length; at += 1) {
+    const { text } = tokens[at] as Token;
+    if (isOpen(text)) depth += 1;
+    else if (text === ")" || text === "]" || text === "}") depth -= 1;
+    if (depth < 0) {
+      if (isGuarded(tokens, at + 1)) return true;
+      depth = 0;
+    }
+  }
+  return false;
 }
 
 function findFactor(tokens: readonly Token[], first: number, last: number): "number" | "times" | undefined {

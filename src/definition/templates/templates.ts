@@ -201,11 +201,14 @@ function runWith<T>(compiled: Named, scope: TemplateScope, call: (context: Recor
   try {
     return call(context);
   } catch (error) {
-    const first = missing[0];
-    if (error instanceof TemplateRunFault && error.isUndefined && first !== undefined) {
-      throw new TemplateRunFault(`${missing.map(nameOf).join(" or ")} is not defined`, { offset: first.start });
-    }
-    throw error;
+    if (!(error instanceof TemplateRunFault) || !error.isUndefined) throw error;
+    const used = missing.filter((chain) => error.variable === undefined || variableOf(chain) === error.variable);
+    const [first] = used;
+    if (first === undefined && error.variable !== undefined)
+      throw new TemplateRunFault(`${error.variable} is not defined`);
+    if (first === undefined) throw error;
+    const names = [...new Set(used.map(nameOf))].join(" or ");
+    throw new TemplateRunFault(`${names} is not defined`, { offset: first.start });
   }
 }
 
