@@ -6,7 +6,7 @@
 import { isErrorCode, messageOf } from "../base/errors.js";
 import type { JsonValue } from "../base/json.js";
 import { outputInvalid } from "./failure.js";
-import { parsePlainValue } from "./plain-value.js";
+import { parsePlainValue } from "../base/plain-value.js";
 
 const FENCE = "```";
 /** The rest of a line that opens a block. */

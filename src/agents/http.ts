@@ -17,7 +17,7 @@ import { afterAct, cutText, judgeFinished } from "./failure.js";
 import { computeRetryAtMs } from "./models/retry-time.js";
 import { fetchFollowing, placeOf } from "./own-origin-fetch.js";
 import { requireDeclaredOutput } from "./output-check.js";
-import { parsePlainValue } from "./plain-value.js";
+import { parsePlainValue } from "../base/plain-value.js";
 
 interface AttemptEnds {
   readonly sink: StepSink;

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../base/json.js";
 import type { StepWork } from "../engine/ports.js";
 import type { PerformerDeps, SchemaFault } from "./contract.js";
 import { outputInvalid } from "./failure.js";
-import { formatPlainValue } from "./plain-value.js";
+import { formatPlainValue } from "../base/plain-value.js";
 
 /** Errors: STEP_OUTPUT_INVALID with the faults and the output, cut. */
 export async function requireDeclaredOutput(deps: PerformerDeps, work: StepWork, output: JsonValue): Promise<void> {

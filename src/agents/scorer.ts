@@ -21,7 +21,7 @@ import { cutText, outputInvalid } from "./failure.js";
 import { converse } from "./conversation.js";
 import { checkQuotes, JUDGEMENT_SCHEMA, writeJudgement } from "./judge.js";
 import { formatFault } from "./output-check.js";
-import { formatPlainValue, parsePlainValue } from "./plain-value.js";
+import { formatPlainValue, parsePlainValue } from "../base/plain-value.js";
 import { formatScore, parseScore, type Score } from "./score.js";
 import { formatRequest } from "./specialist-protocol.js";
 

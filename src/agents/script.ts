@@ -15,7 +15,7 @@ import { requireCommand, runChild } from "./child-run.js";
 import type { PerformerDeps } from "./contract.js";
 import { judgeFinished, outputInvalid } from "./failure.js";
 import { requireDeclaredOutput } from "./output-check.js";
-import { parsePlainValue } from "./plain-value.js";
+import { parsePlainValue } from "../base/plain-value.js";
 
 export async function performScript(
   deps: PerformerDeps,

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { Log } from "../base/log.js";
 import type { StepSink, StepWork } from "../engine/ports.js";
 import { outputInvalid } from "./failure.js";
-import { formatPlainValue, parsePlainValue } from "./plain-value.js";
+import { formatPlainValue, parsePlainValue } from "../base/plain-value.js";
 import { parseConfidence } from "./report.js";
 
 /** The document on a specialist's stdin. */

@@ -5,9 +5,9 @@
  * JSON's and the numbers JSON lacks become text, bytes base64, sets arrays, maps arrays of pairs. What a child says is
  * plain JSON and is stored so that it reads back exactly, a key `$t` included.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
-import { parseExactJson } from "../base/exact-json.js";
-import { encodeValue } from "../base/json-encoding.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "./json.js";
+import { parseExactJson } from "./exact-json.js";
+import { encodeValue } from "./json-encoding.js";
 
 /** The view of a stored value for a child's stdin. */
 export function formatPlainValue(value: JsonValue): JsonValue {

@@ -8,7 +8,7 @@ import type { JsonValue } from "../../base/json.js";
 import { createDecision, loadValue, type Choice } from "../choice.js";
 import { roundShare } from "../phases/confidence.js";
 import type { Decision } from "../events/decision.js";
-import { deliver, nameByItem } from "../pictures/deliverables.js";
+import { listDeliverables, nameByItem } from "../pictures/deliverables.js";
 import type {
   ConfidenceParts,
   ConfidenceReport,
@@ -90,13 +90,13 @@ export interface Completion {
 
 export function completeAttempt(choice: Choice, step: StepEntry, completion: Completion): readonly EngineEvent[] {
   const { by, ends, outcome, wishes } = completion;
-  const { output, saved, route } = followUp(choice, step, completion);
+  const { saved, route } = followUp(choice, step, completion);
   const event: EventOf<"step_completed"> = {
     type: "step_completed",
     atMs: choice.nowMs,
     step: step.id,
     attempt: step.attempt,
-    output,
+    output: completion.output,
     durationMs: completion.durationMs,
     ...reportedBy(outcome),
     ...(saved.length === 0 ? {} : { saved }),
@@ -110,7 +110,6 @@ export function completeAttempt(choice: Choice, step: StepEntry, completion: Com
 }
 
 interface FollowUp {
-  readonly output: ValueRef;
   readonly saved: readonly SavedFile[];
   readonly route: ChosenRoute;
 }
@@ -125,11 +124,9 @@ function followUp(before: Choice, step: StepEntry, completion: Completion): Foll
   const isRouted = node.routes.length > 0 && !isAgain && goTo === undefined;
   const needsValue = Object.keys(saveAs).length > 0 || isRouted;
   const value = needsValue ? loadValue(choice, completion.output) : null;
-  const delivery = deliver(value, nameByItem(saveAs, step.path), step.phase);
   return {
-    output: delivery.saved.length > 0 ? { inline: delivery.output } : completion.output,
-    saved: delivery.saved,
-    route: isAgain ? {} : chooseWay(choice, { path: step.path, node }, { goTo, output: delivery.output }),
+    saved: listDeliverables(value, nameByItem(saveAs, step.path), step.phase),
+    route: isAgain ? {} : chooseWay(choice, { path: step.path, node }, { goTo, output: value }),
   };
 }
 

@@ -1,38 +1,31 @@
 /**
  * Deliverables: fields of an output that become files of the task.
  *
- * The content is in the completion, so it is durable before the file is written; what templates see instead is file,
- * size and hash. Text is written as it is, other values as JSON with sorted keys.
+ * The content is in the completion, so it is durable before the file is written. The output keeps the value, so that
+ * templates, scorers and later steps see what was said. Text is written as it is, other values as JSON with sorted keys.
  */
 import { sha256Hex } from "../../base/digest.js";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import { isJsonObject, type JsonValue } from "../../base/json.js";
+import { formatPlainValue } from "../../base/plain-value.js";
 import type { SavedFile } from "../events/value-ref.js";
 import { itemKeyOf } from "../events/identity.js";
 
 const PLAIN_KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
-export interface Delivery {
-  readonly output: JsonValue;
-  readonly saved: readonly SavedFile[];
-}
-
 /**
- * Takes the fields named by `save_as` out of an output.
+ * The files that `save_as` makes of an output.
  *
  * Shape: `saveAs` is file → field (`""`: the whole output; dots go deeper); a field that is not there is not written.
  */
-export function deliver(output: JsonValue, saveAs: Readonly<Record<string, string>>, phase: number): Delivery {
-  const saved: SavedFile[] = [];
-  let rest = output;
-  for (const [file, field] of Object.entries(saveAs)) {
-    const keys = field === "" ? [] : field.split(".");
-    const value = readField(output, keys);
-    if (value === undefined) continue;
-    const entry = describeFile(placeFile(file, phase), value);
-    saved.push(entry);
-    rest = replaceField(rest, keys, { file: entry.file, size: entry.sizeBytes, sha256: entry.sha256 });
-  }
-  return { output: rest, saved };
+export function listDeliverables(
+  output: JsonValue,
+  saveAs: Readonly<Record<string, string>>,
+  phase: number,
+): readonly SavedFile[] {
+  return Object.entries(saveAs).flatMap(([file, field]) => {
+    const value = readField(output, field === "" ? [] : field.split("."));
+    return value === undefined ? [] : [describeFile(placeFile(file, phase), value)];
+  });
 }
 
 /**
@@ -49,15 +42,8 @@ export function nameByItem(saveAs: Readonly<Record<string, string>>, path: strin
 }
 
 export function describeFile(file: string, value: JsonValue): SavedFile {
-  const content = typeof value === "string" ? value : formatJson(value);
+  const content = typeof value === "string" ? value : formatJson(formatPlainValue(value));
   return { file, sha256: sha256Hex(content), sizeBytes: Buffer.byteLength(content), content: { inline: content } };
-}
-
-/** The file that a value stands for in an output; `undefined` for any other value. */
-export function findReference(value: JsonValue, files: ReadonlyMap<string, SavedFile>): SavedFile | undefined {
-  if (!isJsonObject(value) || typeof value["file"] !== "string") return undefined;
-  const file = files.get(value["file"]);
-  return file !== undefined && file.sha256 === value["sha256"] ? file : undefined;
 }
 
 /** The path of a file below the task's folder. */
@@ -88,10 +74,4 @@ function readField(value: JsonValue, keys: readonly string[]): JsonValue | undef
     at = at[key];
   }
   return at;
-}
-
-function replaceField(value: JsonValue, keys: readonly string[], replacement: JsonObject): JsonValue {
-  const [key, ...rest] = keys;
-  if (key === undefined || !isJsonObject(value)) return replacement;
-  return { ...value, [key]: replaceField(value[key] ?? null, rest, replacement) };
 }

@@ -19,7 +19,7 @@ import {
   type SpecialistConfidence,
 } from "./confidence-report.js";
 import { formatConfidence, percent, textOf } from "./confidence-text.js";
-import { describeFile, findReference } from "./deliverables.js";
+import { describeFile } from "./deliverables.js";
 import type { SavedFile } from "../events/value-ref.js";
 import { childPath, requireTask } from "../lookup.js";
 import type { TaskState } from "../state/state.js";
@@ -65,7 +65,7 @@ function consolidate(choice: Choice, report: ConfidenceReportView, { minimum }: 
   const body =
     written === undefined
       ? report.phases.flatMap((phase) => describeResults(choice, phase))
-      : [formatResult(choice, loadValue(choice, written.value))];
+      : [formatResult(loadValue(choice, written.value))];
   return `${[`# ${report.workflow}`, ...body, ...describeLeftOut(report, minimum)].join("\n\n")}\n`;
 }
 
@@ -77,22 +77,16 @@ function describeResults(choice: Choice, { name, specialists }: PhaseConfidenceR
     ...sure.flatMap((one) => {
       const output = choice.state.outputs.get(one.path);
       const value = output === undefined ? null : loadValue(choice, output.value);
-      return [`### ${one.name} (${percent(one.counted ?? 0)})`, formatResult(choice, value)];
+      return [`### ${one.name} (${percent(one.counted ?? 0)})`, formatResult(value)];
     }),
   ];
 }
 
-function formatResult(choice: Choice, value: JsonValue): string {
-  const saved = findReference(value, choice.state.deliverables);
-  if (saved !== undefined) return formatResult(choice, loadValue(choice, saved.content));
+function formatResult(value: JsonValue): string {
   if (typeof value === "string") return value.trim();
-  const text = isJsonObject(value) && Object.keys(value).length === 1 ? value["result"] : undefined;
-  if (typeof text === "string") return text.trim();
-  if (isJsonObject(value) && Object.keys(value).length === 1) {
-    const [[name, inner] = ["", null]] = Object.entries(value);
-    if (findReference(inner ?? null, choice.state.deliverables) !== undefined)
-      return `${name}:\n\n${formatResult(choice, inner ?? null)}`;
-  }
+  const [[name, text] = ["", null], ...others] = isJsonObject(value) ? Object.entries(value) : [];
+  if (typeof text === "string" && others.length === 0)
+    return name === "result" ? text.trim() : `${name}:\n\n${text.trim()}`;
   return `\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\``;
 }
 

@@ -9,9 +9,7 @@ import type { EndedSubstep, StepWork, TaskFacts } from "../ports.js";
 import { findApproval } from "../people/approval.js";
 import { isToldGuidance, listGuidance } from "../people/guidance.js";
 import { locateFor } from "../views/describe-scope.js";
-import { findReference } from "../pictures/deliverables.js";
 import { stepIdOf } from "../events/identity.js";
-import { isBriefed } from "../intent.js";
 import { findPhase, findWorkflow, requireTask } from "../lookup.js";
 import type { StepEntry, TaskState } from "../state/state.js";
 import type { LargeValues } from "./values.js";
@@ -45,7 +43,7 @@ export async function assembleWork(
     input: objectOf(rendered["input"]),
     rendered,
     secretPlaces: parsePlaces(rendered["secret_places"]),
-    outputs: await loadOutputs({ state, values }, listOf(rendered["uses"]), isRead(definition)),
+    outputs: await loadOutputs({ state, values }, listOf(rendered["uses"])),
     feedback: phase?.feedback ?? [],
     guidance: listOf(rendered["guidance"]).filter((text) => typeof text === "string"),
     guidanceNow: () => (isToldGuidance(definition) ? listGuidance(state, step.path) : []),
@@ -80,35 +78,14 @@ async function describeWorkflow({ state, values }: WorkSources, { path }: StepEn
 }
 
 /** Outputs by name; where two paths end in the same name the later path of the list wins. */
-async function loadOutputs(
-  { state, values }: WorkSources,
-  paths: readonly JsonValue[],
-  isWhole: boolean,
-): Promise<JsonObject> {
+async function loadOutputs({ state, values }: WorkSources, paths: readonly JsonValue[]): Promise<JsonObject> {
   const outputs: Record<string, JsonValue> = {};
   for (const path of paths) {
     if (typeof path !== "string") continue;
     const output = state.outputs.get(path);
-    if (output !== undefined) {
-      const value = await values.resolve(output.value);
-      outputs[path.slice(path.lastIndexOf("/") + 1)] = isWhole ? await withFiles({ state, values }, value) : value;
-    }
+    if (output !== undefined) outputs[path.slice(path.lastIndexOf("/") + 1)] = await values.resolve(output.value);
   }
   return outputs;
-}
-
-/** Who is briefed, or judges as a model, is shown what is in a file, not that there is one. */
-function isRead(definition: StepDefinition): boolean {
-  if (definition.kind === "scorer") return definition.scorer.by === "model";
-  return isBriefed(definition);
-}
-
-async function withFiles(sources: WorkSources, value: JsonValue): Promise<JsonValue> {
-  const saved = findReference(value, sources.state.deliverables);
-  if (saved !== undefined) return sources.values.resolve(saved.content);
-  if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).map(async ([key, item]) => [key, await withFiles(sources, item ?? null)]);
-  return Object.fromEntries((await Promise.all(entries)) as [string, JsonValue][]);
 }
 
 async function loadMilestones({ state, values }: WorkSources, step: StepEntry, definition: StepDefinition) {

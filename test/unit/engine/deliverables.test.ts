@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../src/base/digest.js";
-import { deliver, nameByItem, formatJson } from "../../../src/engine/pictures/deliverables.js";
+import { formatJson, listDeliverables, nameByItem } from "../../../src/engine/pictures/deliverables.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { model, phase, phases, workflow } from "../../support/workflow-builder.js";
 
 describe("deliverables", () => {
-  it("take text as it is and other values as JSON with sorted keys, and leave a reference behind", () => {
-    const { output, saved } = deliver(
+  it("take text as it is and other values as JSON with sorted keys", () => {
+    const saved = listDeliverables(
       { md: "# Hi\n", data: { b: 1, a: [2] }, n: 3 },
       { "final/report.md": "md", "data.json": "data" },
       2,
@@ -16,34 +16,33 @@ describe("deliverables", () => {
       { file: "final/report.md", sha256: sha256Hex("# Hi\n"), sizeBytes: 5, content: { inline: "# Hi\n" } },
       { file: "phases/phase2/data.json", sha256: sha256Hex(json), sizeBytes: json.length, content: { inline: json } },
     ]);
-    expect(output).toEqual({
-      md: { file: "final/report.md", size: 5, sha256: sha256Hex("# Hi\n") },
-      data: { file: "phases/phase2/data.json", size: json.length, sha256: sha256Hex(json) },
-      n: 3,
+  });
+
+  it("take the whole output for an empty field, go deeper with dots, and leave out a field that is not there", () => {
+    expect(listDeliverables("text", { "final/a.txt": "" }, 1)).toMatchObject([{ file: "final/a.txt", sizeBytes: 4 }]);
+    expect(listDeliverables({ a: { b: "x" } }, { "final/b": "a.b" }, 1)).toMatchObject([{ content: { inline: "x" } }]);
+    expect(listDeliverables({ a: 1 }, { "x.md": "b.c" }, 1)).toEqual([]);
+  });
+
+  it("hold dates and numbers beyond JSON's as other programs read them", () => {
+    const tagged = { day: { $t: "date", v: "2026-01-02T00:00:00.000Z" }, id: { $t: "bigint", v: "9007199254740993" } };
+    const [saved] = listDeliverables(tagged, { "a.json": "" }, 1);
+    expect(JSON.parse((saved?.content as { inline: string }).inline)).toEqual({
+      day: "2026-01-02T00:00:00.000Z",
+      id: "9007199254740993",
     });
   });
 
-  it("take the whole output for an empty field, and leave out a field that is not there", () => {
-    expect(deliver("text", { "final/a.txt": "" }, 1).output).toMatchObject({ file: "final/a.txt", size: 4 });
-    expect(deliver({ a: 1 }, { "x.md": "b.c" }, 1)).toEqual({ output: { a: 1 }, saved: [] });
-  });
-
-  it("go deeper with dots, without changing the value they were given", () => {
-    const given = { a: { b: "x", c: 1 } };
-    expect(deliver(given, { "final/b": "a.b" }, 1).output).toMatchObject({ a: { b: { file: "final/b" }, c: 1 } });
-    expect(given).toEqual({ a: { b: "x", c: 1 } });
-  });
-
   it("count bytes, not characters", () => {
-    expect(deliver("é", { f: "" }, 1).saved[0]?.sizeBytes).toBe(2);
+    expect(listDeliverables("é", { f: "" }, 1)[0]?.sizeBytes).toBe(2);
     expect(formatJson(null)).toBe("null\n");
   });
 
-  it("are in the completion before any file exists, and later templates see the reference", () => {
+  it("are in the completion before any file exists, and later templates see what was said", () => {
     const flow = workflow(
       phases("main", [
         phase(1, "p", [model("a", { saveAs: { "final/report.md": "text" } })]),
-        phase(2, "q", [model("b", { prompt: "{{ a.output.text.file }}" })]),
+        phase(2, "q", [model("b", { prompt: "{{ a.output.text }}" })]),
       ]),
     );
     const harness = new EngineHarness(flow, {
@@ -52,7 +51,7 @@ describe("deliverables", () => {
     harness.run();
     expect(harness.of("step_completed")[0]?.saved?.[0]).toMatchObject({ file: "final/report.md", sizeBytes: 5 });
     expect(harness.state.deliverables.get("final/report.md")?.sizeBytes).toBe(5);
-    expect(harness.step("main/q/b").output).toEqual({ inline: { saw: "final/report.md" } });
+    expect(harness.step("main/q/b").output).toEqual({ inline: { saw: "hello" } });
   });
 });
 
