@@ -209,12 +209,10 @@ function collect(walk: Walk, tokens: readonly Token[]): void {
     }
     const found = readChain(tokens, index);
     if (found === undefined) throw new TemplateSyntaxFault(`there is no function ${token.text}`, token.start);
-    const isTested = tokens[found.last + 1]?.text === "is";
     walk.chains.push({
       ...readUse(tokens, index, found.last),
       ...found.chain,
-      ...(!found.chain.guarded && !isTested && isUsed(tokens, index, found.last) ? { isUsed: true } : {}),
-      certain: isCertain && !isTested,
+      certain: isCertain && tokens[found.last + 1]?.text !== "is",
     });
     index = found.last;
   }
@@ -222,17 +220,24 @@ function collect(walk: Walk, tokens: readonly Token[]): void {
 
 function readLocal(tokens: readonly Token[], index: number): LocalUse[] {
   const found = readChain(tokens, index);
-  if (found === undefined || found.chain.path.length === 0) return [];
-  const { chain, last } = found;
-  const isTested = chain.guarded || tokens[last + 1]?.text === "is";
-  return !isTested && isUsed(tokens, index, last) ? [{ isLocal: true, start: chain.start, end: chain.end }] : [];
+  if (found === undefined || found.chain.path.length === 0 || !isUsed(tokens, index, found.last)) return [];
+  const { start, end } = found.chain;
+  return [{ isLocal: true, start, end }];
 }
 
 /** What is done with a chain, as far as it counts for how its value is handed over. */
-function readUse(tokens: readonly Token[], first: number, last: number): Pick<Chain, "factor" | "isIterated"> {
+function readUse(
+  tokens: readonly Token[],
+  first: number,
+  last: number,
+): Pick<Chain, "factor" | "isUsed" | "isIterated"> {
   const factor = findFactor(tokens, first, last);
   const isIterated = tokens[last + 1]?.text === "|" && ITERATING.has(tokens[last + 2]?.text ?? "");
-  return { ...(factor === undefined ? {} : { factor }), ...(isIterated ? { isIterated } : {}) };
+  return {
+    ...(factor === undefined ? {} : { factor }),
+    ...(isUsed(tokens, first, last) ? { isUsed: true } : {}),
+    ...(isIterated ? { isIterated } : {}),
+  };
 }
 
 /** What may stand before and behind a value that is handed on as it is: undefined values may be, in Jinja. */

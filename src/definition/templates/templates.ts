@@ -201,15 +201,19 @@ function runWith<T>(compiled: Named, scope: TemplateScope, call: (context: Recor
   try {
     return call(context);
   } catch (error) {
-    if (!(error instanceof TemplateRunFault) || !error.isUndefined) throw error;
-    const used = missing.filter((chain) => error.variable === undefined || variableOf(chain) === error.variable);
-    const [first] = used;
-    if (first === undefined && error.variable !== undefined)
-      throw new TemplateRunFault(`${error.variable} is not defined`);
-    if (first === undefined) throw error;
-    const names = [...new Set(used.map(nameOf))].join(" or ");
-    throw new TemplateRunFault(`${names} is not defined`, { offset: first.start });
+    throw nameMissing(error, missing);
   }
+}
+
+/** Of what was used and is not defined, the name and the place; any other error as it is. */
+function nameMissing(error: unknown, missing: readonly Chain[]): unknown {
+  if (!(error instanceof TemplateRunFault) || !error.isUndefined) return error;
+  const { variable } = error;
+  const used = missing.filter((chain) => variable === undefined || variableOf(chain) === variable);
+  const [first] = used;
+  if (first === undefined) return variable === undefined ? error : new TemplateRunFault(`${variable} is not defined`);
+  const names = [...new Set(used.map(nameOf))].join(" or ");
+  return new TemplateRunFault(`${names} is not defined`, { offset: first.start });
 }
 
 /** What a chain is handed over as; `undefined` when it is not defined. */

@@ -27,7 +27,7 @@ describe("deliverables", () => {
   it("hold dates and numbers beyond JSON's as other programs read them", () => {
     const tagged = { day: { $t: "date", v: "2026-01-02T00:00:00.000Z" }, id: { $t: "bigint", v: "9007199254740993" } };
     const [saved] = listDeliverables(tagged, { "a.json": "" }, 1);
-    expect(JSON.parse((saved?.content as { inline: string }).inline)).toEqual({
+    expect(JSON.parse(String((saved?.content as { readonly inline?: string } | undefined)?.inline))).toEqual({
       day: "2026-01-02T00:00:00.000Z",
       id: "9007199254740993",
     });

@@ -7,7 +7,7 @@ const SAID = { text: "hello world", more: { part: "deep" } };
 
 async function run(workflow: object): Promise<RunView> {
   const splashdown = await openSplashdownInMemory();
-  return splashdown.run({ workflow: { workflow: { name: "saved" }, ...workflow } as never });
+  return splashdown.run({ workflow: { workflow: { name: "saved" }, ...workflow } });
 }
 
 const say = (saveAs: unknown, more: object = {}) => ({
@@ -31,7 +31,7 @@ async function scoreOf(scorer: object): Promise<unknown> {
           evaluate: { scorers: [{ dimension: "quality", ...scorer }], max_iterations: 1 },
         },
       ],
-    } as never,
+    },
   });
   for await (const { text } of splashdown.events(view.task)) {
     const score = /quality: ([\d.]+)$/.exec(text)?.[1];
