@@ -25,8 +25,6 @@ const OPEN: Readonly<Record<string, string>> = {
   "security L2": "A new PGlite folder has mode 0755, and its files are readable by others, whatever the umask.",
   "reliability 7":
     "A tool server that runs as a program is not in the journal, so recovery neither ends it nor waits for its late act.",
-  "first-use F15 sentences":
-    "With a wrong key list says key_missing beside KEY_WRONG, and list, doctor and recover repeat the same long sentence for each task.",
   "kinds F19 hang":
     "A scripted answer that hangs ends the process with a message that names no step, and leaves the task crashed.",
 };

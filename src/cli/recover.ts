@@ -1,6 +1,7 @@
 /** `splashdown recover`: takes up every crashed task and every one whose time has come. */
 import type { Command } from "commander";
 import type { RecoverView } from "../runtime/contract.js";
+import { describeShared, shareProblems, type SharedProblem, type TaskProblem } from "../runtime/shared-problems.js";
 import type { CliDeps } from "./deps.js";
 import { cleanForTerminal } from "./output.js";
 import { watchProgress } from "./progress.js";
@@ -35,11 +36,27 @@ export function registerRecover(program: Command, deps: CliDeps): void {
 
 function formatRecover(view: RecoverView): string {
   if (view.tasks.length === 0) return "no tasks";
-  const mark = { taken_up: "✓", left: "·", failed: "✗" } as const;
+  const shared = shareProblems(view.tasks.flatMap(toProblem));
+  const firsts = new Map(shared.map((problem) => [problem.tasks[0], problem]));
+  const isTold = new Set(shared.flatMap(({ tasks }) => tasks.slice(1)));
   return view.tasks
-    .flatMap(({ task, action, why, result, hint }) => [
-      `${mark[action]} ${task}: ${cleanForTerminal(why)}${result === undefined ? "" : `; now ${result.status}`}`,
-      ...(hint === undefined ? [] : [`  → ${hint}`]),
-    ])
+    .filter(({ task }) => !isTold.has(task))
+    .flatMap((entry) => formatEntry(entry, firsts.get(entry.task)))
     .join("\n");
+}
+
+type RecoveredTask = RecoverView["tasks"][number];
+
+function toProblem({ task, action, why, code, hint }: RecoveredTask): TaskProblem[] {
+  return action === "failed" && code !== undefined ? [{ task, code, message: why, hint: hint ?? "" }] : [];
+}
+
+/** What stands against several tasks is said with the first of them. */
+function formatEntry({ task, action, why, result, hint }: RecoveredTask, shared: SharedProblem | undefined): string[] {
+  const mark = { taken_up: "✓", left: "·", failed: "✗" } as const;
+  const told = shared === undefined ? `${task}: ${why}` : describeShared(shared);
+  return [
+    `${mark[action]} ${cleanForTerminal(told)}${result === undefined ? "" : `; now ${result.status}`}`,
+    ...(hint === undefined ? [] : [`  → ${hint}`]),
+  ];
 }

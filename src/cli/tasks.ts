@@ -5,6 +5,7 @@ import { SplashdownError } from "../base/errors.js";
 import type { EventView, StepView, TaskSummaryView, TaskView } from "../runtime/contract.js";
 import { statusOfSignal, type CliDeps, type Streams } from "./deps.js";
 import { quoteArgument } from "../base/shell-text.js";
+import { describeShared, shareProblems } from "../runtime/shared-problems.js";
 import type { CommandWriter } from "./next-command.js";
 import { formatGoingOn, formatQuestion } from "./run-text.js";
 import {
@@ -117,9 +118,25 @@ function formatList(tasks: readonly TaskSummaryView[], write: CommandWriter): st
     task.steps_done === undefined ? "" : String(task.steps_done),
     task.last_event_at ?? "",
     formatSize(task.size),
-    task.problem === undefined ? describeNote(task, write) : `${task.problem.code}: ${task.problem.message}`,
+    task.problem === undefined ? describeNote(task, write) : describeBad(task.status, task.problem.code),
   ]);
-  return formatTable(["TASK", "STATUS", "WORKFLOW", "PHASE", "STEPS", "LAST EVENT", "SIZE", ""], rows);
+  const table = formatTable(["TASK", "STATUS", "WORKFLOW", "PHASE", "STEPS", "LAST EVENT", "SIZE", ""], rows);
+  return [table, ...formatProblems(tasks)].join("\n");
+}
+
+/** The reason in a word, where the status does not say it. */
+function describeBad(status: string, code: string): string {
+  return status === code.toLowerCase() ? "" : code.toLowerCase();
+}
+
+/** Below the table: each sentence once, with what to do. */
+function formatProblems(tasks: readonly TaskSummaryView[]): string[] {
+  const problems = tasks.flatMap(({ task, problem }) => (problem === undefined ? [] : [{ task, ...problem }]));
+  return shareProblems(problems).flatMap((shared) => [
+    "",
+    cleanForTerminal(describeShared(shared)),
+    `  → ${cleanForTerminal(shared.hint)}`,
+  ]);
 }
 
 /** What it needs, and that its journal is damaged where that costs nothing. */

@@ -28,7 +28,19 @@ export type TaskStatus =
   | "done"
   | "stopped"
   | "damaged"
-  | "key_missing";
+  | KeyStatus;
+
+const KEY_CODES = [
+  "KEY_MISSING",
+  "KEY_WRONG",
+  "KEY_SOURCE_INVALID",
+  "KEY_NOT_CREATED",
+  "KEY_NOT_TRIED",
+  "FOLDER_NOT_TRUSTED",
+] as const satisfies readonly ErrorCode[];
+
+/** Its key stands against reading it: the reason's own word. */
+export type KeyStatus = Lowercase<(typeof KEY_CODES)[number]>;
 
 export interface ScannedTask {
   readonly name: string;
@@ -155,19 +167,11 @@ function readClosing({ records }: JournalEnd): {
   return { closed: undefined, lastAtMs };
 }
 
-const KEY_CODES: ReadonlySet<string> = new Set([
-  "KEY_MISSING",
-  "KEY_WRONG",
-  "KEY_SOURCE_INVALID",
-  "KEY_NOT_CREATED",
-  "KEY_NOT_TRIED",
-  "FOLDER_NOT_TRUSTED",
-]);
-
 /** A task that died before its first record has no keys yet, and nothing is wrong with it. */
 function statusOfProblem(code: ErrorCode): TaskStatus {
   if (code === "TASK_NOT_STARTED") return "crashed";
-  return KEY_CODES.has(code) ? "key_missing" : "damaged";
+  const stands = KEY_CODES.find((one) => one === code);
+  return stands === undefined ? "damaged" : (stands.toLowerCase() as KeyStatus);
 }
 
 function createBadEntry(name: string, error: unknown): ScannedTask {

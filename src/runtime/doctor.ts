@@ -11,6 +11,7 @@ import { listUnacknowledgedKeys, listUnfinishedChanges } from "./keys/keys-verbs
 import { checkModels } from "./model-check.js";
 import { openReadable } from "./readable-tasks.js";
 import type { Services } from "./services.js";
+import { describeShared, shareProblems } from "./shared-problems.js";
 import { listSummaries } from "./summaries.js";
 import { proveTasks } from "./task-proof.js";
 
@@ -130,11 +131,9 @@ async function checkTasks(services: Services): Promise<Omit<CheckView, "name">> 
   const bad = tasks.filter((task) => task.problem !== undefined);
   const crashed = tasks.filter((task) => task.status === "crashed");
   if (bad.length > 0) {
-    return {
-      ok: false,
-      text: bad.map((task) => `${task.task}: ${task.problem?.message ?? ""}`).join("; "),
-      hint: bad[0]?.problem?.hint ?? "splashdown list",
-    };
+    const problems = bad.flatMap(({ task, problem }) => (problem === undefined ? [] : [{ task, ...problem }]));
+    const shared = shareProblems(problems);
+    return { ok: false, text: shared.map(describeShared).join("; "), hint: shared[0]?.hint ?? "splashdown list" };
   }
   const text = `${formatCount(tasks.length, "task")}, all readable`;
   return crashed.length === 0

@@ -208,6 +208,10 @@ export async function recoverTasks(services: Services, options: RecoverOptions):
   for (const entry of scanned) {
     const problem = await findBlocking(services, entry);
     if (problem !== undefined) results.set(entry.name, viewProblem(entry.name, problem));
+    else if (entry.problem !== undefined) {
+      const why = `it cannot be read (${entry.problem.code.toLowerCase()}), and nothing of it is under way`;
+      results.set(entry.name, { task: entry.name, action: "left", why });
+    }
   }
   await mapInWindow(plan.take, TASKS_AT_ONCE, async (next) => {
     const { auto_recovery: isOn } = services.settings.recovery_config;

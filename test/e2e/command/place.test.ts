@@ -68,7 +68,7 @@ describe("keys", () => {
     }
     const list = await place.run(["list"], other);
     expect(list.code).toBe(0);
-    expect(list.stdout).toContain("KEY_WRONG: ");
+    expect(list.stdout).toContain("key_wrong, ");
     expect((await place.run(["keys", "verify"])).stdout).toContain("ok   t: opens\n");
     expect((await place.run(["show", "t"])).code).toBe(0);
   });
