@@ -6,16 +6,16 @@
  */
 import { mkdir, readdir, readFile, writeFile, lstat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { errnoOf, messageOf, SplashdownError } from "../base/errors.js";
+import { packageFile } from "../base/package-files.js";
 import { quoteArgument } from "../base/shell-text.js";
 import { repeatFlagsIn } from "./next-command.js";
 import type { CliDeps, GlobalOptions } from "./deps.js";
 import { formatView } from "./output.js";
 import { describeStatuses } from "./verb.js";
 
-const SAMPLE = fileURLToPath(new URL("../../examples/first-steps", import.meta.url));
+const SAMPLE = packageFile("examples/first-steps");
 
 interface InitView {
   readonly folder: string;

@@ -6,8 +6,8 @@
  * An end of the process before the verb's own is never the status 0.
  * First signal: the verb is asked to leave, everything is saved. Second: the process leaves now; what is durable stays.
  */
+import { readVersion } from "../base/package-files.js";
 import { writeSync } from "node:fs";
-import { createRequire } from "node:module";
 import { CommanderError, type Command } from "commander";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { errnoOf, errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
@@ -58,11 +58,6 @@ async function main(args: readonly string[]): Promise<number> {
       debug: args.includes("--debug"),
     });
   }
-}
-
-function readVersion(): string {
-  const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
-  return version;
 }
 
 /** What was to be shown and could not be written; nobody reads on where a pipe was closed. */

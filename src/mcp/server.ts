@@ -5,7 +5,7 @@
  * a tool does is in its file; how answers look in answer-form.ts; the lines in line-transport.ts. The SDK speaks the
  * versions of the protocol, the one with a handshake and the one without.
  */
-import { createRequire } from "node:module";
+import { readVersion } from "../base/package-files.js";
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../base/clock.js";
 import { messageOf, SplashdownError } from "../base/errors.js";
@@ -79,9 +79,8 @@ function createTools(options: McpServerOptions): Tool[] {
 }
 
 function createServer(sdk: Sdk, options: McpServerOptions, tools: readonly Tool[]): Server {
-  const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
   const server = new sdk.Server(
-    { name: "splashdown", title: "Splashdown", version },
+    { name: "splashdown", title: "Splashdown", version: readVersion() },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
   const desk = new CallDesk({ sdk, options, tools, clientName: () => server.getClientVersion()?.name });

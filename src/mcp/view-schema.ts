@@ -1,8 +1,7 @@
 /** The schemas of the verbs' `--json` answers, made whole for the tools: no reference leads out of them. */
-import { createRequire } from "node:module";
+import { readPackageJson } from "../base/package-files.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 
-const load = createRequire(import.meta.url);
 const PART = /^(?:parts\.schema\.json)?#\/\$defs\/(\w+)$/;
 
 /** What `--json` of a verb prints. */
@@ -49,7 +48,7 @@ export function answerSchema(result: JsonObject): JsonObject {
 }
 
 function loadView(name: string): JsonObject {
-  return load(`../../schemas/views/${name}.schema.json`) as JsonObject;
+  return readPackageJson(`schemas/views/${name}.schema.json`);
 }
 
 /** The same schema with references to `#/$defs` only; what they name is put into `parts`. */

@@ -3,7 +3,7 @@
  *
  * A key from a command is told to whoever cleans outcomes of secrets, before it is used.
  */
-import { createRequire } from "node:module";
+import { readPackageJson } from "../base/package-files.js";
 import type { ModelSource } from "../agents/models/model-source.js";
 import type { ProviderSources, SystemEntry } from "../agents/models/provider-config.js";
 import type { ModelPrice, PriceTable } from "../agents/models/price.js";
@@ -146,7 +146,7 @@ interface PriceEntry {
 
 /** The prices that come along. */
 function readListPrices(): PriceTable {
-  const { models } = createRequire(import.meta.url)("../../schemas/tables/model-prices.json") as {
+  const { models } = readPackageJson("schemas/tables/model-prices.json") as unknown as {
     readonly models: Readonly<Record<string, PriceEntry>>;
   };
   return readPrices(models);

@@ -2,7 +2,7 @@
  * Opens Splashdown: reads settings and environment, builds the real store, clock, randomness and processes, and gives
  * out the verbs. Nothing of a task is touched before a verb asks; nothing is global, and two may be open side by side.
  */
-import { createRequire } from "node:module";
+import { readVersion } from "../base/package-files.js";
 import { resolve } from "node:path";
 import type { Clock } from "../base/clock.js";
 import type { FileSystem } from "../base/file-system.js";
@@ -270,9 +270,4 @@ async function loadTemplates(): Promise<TemplateEngine> {
 function folderOf(address: string, workingFolder: string): string | undefined {
   const [kind, path] = [address.slice(0, address.indexOf(":")), address.slice(address.indexOf(":") + 1)];
   return ["file", "sqlite", "pglite"].includes(kind) ? resolve(workingFolder, path) : undefined;
-}
-
-function readVersion(): string {
-  const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
-  return version;
 }

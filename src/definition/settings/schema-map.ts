@@ -1,7 +1,7 @@
 /**
  * What a schema file allows at a place: for suggestions only, so it is read when there is a fault and not before.
  */
-import { readFileSync } from "node:fs";
+import { readPackageJson } from "../../base/package-files.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { FaultPath } from "../fault.js";
 
@@ -12,7 +12,7 @@ const loaded = new Map<string, JsonObject>();
 function loadSchema(file: string): JsonObject {
   const known = loaded.get(file);
   if (known !== undefined) return known;
-  const schema = JSON.parse(readFileSync(new URL(`../../../schemas/${file}`, import.meta.url), "utf8")) as JsonObject;
+  const schema = readPackageJson(`schemas/${file}`);
   loaded.set(file, schema);
   return schema;
 }
