@@ -2,14 +2,16 @@
 // executable. It is built in a folder beside dist/, which then takes its name: a program that runs meanwhile keeps its files,
 // and a build that is cut off changes nothing.
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
+const { bin, exports } = JSON.parse(readFileSync("package.json", "utf8"));
 /** What users run and import. */
-const PUBLIC = ["cli/main", "index"];
+const PUBLIC = [...Object.values(bin), exports["."].default].map((path) => /dist\/(.+)\.js$/.exec(path)[1]);
 /** What the proofs and measurements import beside it. */
 const FOR_PROOFS = [
+  "cli/main",
   "base/digest",
   "base/node-file-system",
   "checkpoint/names",
@@ -32,7 +34,7 @@ try {
   run(process.execPath, compiler, "-p", "tsconfig.json", "--emitDeclarationOnly", "--outDir", fresh);
   // One build for all entries: what two of them share is one chunk, and so one instance of every class.
   await build({
-    entryPoints: [...PUBLIC, ...FOR_PROOFS].map((entry) => `src/${entry}.ts`),
+    entryPoints: [...new Set([...PUBLIC, ...FOR_PROOFS])].map((entry) => `src/${entry}.ts`),
     outbase: "src",
     outdir: fresh,
     bundle: true,
@@ -44,7 +46,7 @@ try {
     packages: "external",
     logLevel: "warning",
   });
-  chmodSync(join(fresh, "cli/main.js"), 0o755);
+  for (const path of Object.values(bin)) chmodSync(path.replace(/^(?:\.\/)?dist/, fresh), 0o755);
   chmodSync(fresh, 0o755);
   while (!takesName(fresh)) moveAway();
 } finally {

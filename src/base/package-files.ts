@@ -30,5 +30,5 @@ export function readPackageJson(path: string): JsonObject {
 
 /** The version of this package, as in `1.2.3`. */
 export function readVersion(): string {
-  return String(readPackageJson("package.json")["version"]);
+  return readPackageJson("package.json")["version"] as string;
 }
