@@ -16,6 +16,7 @@ const SHOWN = new Set([
   "scope_entered",
   "scope_left",
   "iteration_started",
+  "node_skipped",
   "step_intended",
   "step_completed",
   "step_failed",
@@ -83,6 +84,7 @@ function markOf({ type, event }: EventView, colours: Colours): string {
   if (type.endsWith("failed")) return colours.red("✗");
   if (type === "step_completed" || type === "scope_left") return colours.green("✓");
   if (type === "question_opened") return colours.yellow("?");
+  if (type === "node_skipped") return colours.dim("–");
   if (type === "decision_made" || type === "evaluation_completed") return colours.cyan("◆");
   if (type === "snapshot_written") return colours.dim("■");
   return colours.dim("·");

@@ -189,6 +189,8 @@ function structureOf(node: NodeDefinition, now: PathNow): NodeStructure {
   const own = {
     name: rename(node.name),
     dependsOn: node.dependsOn.map(rename).sort(),
+    startsOn: Object.fromEntries(Object.entries(node.startsOn ?? {}).map(([name, ends]) => [rename(name), ends])),
+    when: node.when ?? null,
     routes: node.routes.map((route) => ({ ...route, to: rename(route.to) })) as unknown as JsonValue,
     onError: node.onError === undefined ? null : rename(node.onError),
   };

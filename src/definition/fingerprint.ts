@@ -12,7 +12,18 @@ import type { WorkflowDefinition } from "./workflow.js";
 import type { StepDefinition } from "./step.js";
 
 /** Parts of a step that are structure or patience. */
-const STRUCTURE = ["node", "name", "path", "description", "dependsOn", "routes", "onError", "fingerprint"];
+const STRUCTURE = [
+  "node",
+  "name",
+  "path",
+  "description",
+  "dependsOn",
+  "startsOn",
+  "when",
+  "routes",
+  "onError",
+  "fingerprint",
+];
 const PATIENCE = [
   "effects",
   "onUnknown",

@@ -2,6 +2,8 @@
 import type { JsonObject, JsonValue } from "../base/json.js";
 import type { ToolDefinition, ToolServer } from "./tool-definition.js";
 import type {
+  Condition,
+  StartingEnds,
   Template,
   TemplateValue,
   Effects,
@@ -18,6 +20,10 @@ export interface NodeBase {
   readonly path: string;
   readonly description?: string;
   readonly dependsOn: readonly string[];
+  /** Absent where it runs after nothing but `done`. */
+  readonly startsOn?: StartingEnds;
+  /** Judged before the first attempt of each visit; false: the node is skipped. */
+  readonly when?: Condition;
   /** Routes of a child of a machine; empty means `$end` there and nothing elsewhere. */
   readonly routes: readonly RouteDefinition[];
   /** Where a failed child of a machine goes after its retries. */
@@ -128,7 +134,10 @@ export interface WaitStep extends StepBase {
 export interface GateOption {
   readonly value: string;
   readonly label: Template;
-  /** Where control goes in a machine; without it the gate's own routes say. */
+  /**
+   * Where control goes in a machine; without it the gate's own routes say. Elsewhere `$end`, which ends the workflow, or
+   * `$skip`, which skips what depends on the gate.
+   */
   readonly route?: string;
   /** Name of a text that goes with the choice. */
   readonly promptFor?: string;

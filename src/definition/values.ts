@@ -43,6 +43,12 @@ export interface RouteDefinition {
   readonly output?: Readonly<Record<string, Template>>;
 }
 
+/** How what a node depends on has ended; `skipped` for a condition, an answer or a person. */
+export type Ending = "done" | "skipped" | "failed";
+
+/** What a node depends on, by name: the ends after which it runs; without an entry only after `done`. */
+export type StartingEnds = Readonly<Record<string, readonly Ending[]>>;
+
 /** What a step sees of earlier outputs. Stored outputs are never touched by it. Source: CONDUCTOR-YAML 1.2. */
 export interface ContextRule {
   /** accumulate: every output; last_only: the newest; explicit: what the step's `input` names. */

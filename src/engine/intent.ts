@@ -17,6 +17,7 @@ import type { Choice } from "./choice.js";
 import { isToldGuidance, listGuidance } from "./people/guidance.js";
 import { listSureResults } from "./pictures/confidence-report.js";
 import { describeStepScope, specialistNames } from "./views/describe-scope.js";
+import type { Decision } from "./events/decision.js";
 import type { EventOf, StepError } from "./events/events.js";
 import type { ValueRef } from "./events/value-ref.js";
 import { definitionPathOf, idempotencyKeyOf, stepIdOf } from "./events/identity.js";
@@ -45,6 +46,8 @@ export interface IntentRequest {
   readonly permittedBy?: QuestionId;
   /** Names that its templates see besides. */
   readonly names?: JsonObject;
+  /** How its condition was judged. */
+  readonly judged?: { readonly decision?: Decision; readonly fault?: StepError };
 }
 
 /** An intent, and the reason it cannot be carried out when its templates fail. */
@@ -80,9 +83,9 @@ export function createIntent(choice: Choice, request: IntentRequest): Intent {
   const task = requireTask(state);
   const before = findUnfinished(state, path);
   const identity = identifyNext(state, path, before);
+  const { decision } = request.judged ?? {};
   const isKept = before !== undefined && keepsWork(before, node);
-  const kept = isKept ? { work: before.work, inputHash: before.inputHash } : undefined;
-  const { work, inputHash, error }: Rendered = kept ?? renderWork(choice, request);
+  const { work, inputHash, error } = isKept ? keptWork(before) : renderWork(choice, request);
   const guided = countGuidance(state, request, isKept);
   const event: EventOf<"step_intended"> = {
     type: "step_intended",
@@ -98,11 +101,25 @@ export function createIntent(choice: Choice, request: IntentRequest): Intent {
     onUnknown: chooseOnUnknown(state, node),
     fingerprint: node.fingerprint,
     ...(guided === 0 ? {} : { guided }),
-    ...(node.kind === "wait" ? { dueAtMs: before?.dueAtMs ?? nowMs + durationOf(work) } : {}),
+    ...dueOf(choice, request, { before, work }),
     ...(isAdded(state, path) ? { spawnedDefinition: definitionToJson(node) } : {}),
     ...(permittedBy === undefined ? {} : { permittedBy }),
+    ...(decision === undefined ? {} : { decision }),
   };
   return { event, ...(error === undefined ? {} : { error }) };
+}
+
+function keptWork({ work, inputHash }: StepEntry): Rendered {
+  return { work, inputHash };
+}
+
+/** When a wait is over. */
+function dueOf(
+  { nowMs }: Choice,
+  { node }: IntentRequest,
+  { before, work }: { readonly before: StepEntry | undefined; readonly work: ValueRef },
+): { readonly dueAtMs?: number } {
+  return node.kind === "wait" ? { dueAtMs: before?.dueAtMs ?? nowMs + durationOf(work) } : {};
 }
 
 /** A conversation that goes on is told before its next turn; everything else begins with all there is. */
@@ -150,7 +167,8 @@ interface Rendered {
   readonly error?: StepError;
 }
 
-function renderWork(choice: Choice, { path, node, names }: IntentRequest): Rendered {
+function renderWork(choice: Choice, { path, node, names, judged }: IntentRequest): Rendered {
+  if (judged?.fault !== undefined) return refuse(judged.fault);
   const marks = new SecretMarks(node.secrets, choice.context.random);
   // A step that names no secret may read another step that is called `secrets`.
   const secrets = node.secrets.length === 0 ? {} : { secrets: marks.values };
@@ -176,13 +194,14 @@ function renderWork(choice: Choice, { path, node, names }: IntentRequest): Rende
     // A message with its line of the file has a line for what may be done.
     const told = messageOf(error);
     const message = [told, explain()].filter((text) => text !== "").join(told.includes("\n") ? "\n      = " : "; ");
-    const work: JsonObject = { template_error: message };
-    return {
-      work: { inline: work },
-      inputHash: sha256Hex(canonicalJson(work)),
-      error: { code: "TEMPLATE_FAILED", message, retryable: false },
-    };
+    return refuse({ code: "TEMPLATE_FAILED", message, retryable: false });
   }
+}
+
+/** Nothing to carry out. */
+function refuse(error: StepError): Rendered {
+  const work: JsonObject = { template_error: error.message };
+  return { work: { inline: work }, inputHash: sha256Hex(canonicalJson(work)), error };
 }
 
 /** A specialist that was added is told what to clear up; its definition carries it. */

@@ -129,6 +129,21 @@ function pushTo(lists: Map<string, string[]>, key: string, item: string): void {
   else list.push(item);
 }
 
+/** Names of the siblings that run after a failure of the node, and so deal with it. */
+export function listHandlers(state: TaskState, path: string): readonly string[] {
+  const { places, dependants } = indexDefinition(requireTask(state).definition);
+  const at = definitionPathOf(path);
+  const [parent, name] = [parentPathOf(at), nameOfPath(at)];
+  const isHandler = (sibling: string): boolean =>
+    places.get(`${parent ?? ""}/${sibling}`)?.node.startsOn?.[name]?.includes("failed") === true;
+  return (dependants.get(at) ?? []).filter(isHandler);
+}
+
+/** True when a sibling deals with a failure of the node. */
+export function isHandledFailure(state: TaskState, path: string): boolean {
+  return listHandlers(state, path).length > 0;
+}
+
 /** The task of a state that has one. */
 export function requireTask(state: TaskState): TaskEntry {
   assert(state.task !== undefined, "no task was started");

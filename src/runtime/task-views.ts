@@ -129,6 +129,8 @@ export interface StepView {
   readonly duration?: number;
   readonly confidence?: number;
   readonly error?: JsonObject;
+  /** Why it is skipped. */
+  readonly reason?: string;
   readonly progress?: JsonObject;
   /** Another model answered than the one that was asked first; names as `provider/model`. */
   readonly fallback?: { readonly asked: string; readonly answered: string; readonly why: string };

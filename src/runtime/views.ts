@@ -156,6 +156,7 @@ export function viewStep(step: StepEntry): StepView {
     ...(step.error === undefined
       ? {}
       : { error: { code: step.error.code, message: step.error.message, retryable: step.error.retryable } }),
+    ...(step.reason === undefined ? {} : { reason: step.reason }),
     ...(step.progress === undefined ? {} : { progress: { ...step.progress } }),
     ...(step.fallback === undefined ? {} : { fallback: step.fallback }),
   };
@@ -249,6 +250,7 @@ const DESCRIBERS: Describers = {
     event.phase === undefined ? `${event.path || "workflow"} entered` : `phase ${event.phase} ${event.path} started`,
   scope_left: (event) =>
     `${event.path || "workflow"} ${event.outcome}${event.confidence === undefined ? "" : `, confidence ${percent(event.confidence)}`}`,
+  node_skipped: (event) => `${event.path} skipped: ${event.reason}`,
   iteration_started: (event) => `${event.path}: iteration ${event.iteration}`,
   step_intended: (event) => `${event.path} starts${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`,
   step_spawned: (event) => `${event.step} runs as process ${event.process.pid}`,

@@ -11,7 +11,9 @@ export function buildGate(step: Step, { common, site }: Parts): Unsigned<StepDef
   const options = (step.options ?? []).map(buildOption);
   const { faults } = site.context;
   if (options.length === 0) {
-    const suggestion = "add options: [{value: approve, label: go on, route: NEXT}]";
+    const suggestion = site.isRouted
+      ? "add options: [{value: approve, label: go on, route: NEXT}]"
+      : "add options: [approve, {value: reject, route: $end}]";
     faults.add({ code: "missing_key", path: site.at, message: `the gate ${common.name} has no options`, suggestion });
   }
   if ((step.prompt ?? "").trim() === "")

@@ -21,7 +21,7 @@ import { fingerprintStep } from "../fingerprint.js";
 import { buildOrchestrator } from "./goal-builder.js";
 import { findNearest } from "../nearest.js";
 import { buildRetry, listCommand, optional, optionalMs, textMap } from "./plain-parts.js";
-import { buildStep } from "./step-builder.js";
+import { buildJoints, buildStep } from "./step-builder.js";
 import { findKind, isGroupKind } from "../step-kinds.js";
 import type { ConfidenceRule, EvaluationDefinition } from "../phase-rules.js";
 import type { PhaseScope } from "../workflow.js";
@@ -50,7 +50,7 @@ export function buildPhase(phase: Phase, number: number, site: NodeSite): PhaseS
     name: phase.name,
     path,
     ...(phase.description === undefined ? {} : { description: phase.description }),
-    dependsOn: [],
+    ...buildJoints({ when: phase.when }),
     routes: [],
     number,
     children,

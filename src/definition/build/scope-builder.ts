@@ -6,7 +6,7 @@ import { findNearest } from "../nearest.js";
 import { buildNested } from "./nested-builder.js";
 import { buildPhase } from "./phase-builder.js";
 import { optional } from "./plain-parts.js";
-import { buildRoutes, buildStep, listNames } from "./step-builder.js";
+import { buildJoints, buildRoutes, buildStep } from "./step-builder.js";
 import { findKind, isGroupKind, type GroupKind } from "../step-kinds.js";
 import type {
   DagScope,
@@ -22,7 +22,7 @@ import type { ScopeFrame } from "./scope-frame.js";
 
 /** The frame of a root or of a nested group. */
 export function frameOf(
-  step: Pick<Step, "name" | "description" | "depends_on" | "routes" | "on_error">,
+  step: Pick<Step, "name" | "description" | "depends_on" | "when" | "routes" | "on_error">,
   path: string,
 ): ScopeFrame {
   return {
@@ -30,7 +30,7 @@ export function frameOf(
     name: step.name ?? "",
     path,
     ...(step.description === undefined ? {} : { description: step.description }),
-    dependsOn: listNames(step.depends_on),
+    ...buildJoints(step),
     routes: buildRoutes(step.routes),
     ...(step.on_error === undefined ? {} : { onError: step.on_error }),
   };

@@ -3,5 +3,5 @@ import type { MachineScope } from "../workflow.js";
 /** What a scope is called and where it goes on. */
 export type ScopeFrame = Pick<
   MachineScope,
-  "node" | "name" | "path" | "description" | "dependsOn" | "routes" | "onError"
+  "node" | "name" | "path" | "description" | "dependsOn" | "startsOn" | "when" | "routes" | "onError"
 >;

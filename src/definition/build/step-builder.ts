@@ -19,7 +19,7 @@ import { buildModelOptions } from "./model-options.js";
 import { buildReferences } from "../checks/references.js";
 import type { GroupKind, NodeKind } from "../step-kinds.js";
 import { chooseTool, chooseTools } from "./tool-builder.js";
-import type { StepDefinition } from "../step.js";
+import type { NodeBase, StepDefinition } from "../step.js";
 import type { Effects, RouteDefinition, TemplateValue } from "../values.js";
 import type { Common, Parts, Unsigned } from "./step-parts.js";
 
@@ -44,9 +44,18 @@ export function buildRoutes(routes: Step["routes"]): RouteDefinition[] {
   }));
 }
 
-/** A list of names; one name may stand alone. */
-export function listNames(names: readonly string[] | string | undefined): readonly string[] {
-  return typeof names === "string" ? [names] : [...(names ?? [])];
+type Joints = Pick<NodeBase, "dependsOn" | "startsOn" | "when">;
+
+/** What has to be before a node, and whether it is done at all; `when: true` is no condition. */
+export function buildJoints({ depends_on: written, when }: Pick<Step, "depends_on" | "when">): Joints {
+  const dependencies = typeof written === "string" ? [written] : (written ?? []);
+  const named = dependencies.map((one) => (typeof one === "string" ? { step: one } : one));
+  const ends = named.flatMap(({ step, on }) => (on === undefined ? [] : [[step, [...on]] as const]));
+  return {
+    dependsOn: named.map(({ step }) => step),
+    ...(ends.length === 0 ? {} : { startsOn: Object.fromEntries(ends) }),
+    ...optional("when", when === undefined || when === true ? undefined : String(when)),
+  };
 }
 
 function buildCommon(step: Step, kind: LeafKind, site: NodeSite): Common {
@@ -57,7 +66,7 @@ function buildCommon(step: Step, kind: LeafKind, site: NodeSite): Common {
     name: step.name ?? "",
     path: `${site.parent}/${step.name ?? ""}`,
     ...optional("description", step.description),
-    dependsOn: listNames(step.depends_on),
+    ...buildJoints(step),
     routes: buildRoutes(step.routes),
     ...optional("onError", step.on_error),
     input: isMap ? (step.input as Readonly<Record<string, TemplateValue>>) : {},

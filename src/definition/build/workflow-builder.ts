@@ -19,6 +19,7 @@ import { buildConsolidation, buildPlan } from "./goal-builder.js";
 import { checkInputDefault } from "../inputs.js";
 import type { IncludedText } from "../files/includes.js";
 import { listKeysAt } from "../settings/schema-map.js";
+import { checkGates } from "../checks/gate-check.js";
 import { checkOrder } from "../checks/order-check.js";
 import { checkProviders } from "../settings/provider-check.js";
 import { buildContextRule } from "../checks/references.js";
@@ -76,6 +77,7 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
   const isComplete = options.isComplete && context.absent.size === 0;
   const checking = { faults, places: context.places, absent: context.absent, isComplete };
   checkOrder(root, checking);
+  checkGates(root, file as unknown as JsonValue, checking);
   checkReferences(definition, file as unknown as JsonValue, checking);
   return { ...definition, fingerprint: fingerprintWorkflow(definition) };
 }

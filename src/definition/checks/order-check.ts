@@ -249,12 +249,23 @@ function refuseDependencies(
   });
 }
 
+/** Where an answer may lead outside of a machine. */
+const SKIP = "$skip";
+
+/** Among agents control goes where a route says; elsewhere order and conditions say what runs. */
 function refuseRoutes(child: NodeDefinition, scope: ScopeDefinition, context: CheckContext): void {
-  const suggestion = scope.scope === "dag" || scope.scope === "phase" ? "write depends_on" : "remove it";
+  const isOrdered = scope.scope === "dag" || scope.scope === "phase";
+  const suggestion = isOrdered
+    ? "write depends_on, and when: for what is done on a condition"
+    : "write when: for what is done on a condition";
   const seen = new Set<string>();
-  for (const { at } of listTargets(child)) {
+  for (const { at, to } of listTargets(child)) {
     // One word for all routes of a step, at their key.
     const key = at[0] === "routes" ? ["routes"] : at;
+    if (at[0] === "options" || at[0] === "abort_route") {
+      checkAnswerRoute(child, { to, at, isOrdered }, context);
+      continue;
+    }
     const name = String(key.at(-1));
     if (seen.has(name)) continue;
     seen.add(name);
@@ -262,8 +273,30 @@ function refuseRoutes(child: NodeDefinition, scope: ScopeDefinition, context: Ch
       code: "misplaced_key",
       path: placeOf(child, context, ...key),
       message: `${name} ${name === "routes" ? "have" : "has"} a meaning only among agents`,
-      suggestion: name === "routes" ? suggestion : "remove it",
+      suggestion: name === "routes" ? suggestion : ON_FAILURE,
       atKey: true,
     });
   }
+}
+
+const ON_FAILURE = "write depends_on: [{step: NAME, on: [failed]}] in the step that deals with the failure";
+
+interface AnswerRoute {
+  readonly to: string;
+  readonly at: FaultPath;
+  readonly isOrdered: boolean;
+}
+
+/** An answer ends the workflow, or skips what depends on it; which step runs after it, the steps say themselves. */
+function checkAnswerRoute(child: NodeDefinition, { to, at, isOrdered }: AnswerRoute, context: CheckContext): void {
+  if (to === END || (to === SKIP && isOrdered)) return;
+  const skip = isOrdered ? ", $skip (what depends on the gate is skipped)" : "";
+  const condition = `when: ${child.name}.output.selected == '…' in the steps that follow`;
+  context.faults.add({
+    code: "misplaced_key",
+    path: placeOf(child, context, ...at),
+    message: `an answer leads to a step only among agents, and ${to} is one`,
+    suggestion: `write $end (the workflow ends)${skip}, or ${condition}`,
+    atKey: true,
+  });
 }

@@ -12,7 +12,7 @@ import type { CheckContext } from "./order-check.js";
 import { findOrderProblem, isSpawned, type NodeSite, type OrderProblem, pickTarget } from "./reference-order.js";
 import type { TemplateFault } from "../templates/template-fault.js";
 import { findConditionFault, findTemplateFault, isBareCondition } from "../templates/template-check.js";
-import { listReferences, type TemplateReference } from "../templates/templates.js";
+import { listConditionReferences, listReferences, type TemplateReference } from "../templates/templates.js";
 import { FUNCTIONS_PROVIDED, UNREADABLE } from "../templates/template-words.js";
 import { checkStepMeaning } from "./step-check.js";
 import type { NodeDefinition, ScopeDefinition, WorkflowDefinition } from "../workflow.js";
@@ -126,11 +126,23 @@ function checkNode(site: NodeSite, checking: Checking): void {
   if (typeof raw === "string") checkValue(raw, spot);
   if (!isJsonObject(raw)) return;
   checkScope(site.node, raw, spot);
+  if (site.node.when !== undefined) checkWhen(site.node.when, { ...spot, at: [...at, "when"] });
   if (site.node.node === "step") {
     checkStep(raw, site.node.kind === "script", spot);
     checkStepMeaning(site.node, { ...checking, at, names: checking.named, inputs: Object.keys(checking.inputs) });
   }
   site.node.routes.forEach((_route, index) => checkRoute({ ...spot, at: [...at, "routes", index] }));
+}
+
+/** The condition of a node itself: nothing of it has run, so every name in it is that of another step or an input. */
+function checkWhen(when: string, spot: Spot): void {
+  const fault = findConditionFault(when);
+  if (fault !== undefined) return noteSyntax(fault, when, spot);
+  if (!isBareCondition(when)) return checkText(when, spot);
+  for (const reference of listConditionReferences(when)) {
+    const { offset, width } = reference;
+    checkReference(reference, { ...spot, within: { text: when, offset, width } });
+  }
 }
 
 /** A step whose name means something else in every template could never be read. */

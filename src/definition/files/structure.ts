@@ -29,12 +29,15 @@ export function dropEmptyKeys(value: JsonValue, verdict: Verdict<unknown>): Json
 
 /** Keys that people bring along from elsewhere, and what is written here. */
 const FOREIGN_KEYS: Readonly<Record<string, string>> = {
-  on: "routes have `when`, failures have `on_error`",
+  on: "write depends_on: [{step: NAME, on: [done, skipped, failed]}]; routes have `when`, failures have `on_error`",
   needs: "write depends_on",
   after: "write depends_on",
   next: "write routes: [{to: NAME}]",
-  condition: "write when, inside a route",
-  if: "write when, inside a route",
+  condition: "write when",
+  if: "write when",
+  retries: "write retry: {max_attempts: N}, where N counts the first attempt",
+  max_retries: "write retry: {max_attempts: N}, where N counts the first attempt",
+  attempts: "write retry: {max_attempts: N}, where N counts the first attempt",
   script: "write type: script and command",
   run: "write command: [program, argument]",
   cmd: "write command: [program, argument]",

@@ -12,7 +12,7 @@ import type { Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
 import { listHeld } from "./held.js";
 import { itemNameAt, keyAt, type ForEachData } from "../views/items.js";
-import { describeMemberError, leaveFailed, outputAt } from "./leaving.js";
+import { describeMemberError, outputAt } from "./leaving.js";
 import { childPath } from "../lookup.js";
 import { currentStep } from "../phases/open-phase.js";
 import type { OpenScope } from "./open-scope.js";
@@ -24,7 +24,6 @@ export function advanceForEach(choice: Choice, open: OpenScope<ForEachScope>): r
   const data = scope.data as ForEachData;
   const frontier = choice.state.frontier.get(scope.path);
   if (frontier === undefined) return [];
-  if (data.fault !== undefined) return leaveFailed(choice, open);
   const held = listHeld(choice, scope.path).size;
   const isFailing = data.failing || (held > 0 && open.node.failureMode === "fail_fast");
   if (isFailing || (data.next >= data.count && frontier.ready.length === 0))
@@ -81,10 +80,11 @@ function describeResult(choice: Choice, { scope, node }: OpenScope<ForEachScope>
   const [key, name] = [keyAt(choice, data, index), itemNameAt(choice, data, { node, index })];
   const path = childPath(scope.path, name);
   const end = choice.state.frontier.get(scope.path)?.ended.get(name);
-  if (end === "done" || end === "partial") return { key, state: "done", output: outputAt(choice, path) ?? null };
+  if (end === "done" || end === "partial" || end === "declined")
+    return { key, state: "done", output: outputAt(choice, path) ?? null };
   const step = currentStep(choice, path);
   if (end === undefined) return { key, state: step?.status === "unknown" ? "unknown" : "unreached" };
-  if (end === "skipped") return { key, state: "skipped" };
+  if (end === "skipped" || end === "omitted") return { key, state: "skipped" };
   const { agent_name: _name, ...error } = describeMemberError(choice, { path, name, step });
   return { key, state: "failed", error: { item_key: key, ...error } };
 }

@@ -21,20 +21,32 @@ export function advancePhases(choice: Choice, open: OpenScope<PhasesScope>): rea
   const { scope, node, budget } = open;
   const data = scope.data as Extract<ScopeData, { scope: "phases" }>;
   if (data.current !== undefined) return [];
-  const planning = planAhead(choice, open, data);
+  const hasEnded = data.ends !== undefined;
+  const planning = hasEnded ? undefined : planAhead(choice, open, data);
   if (planning !== undefined) return planning;
   const phase = node.children[data.next];
   if (phase !== undefined) return startChild(choice, childPath(scope.path, phase.name), budget);
-  const merged = merge(choice, open);
+  const merged = hasEnded ? undefined : merge(choice, open);
   if (merged?.events !== undefined) return merged.events;
-  const isPartial = data.imperfect || merged?.isMissing === true;
-  const output = merged?.output ?? outputOfLast(choice, open);
-  return [leave(choice, open, { outcome: isPartial ? "partial" : "done", output })];
+  return [
+    leavePhases(choice, open, { isPartial: data.imperfect || merged?.isMissing === true, output: merged?.output }),
+  ];
+}
+
+function leavePhases(
+  choice: Choice,
+  open: OpenScope<PhasesScope>,
+  { isPartial, output }: { readonly isPartial: boolean; readonly output: ValueRef | undefined },
+): EngineEvent {
+  return leave(choice, open, {
+    outcome: isPartial ? "partial" : "done",
+    output: output ?? outputOfLast(choice, open),
+  });
 }
 
 function outputOfLast({ state }: Choice, { scope, node }: OpenScope<PhasesScope>): ValueRef | undefined {
-  const last = node.children.at(-1);
-  return last === undefined ? undefined : state.outputs.get(childPath(scope.path, last.name))?.value;
+  const outputs = node.children.map(({ name }) => state.outputs.get(childPath(scope.path, name))?.value);
+  return outputs.findLast((output) => output !== undefined);
 }
 
 interface Merged {

@@ -31,7 +31,7 @@ export function advanceMachine(choice: Choice, open: OpenScope<MachineScope>): r
   const data = scope.data as DataOf<"machine">;
   if (data.failed === true || data.stuck !== undefined) return leaveFailed(choice, open);
   if (data.next === undefined) return [];
-  if (data.next !== END) return startChild(choice, childPath(scope.path, data.next), budget);
+  if (data.next !== END && data.ends === undefined) return startChild(choice, childPath(scope.path, data.next), budget);
   const output =
     data.last === undefined ? undefined : choice.state.outputs.get(childPath(scope.path, data.last))?.value;
   const { ends, routeOutput } = data;
@@ -96,7 +96,14 @@ function unknownBelow(state: TaskState, path: string): readonly StepEntry[] {
 /** A group that tolerates failures fails when nothing but failures is left. */
 function hasFailed(data: GroupCounts, node: FailingScope, frontier: ScopeFrontier): boolean {
   if (data.failed === 0) return false;
-  return node.failureMode !== "continue_on_error" || data.failed === frontier.ended.size;
+  return node.failureMode !== "continue_on_error" || data.failed === countTried(frontier);
+}
+
+/** Members that ended, those left out that were not to be done. */
+export function countTried({ ended }: ScopeFrontier): number {
+  let count = 0;
+  for (const end of ended.values()) if (end !== "omitted") count += 1;
+  return count;
 }
 
 /** Starts what is ready within the window. */

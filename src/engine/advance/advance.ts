@@ -17,6 +17,7 @@ import type { EngineEvent } from "../events/events.js";
 import { isHeldBack } from "./held.js";
 import type { QuestionKind } from "../people/question.js";
 import { reachHook } from "../hooks.js";
+import { leaveFailed } from "./leaving.js";
 import { isHeldByLimit } from "./limit-question.js";
 import { listCutSteps } from "./time-limits.js";
 import { findScopeDefinition, findStepDefinition, isHalted } from "../lookup.js";
@@ -139,6 +140,7 @@ function advanceScopes(choice: Choice, budget: StartBudget): readonly EngineEven
 
 function advanceScope(choice: Choice, scope: ScopeEntry, budget: StartBudget): readonly EngineEvent[] {
   const node = findScopeDefinition(choice.state, scope.path);
+  if (scope.data.fault !== undefined && node.scope !== "workflow") return leaveFailed(choice, { scope, node, budget });
   switch (node.scope) {
     case "machine":
       return advanceMachine(choice, { scope, node, budget });

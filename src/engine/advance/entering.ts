@@ -4,13 +4,14 @@ import type { Choice } from "../choice.js";
 import type { EventOf } from "../events/events.js";
 import { chooseItems } from "../views/chosen-items.js";
 import { findScopeDefinition, ownPhaseNumber } from "../lookup.js";
+import { isFaultOfCondition, judgeNode, type Judged } from "./skipping.js";
 import { chooseInputs } from "./nested-inputs.js";
 import type { ScopeEntry } from "../state/state.js";
 
 type Entering = EventOf<"scope_entered">;
 
 /** Enters a scope once more. */
-export function enterScope(choice: Choice, path: string): Entering {
+export function enterScope(choice: Choice, path: string, { decision, fault }: Judged = {}): Entering {
   const { state, nowMs } = choice;
   const phase = ownPhaseNumber(state, path);
   const visit = (state.visits.get(path) ?? 0) + 1;
@@ -20,14 +21,19 @@ export function enterScope(choice: Choice, path: string): Entering {
     path,
     visit,
     ...(phase === undefined ? {} : { phase }),
-    ...contentsOf(choice, path, findScopeDefinition(state, path)),
+    ...(fault === undefined ? contentsOf(choice, path, findScopeDefinition(state, path)) : { error: fault }),
+    ...(decision === undefined ? {} : { decision }),
   };
 }
 
-/** Chooses again what an open scope could not be entered with. */
-export function reenterScope(choice: Choice, { path, visit }: ScopeEntry): Entering {
+/** Chooses again what an open scope could not be entered with: first its condition, where that was at fault. */
+export function reenterScope(choice: Choice, { path, visit, data }: ScopeEntry): Entering | EventOf<"node_skipped"> {
   const node = findScopeDefinition(choice.state, path);
-  return { type: "scope_entered", atMs: choice.nowMs, path, visit, ...contentsOf(choice, path, node) };
+  const judged = isFaultOfCondition(data.fault) ? judgeNode(choice, { path, node }) : {};
+  if (judged.skipped !== undefined) return judged.skipped;
+  const contents = judged.fault === undefined ? contentsOf(choice, path, node) : { error: judged.fault };
+  const decision = judged.decision === undefined ? {} : { decision: judged.decision };
+  return { type: "scope_entered", atMs: choice.nowMs, path, visit, ...contents, ...decision };
 }
 
 function contentsOf(

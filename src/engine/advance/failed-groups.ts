@@ -5,6 +5,7 @@
  * once more only where nothing in it can have acted: its steps would run from the first, under other idempotency keys. What
  * is tried again and what a plan says are both read from here.
  */
+import { countTried } from "./advance-scopes.js";
 import type { StepId } from "../../base/ids.js";
 import { isAbsorbed } from "../outcomes/failure.js";
 import type { Choice } from "../choice.js";
@@ -42,10 +43,11 @@ function hasFailedWholly({ state }: Pick<Choice, "state">, { path, data }: Scope
 type GroupData = Extract<ScopeData, { readonly scope: "for_each" | "parallel" | "dag" }>;
 
 /** Nothing of the group is left to start or under way, and all that ended has failed. */
-function hasFailuresOnly(data: GroupData, { ready, ended }: ScopeFrontier): boolean {
+function hasFailuresOnly(data: GroupData, frontier: ScopeFrontier): boolean {
+  const { ready } = frontier;
   if (data.failed === 0 || data.running > 0 || data.blocked > 0 || ready.length > 0) return false;
   if (data.scope === "for_each" && data.next < data.count) return false;
-  return data.failed === ended.size;
+  return data.failed === countTried(frontier);
 }
 
 /** Of a scope that was left: no step in it has effects. */

@@ -12,8 +12,8 @@ import { parentPathOf } from "../events/identity.js";
 import { childPath, currentStepId, findScopeDefinition, ownPhaseNumber } from "../lookup.js";
 import { currentStep } from "../phases/open-phase.js";
 import type { OpenScope } from "./open-scope.js";
-import { chooseRoute, type ChosenRoute } from "./routes.js";
-import type { ScopeEntry, StepEntry, TaskState } from "../state/state.js";
+import { chooseRoute, END, type ChosenRoute } from "./routes.js";
+import type { ChildEnd, ScopeEntry, StepEntry, TaskState } from "../state/state.js";
 
 /** Leaves a failed scope where somebody further out deals with it. */
 export function leaveFailed(choice: Choice, open: OpenScope, describe?: () => JsonValue): readonly EngineEvent[] {
@@ -30,12 +30,10 @@ export function leaveFailed(choice: Choice, open: OpenScope, describe?: () => Js
 
 /** What made a scope fail: its own fault, a step that holds it up, or the child that failed. */
 export function findCause({ state }: Choice, { path, data }: ScopeEntry): StepError | undefined {
-  const held = findFailedBelow(state, path);
+  const held = data.fault ?? findFailedBelow(state, path);
   switch (data.scope) {
-    case "for_each":
-      return data.fault ?? held ?? findFailedMember(state, path);
     case "workflow":
-      return data.fault ?? held ?? data.cause ?? endedBy(data.ends);
+      return held ?? data.cause ?? endedBy(data.ends);
     case "machine":
       return held ?? (data.stuck === undefined ? data.cause : stuckAt(path, data.stuck));
     default:
@@ -81,7 +79,8 @@ export interface Leaving {
 /** The event that leaves a scope, with the target that follows where it stands in a machine. */
 export function leave(choice: Choice, open: OpenScope, leaving: Leaving): EventOf<"scope_left"> {
   const { scope } = open;
-  const { outcome, output, confidence, ends, saved, error } = leaving;
+  const { outcome, output, confidence, saved, error } = leaving;
+  const ends = leaving.ends ?? (scope.data.scope === "workflow" ? undefined : scope.data.ends);
   const phase = ownPhaseNumber(choice.state, scope.path);
   const { next, routeOutput } = chooseNext(choice, open, leaving);
   return {
@@ -106,9 +105,14 @@ function chooseNext(choice: Choice, { scope, node }: OpenScope, leaving: Leaving
   if (leaving.outcome === "failed") return { next: failureTarget(choice, scope.path) };
   const outer = scope.parent === undefined ? undefined : findScopeDefinition(choice.state, scope.parent);
   if (outer === undefined || outer.scope === "workflow") return { routeOutput: leaving.routeOutput };
+  if (scope.data.ends !== undefined && scope.data.scope !== "workflow" && outer.scope === "machine")
+    return { next: END };
   const isNeeded = node.routes.length > 0 && leaving.output !== undefined;
   return chooseRoute(choice, { path: scope.path, node }, isNeeded ? loadValue(choice, leaving.output) : null);
 }
+
+/** Ends of a member that has a result. */
+const GIVES: ReadonlySet<ChildEnd> = new Set<ChildEnd>(["done", "partial", "declined"]);
 
 export interface GroupMembers {
   /** Names beyond those of the definition. */
@@ -134,9 +138,9 @@ export function describeGroup(choice: Choice, open: OpenScope, members?: GroupMe
   for (const name of [...node.children.map((child) => child.name), ...added]) {
     const path = childPath(scope.path, name);
     const end = frontier?.ended.get(name);
-    if (end === "done" || end === "partial") outputs[name] = outputAt(choice, path) ?? null;
+    if (end !== undefined && GIVES.has(end)) outputs[name] = outputAt(choice, path) ?? null;
     else if (end === "failed") errors[name] = describeMemberError(choice, { path, name, step: stepOf(name) });
-    else if (end === "skipped") lists.skipped.push(name);
+    else if (end === "skipped" || end === "omitted") lists.skipped.push(name);
     else if (stepOf(name)?.status === "unknown") lists.unknown.push(name);
     else lists.unreached.push(name);
   }

@@ -10,6 +10,7 @@ import type { EngineEvent, EventOf, StepError } from "../events/events.js";
 import { decideRestart } from "../outcomes/failure.js";
 import { itemKeyOf } from "../events/identity.js";
 import { createIntent, findEarlierRound, findUnfinished, type IntentRequest } from "../intent.js";
+import { judgeNode } from "./skipping.js";
 import type { ReachedLimit } from "./limit-question.js";
 import { callsModel, findFullScope, findReachedLimit, noteBudgets, planStart } from "./limits.js";
 import { stopAtLimit } from "./time-limits.js";
@@ -26,13 +27,15 @@ export function createBudget(): StartBudget {
 
 export function startChild(choice: Choice, path: string, budget: StartBudget): readonly EngineEvent[] {
   const { node } = requirePlace(choice.state, path);
-  if (node.node === "step") return startStep(choice, { path, node }, budget);
+  const judged = judgeNode(choice, { path, node });
+  if (judged.skipped !== undefined) return [judged.skipped];
+  if (node.node === "step") return startStep(choice, { path, node, judged }, budget);
   // Items are not counted one by one before they start, so the list is counted as one.
   const isCounted = node.scope === "for_each" || node.scope === "workflow";
   const limit = isCounted ? findLimit(choice, path, budget) : undefined;
   if (limit !== undefined) return stopStart(choice, limit, budget);
   if (node.scope === "workflow") planStart(choice, path, budget);
-  return [enterScope(choice, path)];
+  return [enterScope(choice, path, judged)];
 }
 
 export function startStep(choice: Choice, request: IntentRequest, budget: StartBudget): readonly EngineEvent[] {

@@ -130,6 +130,10 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       error: false,
     },
   },
+  node_skipped: {
+    family: "scope",
+    fields: { path: true, visit: true, phase: true, kind: false, reason: true, next: false },
+  },
   iteration_started: { family: "scope", fields: { path: true, iteration: true, feedback: true } },
   step_intended: {
     family: "intent",

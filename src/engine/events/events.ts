@@ -183,6 +183,21 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       /** What made it fail. */
       readonly error?: StepError;
     }
+  /**
+   * A step or scope is not done at all, for its condition, for what it depends on, or because its workflow has ended.
+   * On a resume also for a scope that is open: its condition could not be judged before.
+   */
+  | {
+      readonly type: "node_skipped";
+      readonly path: string;
+      readonly visit: number;
+      readonly phase: number;
+      /** Of a step. */
+      readonly kind?: StepKind;
+      readonly reason: string;
+      /** Where a machine goes on. */
+      readonly next?: string;
+    }
   | {
       readonly type: "iteration_started";
       readonly path: string;

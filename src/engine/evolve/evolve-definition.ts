@@ -8,6 +8,7 @@
  */
 import type { StepId } from "../../base/ids.js";
 import type {
+  NodeDefinition,
   PhaseScope,
   PhasesScope,
   ScopeDefinition,
@@ -15,6 +16,7 @@ import type {
   WorkflowScope,
 } from "../../definition/workflow.js";
 import type { EventOf } from "../events/events.js";
+import { countShort } from "./evolve-groups.js";
 import { replaceData, requireScope } from "./evolve-scopes.js";
 import { consumeQuestion } from "./evolve-steps.js";
 import { definitionPathOf, itemKeyOf, nameOfPath, parentPathOf } from "../events/identity.js";
@@ -158,14 +160,12 @@ function adoptForEach(state: TaskState, { scope, node, underWay }: Adoption): vo
     ...(hasBody ? {} : { next: 0 }),
     running: running.size,
     blocked: blocked.size,
-    ...countEnds(data, frontier),
+    ...countEnds(state, scope.path, data),
   });
 }
 
-function countEnds(data: GroupCounts, frontier: ScopeFrontier) {
-  const ends = [...frontier.ended.values()];
-  const failed = ends.filter((end) => end === "failed").length;
-  const imperfect = ends.filter((end) => end === "partial" || end === "skipped").length;
+function countEnds(state: TaskState, path: string, data: GroupCounts) {
+  const { failed, imperfect } = countShort(state, path);
   return { failed, imperfect, failing: data.failing && failed > 0 };
 }
 
@@ -183,7 +183,7 @@ function adoptGroup(state: TaskState, scope: ScopeEntry, node: ScopeDefinition):
   frontier.waiting.clear();
   for (const child of node.children) {
     if (frontier.ended.has(child.name) || running.has(child.name) || blocked.has(child.name)) continue;
-    const unmet = child.dependsOn.filter((name) => !isSatisfied(frontier, name)).length;
+    const unmet = child.dependsOn.filter((name) => !isSatisfied(frontier, child, name)).length;
     if (unmet === 0) frontier.ready.push(child.name);
     else frontier.waiting.set(child.name, unmet);
   }
@@ -191,13 +191,13 @@ function adoptGroup(state: TaskState, scope: ScopeEntry, node: ScopeDefinition):
     ...data,
     running: running.size,
     blocked: blocked.size,
-    ...countEnds(data, frontier),
+    ...countEnds(state, scope.path, data),
   });
 }
 
-function isSatisfied(frontier: ScopeFrontier, name: string): boolean {
+function isSatisfied(frontier: ScopeFrontier, { startsOn }: NodeDefinition, name: string): boolean {
   const end = frontier.ended.get(name);
-  return end !== undefined && end !== "failed";
+  return end !== undefined && (end !== "failed" || startsOn?.[name]?.includes("failed") === true);
 }
 
 /** Children that run or are blocked, from the sets of open work. */

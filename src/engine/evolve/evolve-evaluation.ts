@@ -3,9 +3,10 @@ import type { StepId } from "../../base/ids.js";
 import { placeFile } from "../pictures/deliverables.js";
 import type { SavedFile } from "../events/value-ref.js";
 import type { EventOf } from "../events/events.js";
+import { countShort } from "./evolve-groups.js";
 import { replaceData, storeOutput } from "./evolve-scopes.js";
 import { childPath, currentStepId, findScopeDefinition, phaseNumberOf } from "../lookup.js";
-import type { ChildEnd, EvaluationEntry, ScopeEntry, StepStatus, TaskState } from "../state/state.js";
+import type { ChildEnd, EvaluationEntry, ScopeEntry, StepEntry, StepStatus, TaskState } from "../state/state.js";
 
 export function recordScore(state: TaskState, event: EventOf<"score_recorded">): void {
   const found = findEvaluation(state, event.path, event.iteration);
@@ -47,7 +48,7 @@ export function keepBest(state: TaskState, path: string): void {
   const { steps } = scope.data.best;
   for (const child of findScopeDefinition(state, path).children) {
     const step = state.steps.get(steps[child.name] as StepId);
-    const end = step === undefined ? undefined : ENDS[step.status];
+    const end = step === undefined ? undefined : endOf(step);
     const childsPath = childPath(path, child.name);
     frontier.ended.delete(child.name);
     frontier.waiting.delete(child.name);
@@ -57,10 +58,12 @@ export function keepBest(state: TaskState, path: string): void {
     if (step?.output !== undefined && end !== "failed")
       storeOutput(state, childsPath, { value: step.output, by: step.id });
   }
-  const ends = [...frontier.ended.values()];
-  const failed = ends.filter((end) => end === "failed").length;
-  const imperfect = ends.filter((end) => end === "partial" || end === "skipped").length;
-  replaceData(state, scope, { ...scope.data, failed, imperfect });
+  replaceData(state, scope, { ...scope.data, ...countShort(state, path) });
+}
+
+function endOf(step: StepEntry): ChildEnd | undefined {
+  if (step.status === "skipped" && step.reason !== undefined) return "omitted";
+  return step.declined === true ? "declined" : ENDS[step.status];
 }
 
 const ENDS: { readonly [S in StepStatus]?: ChildEnd } = { completed: "done", skipped: "skipped", failed: "failed" };

@@ -5,50 +5,34 @@
  *   waiting → ready → running → ended, with two ways aside:
  *   running → blocked (its outcome is unknown, or it is parked) → running or ended, by a person's answer;
  *   running or ended(failed) → ready again (cancelled before it acted, or failed and given another chance).
- * A child that ends done, partial or skipped frees the children that depend on it; one that fails does not, so they stay
- * waiting and are *unreached* when the scope is left. In a group that fails fast the first failure stops all starts.
+ * A child that ends otherwise than failed frees the children that depend on it, which are then skipped where `depends_on`
+ * does not allow that end (advance/skipping.ts); one that fails frees those alone that wait for a failure, which then deal
+ * with it, and the others stay waiting and are *unreached* when the scope is left. In a group that fails fast the first
+ * failure that nobody deals with stops all starts.
  * A machine has one child at a time: the place of that child is `next` (ready), `current` (running, blocked), or neither.
  */
 import { assert, unreachable } from "../../base/errors.js";
-import type { JsonObject } from "../../base/json.js";
 import type { NodeDefinition, ScopeDefinition } from "../../definition/workflow.js";
-import type { EndOfWorkflow, EventOf, StepError } from "../events/events.js";
+import type { EventOf } from "../events/events.js";
 import type { ValueRef } from "../events/value-ref.js";
-import { definitionPathOf, itemKeyOf } from "../events/identity.js";
+import { itemKeyOf } from "../events/identity.js";
 import {
   childPath,
   findPlace,
   findScopeDefinition,
-  indexDefinition,
   isOwnStep,
   requirePlace,
   requireTask,
   type PlacedPhase,
 } from "../lookup.js";
+import { isShort, moveInGroup, type ChildMove, type GroupData } from "./evolve-groups.js";
 import { noteScope } from "../state/stored.js";
 import { NO_USE } from "../state/totals.js";
 import { createFrontier } from "./frontier.js";
 import { countIteration } from "./totals.js";
-import type { ChildEnd, GroupCounts, ScopeData, ScopeEntry, ScopeFrontier, TaskState } from "../state/state.js";
-
-export type ChildPlace = "ready" | "running" | "blocked" | "ended";
-
-/** A child's move within its scope. `from` is undefined for a child that was never started. */
-export interface ChildMove {
-  readonly from: ChildPlace | undefined;
-  readonly to: ChildPlace;
-  readonly end?: ChildEnd;
-  /** For machines: the chosen target. */
-  readonly next?: string;
-  readonly routeOutput?: JsonObject;
-  /** The child ends the workflow. */
-  readonly ends?: EndOfWorkflow;
-  /** Why a scope failed. */
-  readonly cause?: StepError;
-}
+import type { GroupCounts, ScopeData, ScopeEntry, TaskState } from "../state/state.js";
 
 type WorkflowData = Extract<ScopeData, { scope: "workflow" }>;
-type GroupData = Extract<ScopeData, GroupCounts>;
 type MachineData = Extract<ScopeData, { scope: "machine" }>;
 type PhasesData = Extract<ScopeData, { scope: "phases" }>;
 
@@ -103,6 +87,11 @@ function isGroup(node: ScopeDefinition): node is GroupScope {
 }
 
 function firstData(state: TaskState, node: ScopeDefinition, event: EventOf<"scope_entered">): ScopeData {
+  const data = emptyData(state, node, event);
+  return event.error === undefined ? data : Object.freeze({ ...data, fault: event.error });
+}
+
+function emptyData(state: TaskState, node: ScopeDefinition, event: EventOf<"scope_entered">): ScopeData {
   switch (node.scope) {
     case "machine":
       return Object.freeze({ scope: "machine", next: node.entry, imperfect: false });
@@ -121,7 +110,6 @@ function firstData(state: TaskState, node: ScopeDefinition, event: EventOf<"scop
         inputs: event.inputs ?? NOTHING,
         used: NO_USE,
         enteredElapsedMs: state.totals.elapsedMs,
-        ...(event.error === undefined ? {} : { fault: event.error }),
         root: "ready",
       });
     default:
@@ -131,16 +119,15 @@ function firstData(state: TaskState, node: ScopeDefinition, event: EventOf<"scop
 
 const NOTHING: ValueRef = Object.freeze({ inline: null });
 
-function itemsOf({ items, count, keys, error }: EventOf<"scope_entered">) {
+function itemsOf({ items, count, keys }: EventOf<"scope_entered">) {
   return {
     items: items ?? NOTHING,
     count: count ?? 0,
     ...(keys === undefined ? {} : { keys }),
-    ...(error === undefined ? {} : { fault: error }),
   };
 }
 
-function openPhase(state: TaskState, { path, node }: PlacedPhase, atMs: number): void {
+export function openPhase(state: TaskState, { path, node }: PlacedPhase, atMs: number): void {
   const rollbacks = state.phases.get(path)?.rollbacks;
   state.phases.set(
     path,
@@ -264,23 +251,26 @@ export function moveChild(state: TaskState, path: string, move: ChildMove): void
   }
 }
 
+function causeOf({ cause }: ChildMove): Pick<MachineData, "cause"> {
+  return cause === undefined ? {} : { cause };
+}
+
 function moveInMachine(data: MachineData, node: NodeDefinition, move: ChildMove): MachineData {
   const { next: _next, current: _current, failed: _failed, stuck: _stuck, cause: _cause, ...rest } = data;
   if (move.to === "ready") return { ...rest, next: node.name };
   if (move.to !== "ended") return { ...rest, current: node.name };
   const isHandled = move.end === "failed" && move.next !== undefined && move.next === node.onError;
-  const imperfect = data.imperfect || (move.end !== "done" && !isHandled);
+  const imperfect = data.imperfect || (isShort(move.end) && !isHandled);
   const ended = {
     ...rest,
-    last: node.name,
+    ...(move.end === "omitted" ? {} : { last: node.name }),
     imperfect,
     ...(move.routeOutput === undefined ? {} : { routeOutput: move.routeOutput }),
     ...(move.ends === undefined ? {} : { ends: move.ends }),
   };
   if (move.next !== undefined) return { ...ended, next: move.next };
   if (move.end === "failed") {
-    const cause = move.cause === undefined ? {} : { cause: move.cause };
-    return { ...ended, imperfect: data.imperfect, current: node.name, failed: true, ...cause };
+    return { ...ended, imperfect: data.imperfect, current: node.name, failed: true, ...causeOf(move) };
   }
   return { ...ended, current: node.name, stuck: "no route matches" };
 }
@@ -289,7 +279,7 @@ function moveInPhases(data: PhasesData, name: string, move: ChildMove): PhasesDa
   const { current: _current, ...rest } = data;
   if (isOwnStep(name)) return move.to === "running" ? { ...rest, current: name } : rest;
   if (move.to !== "ended") return { ...rest, current: name };
-  return { ...rest, next: data.next + 1, imperfect: data.imperfect || move.end !== "done" };
+  return { ...rest, next: data.next + 1, imperfect: data.imperfect || isShort(move.end) };
 }
 
 function moveInWorkflow({ cause: _cause, ...data }: WorkflowData, move: ChildMove): WorkflowData {
@@ -301,85 +291,6 @@ function moveInWorkflow({ cause: _cause, ...data }: WorkflowData, move: ChildMov
     ...(move.ends === undefined ? {} : { ends: move.ends }),
     ...(move.cause === undefined ? {} : { cause: move.cause }),
   };
-}
-
-interface GroupMove {
-  /** Path of the group. */
-  readonly path: string;
-  readonly data: GroupData;
-  readonly name: string;
-  readonly move: ChildMove;
-}
-
-function moveInGroup(state: TaskState, group: GroupMove): GroupData {
-  const { path, name, move } = group;
-  const frontier = state.frontier.get(path);
-  assert(frontier !== undefined, `no frontier of ${path}`);
-  const data = takeOut(frontier, group);
-  switch (move.to) {
-    case "ready":
-      frontier.ready.push(name);
-      return data;
-    case "running":
-      return { ...data, running: data.running + 1 };
-    case "blocked":
-      return { ...data, blocked: data.blocked + 1 };
-    case "ended":
-      // No specialist: what became of it is said by the decision that follows.
-      if (isOwnStep(name)) return data;
-      return endInGroup(state, frontier, { ...group, data });
-    default:
-      return unreachable(move.to);
-  }
-}
-
-function takeOut(frontier: ScopeFrontier, { data, name, move }: GroupMove): GroupData {
-  switch (move.from) {
-    case "running":
-      return { ...data, running: data.running - 1 };
-    case "blocked":
-      return { ...data, blocked: data.blocked - 1 };
-    case "ended": {
-      const end = frontier.ended.get(name);
-      frontier.ended.delete(name);
-      frontier.causes.delete(name);
-      if (end !== "failed") return end === "done" ? data : { ...data, imperfect: data.imperfect - 1 };
-      return { ...data, failed: data.failed - 1, failing: data.failing && data.failed > 1 };
-    }
-    default: {
-      const at = frontier.ready.indexOf(name);
-      if (at === 0) frontier.ready.shift();
-      else if (at > 0) frontier.ready.splice(at, 1);
-      else if (data.scope === "for_each") return { ...data, next: data.next + 1 };
-      return data;
-    }
-  }
-}
-
-function endInGroup(state: TaskState, frontier: ScopeFrontier, { path, data, name, move }: GroupMove): GroupData {
-  const end = move.end ?? "done";
-  frontier.ended.set(name, end);
-  if (end === "failed") {
-    if (move.cause !== undefined) frontier.causes.set(name, move.cause);
-    const node = findScopeDefinition(state, path);
-    const failsFast = "failureMode" in node && node.failureMode === "fail_fast";
-    return { ...data, failed: data.failed + 1, failing: data.failing || failsFast };
-  }
-  freeDependants(state, frontier, childPath(path, name));
-  return end === "done" ? data : { ...data, imperfect: data.imperfect + 1 };
-}
-
-function freeDependants(state: TaskState, frontier: ScopeFrontier, path: string): void {
-  const { dependants } = indexDefinition(requireTask(state).definition);
-  for (const dependant of dependants.get(definitionPathOf(path)) ?? []) {
-    const unmet = frontier.waiting.get(dependant);
-    if (unmet === undefined) continue;
-    if (unmet > 1) frontier.waiting.set(dependant, unmet - 1);
-    else {
-      frontier.waiting.delete(dependant);
-      frontier.ready.push(dependant);
-    }
-  }
 }
 
 export function requireScope(state: TaskState, path: string): ScopeEntry {

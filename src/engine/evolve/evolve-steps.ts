@@ -8,9 +8,10 @@
 import type { StepId } from "../../base/ids.js";
 import { isJsonObject, type JsonObject } from "../../base/json.js";
 import type { SavedFile } from "../events/value-ref.js";
-import type { EventOf, FailureDisposition, StepError } from "../events/events.js";
+import type { EndOfWorkflow, EventOf, FailureDisposition, StepError } from "../events/events.js";
 import type { Question, QuestionKind } from "../people/question.js";
-import { moveChild, replaceData, storeOutput, type ChildMove, type ChildPlace } from "./evolve-scopes.js";
+import type { ChildMove, ChildPlace } from "./evolve-groups.js";
+import { moveChild, replaceData, storeOutput } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "../events/identity.js";
 import { currentStepId, findPlace, findWorkflow, isPerformed, isHook, requireTask } from "../lookup.js";
 import { noteStep } from "../state/stored.js";
@@ -26,6 +27,9 @@ export const CANCELLED_BY_SIBLING = "sibling_failed";
 export const CANCELLED_TO_RERUN = "rerun";
 /** `step_cancelled` of a failed step: a person gives it another chance. */
 export const CANCELLED_TO_RESUME = "resumed";
+
+/** Target of an answer that skips what depends on its step. */
+export const SKIP = "$skip";
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
@@ -50,6 +54,7 @@ function nextAttempt(before: StepEntry, event: EventOf<"step_intended">): StepEn
   return {
     ...before,
     status: "open",
+    reason: undefined,
     attempt: event.attempt,
     work: event.work,
     inputHash: event.inputHash,
@@ -118,7 +123,8 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
   const used = event.usage ?? usageOfCut(before);
   addTotals(state, { steps: state.totals.steps + 1 });
   countUsage(state, before.path, used);
-  const end: ChildEnd = entry.status === "skipped" ? "skipped" : "done";
+  const end: ChildEnd = entry.status === "skipped" ? "skipped" : entry.declined === true ? "declined" : "done";
+  if (event.ends !== undefined) endAround(state, before.path, event.ends);
   const again =
     event.wishes?.again === true
       ? ({ to: "ready" } as const)
@@ -146,7 +152,19 @@ function completedEntry(before: StepEntry, event: EventOf<"step_completed">): St
     usage: addUsage(before.usage, event.usage ?? usageOfCut(before)),
     callsBegun: undefined,
     questionId: undefined,
+    declined: event.next === SKIP ? true : undefined,
   };
+}
+
+/** The workflow around a step has ended: the open scopes up to its border know. A machine is told with its child. */
+function endAround(state: TaskState, path: string, ends: EndOfWorkflow): void {
+  let at = findPlace(state, path)?.parent;
+  while (at !== undefined) {
+    const scope = state.scopes.get(at);
+    if (scope === undefined || scope.data.scope === "workflow") return;
+    replaceData(state, scope, { ...scope.data, ends });
+    at = scope.parent;
+  }
 }
 
 export function failStep(state: TaskState, event: EventOf<"step_failed">): void {
@@ -269,7 +287,7 @@ export function consumeQuestion(state: TaskState, id: NonNullable<StepEntry["que
 }
 
 /** Replaces an entry and moves the step between the sets and within its scope as its status says. */
-function replaceStep(state: TaskState, entry: StepEntry, move: Partial<ChildMove> = {}): void {
+export function replaceStep(state: TaskState, entry: StepEntry, move: Partial<ChildMove> = {}): void {
   const before = state.steps.get(entry.id);
   state.steps.set(entry.id, freezeEntry(entry));
   keepIn(state.open, entry.id, entry.status === "open");

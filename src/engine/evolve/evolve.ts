@@ -29,6 +29,7 @@ import {
 import { recordMilestone, recordProgress, recordSubstep, recordTool, beginCall, recordTurn } from "./evolve-reports.js";
 import { addTotals } from "./totals.js";
 import { adoptDefinition, keepPlan, settlePlan } from "./evolve-definition.js";
+import { skipNode } from "./evolve-skips.js";
 import { completeEvaluation, keepBest, recordScore } from "./evolve-evaluation.js";
 import { forkTask } from "./evolve-return.js";
 import { answerQuestion, moveInQuestion, openQuestion, remindOfQuestion } from "./evolve-questions.js";
@@ -64,6 +65,7 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   task_closed: closeTask,
   scope_entered: enterScope,
   scope_left: leaveScope,
+  node_skipped: skipNode,
   iteration_started: resetPhase,
   step_intended: intendStep,
   step_spawned: spawnStep,

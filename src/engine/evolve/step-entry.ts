@@ -62,6 +62,8 @@ export function freezeEntry(entry: StepEntry): StepEntry {
     spawnedDefinition: entry.spawnedDefinition,
     retryAtMs: entry.retryAtMs,
     held: entry.held,
+    reason: entry.reason,
+    declined: entry.declined,
   };
   return Object.freeze(whole);
 }

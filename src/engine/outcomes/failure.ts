@@ -17,6 +17,7 @@ import { nameOfPath, parentPathOf } from "../events/identity.js";
 import {
   findPlace,
   findScopeDefinition,
+  isHandledFailure,
   onFailureOf,
   isHook,
   isOwnStep,
@@ -142,7 +143,9 @@ export function disposeOfLast(choice: Choice, path: string): FailureDisposition 
     const to = failureTarget(choice, path);
     return to === undefined ? { action: "fail" } : { action: "route", to };
   }
-  return node.node === "step" && isTolerated(scope) ? { action: "continue" } : { action: "fail" };
+  return node.node === "step" && (isTolerated(scope) || isHandledFailure(choice.state, path))
+    ? { action: "continue" }
+    : { action: "fail" };
 }
 
 function isTolerated(scope: ScopeDefinition | undefined): boolean {
@@ -166,6 +169,7 @@ export function isAbsorbed(choice: Choice, path: string): boolean {
   if (outer.scope === "workflow" && outer.onFailure === "continue") return true;
   if (outer.scope === "machine" && place.node.onError !== undefined) return true;
   if ("failureMode" in outer && outer.failureMode === "continue_on_error") return true;
+  if (isHandledFailure(choice.state, path)) return true;
   return isAbsorbed(choice, place.parent);
 }
 

@@ -4,7 +4,7 @@
  *
  * A report for an attempt that is not the open one is late: it is refused, and noted when it claims a result.
  */
-import type { JsonValue } from "../../base/json.js";
+import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { createDecision, loadValue, type Choice } from "../choice.js";
 import { roundShare } from "../phases/confidence.js";
 import type { Decision } from "../events/decision.js";
@@ -21,9 +21,10 @@ import type {
 import type { ValueRef, SavedFile } from "../events/value-ref.js";
 import { disposeFailure, type FailedAttempt } from "./failure.js";
 import type { EngineInput } from "../input.js";
+import { SKIP } from "../evolve/evolve-steps.js";
 import { findStepDefinition } from "../lookup.js";
 import type { StepOutcome } from "../ports.js";
-import { chooseRoute, isInMachine, type ChosenRoute } from "../advance/routes.js";
+import { chooseRoute, END, isInMachine, type ChosenRoute } from "../advance/routes.js";
 import type { StepEntry, TaskState } from "../state/state.js";
 import type { Wishes } from "../events/wishes.js";
 
@@ -89,7 +90,8 @@ export interface Completion {
 }
 
 export function completeAttempt(choice: Choice, step: StepEntry, completion: Completion): readonly EngineEvent[] {
-  const { by, ends, outcome, wishes } = completion;
+  const { by, outcome, wishes } = completion;
+  const ends = completion.ends ?? endOf(choice, step, completion);
   const { saved, route } = followUp(choice, step, completion);
   const event: EventOf<"step_completed"> = {
     type: "step_completed",
@@ -107,6 +109,15 @@ export function completeAttempt(choice: Choice, step: StepEntry, completion: Com
     ...(ends === undefined ? {} : { ends }),
   };
   return [route.reason === undefined ? event : { ...event, decision: stuckAt(choice, step.path, route.reason) }];
+}
+
+/** An answer with `$end` outside of a machine ends the workflow that the step is part of. */
+function endOf(choice: Choice, { path, name }: StepEntry, { goTo, output }: Completion): EndOfWorkflow | undefined {
+  if (goTo !== END || isInMachine(choice, path)) return undefined;
+  const value = loadValue(choice, output);
+  const said = isJsonObject(value) ? (value["selected"] ?? value["outcome"]) : undefined;
+  const reason = `${name} was answered ${typeof said === "string" ? said : "so"}`;
+  return { status: "success", reason, replacesOutput: false };
 }
 
 interface FollowUp {
@@ -136,7 +147,7 @@ function chooseWay(
   { goTo, output }: { readonly goTo: string | undefined; readonly output: JsonValue },
 ): ChosenRoute {
   if (goTo === undefined) return chooseRoute(choice, from, output);
-  return isInMachine(choice, from.path) ? { next: goTo } : {};
+  return isInMachine(choice, from.path) || goTo === SKIP ? { next: goTo } : {};
 }
 
 /** The machine cannot go on from here; the reason is told, and a resume tries the routes again. */

@@ -21,8 +21,9 @@ export function createSpecialists(phase: OpenPhase, confidence: PhaseConfidence,
     const uncertainties = confidence.uncertainties
       .filter((item) => item.specialist === target)
       .map((item) => item.uncertainty);
+    const { when: _when, startsOn: _startsOn, ...rest } = base;
     const definition: StepDefinition = {
-      ...base,
+      ...rest,
       name,
       path: childPath(phase.scope.path, name),
       dependsOn: [],

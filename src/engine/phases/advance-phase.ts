@@ -11,7 +11,7 @@
  */
 import type { PhaseScope } from "../../definition/workflow.js";
 import { evaluatePhase } from "./advance-evaluation.js";
-import { startReady } from "../advance/advance-scopes.js";
+import { countTried, startReady } from "../advance/advance-scopes.js";
 import type { Choice } from "../choice.js";
 import type { EngineEvent } from "../events/events.js";
 import { describeGroup, leave, leaveFailed } from "../advance/leaving.js";
@@ -36,11 +36,18 @@ function concludePhase(choice: Choice, phase: OpenPhase): readonly EngineEvent[]
   const { data, node } = phase;
   const failures = settleFailures(choice, phase, () => outputOf(choice, phase));
   if (failures !== undefined) return failures;
+  if (data.ends !== undefined || !isAnythingTried(choice, phase)) return [leavePhase(choice, phase)];
   if (node.evaluate !== undefined && data.judged === undefined) return evaluatePhase(choice, phase, node.evaluate);
   if (data.judged === "rejected" || data.settled === "fail")
     return leaveFailed(choice, phase, () => outputOf(choice, phase));
   if (data.settled === "proceed" || data.settled === "below") return [leavePhase(choice, phase)];
   return settleConfidence(choice, phase);
+}
+
+/** False where every specialist was skipped: there is nothing to score and nobody to be sure of anything. */
+function isAnythingTried({ state }: Choice, { scope }: OpenPhase): boolean {
+  const frontier = state.frontier.get(scope.path);
+  return frontier === undefined || countTried(frontier) > 0 || frontier.waiting.size > 0;
 }
 
 function leavePhase(choice: Choice, phase: OpenPhase): EngineEvent {

@@ -15,7 +15,7 @@ import type { EngineEvent } from "../events/events.js";
 import { findActedSince } from "../going-back.js";
 import { nameOfPath } from "../events/identity.js";
 import { leaveFailed } from "../advance/leaving.js";
-import { childPath, ownPhaseNumber } from "../lookup.js";
+import { childPath, isHandledFailure, ownPhaseNumber } from "../lookup.js";
 import { currentStep, type OpenPhase } from "./open-phase.js";
 import { askOrchestrator, type Chosen } from "./orchestrator.js";
 import { describeConfidence } from "./phase-confidence.js";
@@ -156,7 +156,8 @@ function findStart({ state }: Choice, { scope }: OpenPhase): PhaseStart | undefi
 function failedSteps(choice: Choice, phase: OpenPhase): readonly StepEntry[] {
   const ended = choice.state.frontier.get(phase.scope.path)?.ended ?? new Map<string, string>();
   return [...ended].flatMap(([name, end]) => {
-    const step = end === "failed" ? currentStep(choice, childPath(phase.scope.path, name)) : undefined;
+    const isOpen = end === "failed" && !isHandledFailure(choice.state, childPath(phase.scope.path, name));
+    const step = isOpen ? currentStep(choice, childPath(phase.scope.path, name)) : undefined;
     return step === undefined ? [] : [step];
   });
 }

@@ -134,6 +134,10 @@ export interface StepEntry {
   readonly retryAtMs?: number;
   /** The latest intent is not acted on: what follows says what becomes of the step. */
   readonly held?: true;
+  /** Why it is skipped, where no person chose that. */
+  readonly reason?: string;
+  /** Its answer skips what depends on it. */
+  readonly declined?: true;
 }
 
 export interface QuestionEntry extends Question {
@@ -151,7 +155,7 @@ export interface PhaseEntry {
   readonly path: string;
   readonly name: string;
   readonly number: number;
-  readonly status: "running" | "done" | "partial" | "failed";
+  readonly status: "running" | "done" | "partial" | "failed" | "skipped";
   readonly iteration: number;
   readonly startedAtMs: number;
   readonly endedAtMs?: number;
@@ -188,8 +192,12 @@ export interface CheckpointEntry {
   readonly snapshot?: { readonly file: string; readonly sha256: string; readonly sizeBytes: number };
 }
 
-/** How a child of a scope ended; `skipped` by a person's choice, `unreached` are those never started. */
-export type ChildEnd = "done" | "partial" | "failed" | "skipped";
+/**
+ * How a child of a scope ended. `skipped`: by a person's choice, a shortfall; `omitted`: for its condition or for what it
+ * depends on, as the workflow wants it; `declined`: done, by an answer that skips what depends on it. Those that were never
+ * started are in none of them.
+ */
+export type ChildEnd = "done" | "partial" | "failed" | "skipped" | "omitted" | "declined";
 
 /** Counts over the children of a group (parallel, dag, for_each, phase); all O(1) in size. */
 export interface GroupCounts {
@@ -201,8 +209,15 @@ export interface GroupCounts {
   /** A member failed in a group that fails fast: nothing new starts. */
   readonly failing: boolean;
 }
+/** What every scope may have come to. */
+export interface ScopeEnds {
+  /** Why it cannot begin. */
+  readonly fault?: StepError;
+  /** The workflow that it is part of has ended; of a nested workflow: its own. */
+  readonly ends?: EndOfWorkflow;
+}
 export type ScopeData =
-  | {
+  | (ScopeEnds & {
       readonly scope: "machine";
       /** The child to start, or `$end`. */
       readonly next?: string;
@@ -214,12 +229,10 @@ export type ScopeData =
       readonly stuck?: string;
       readonly imperfect: boolean;
       readonly routeOutput?: JsonObject;
-      /** A terminate step ended the workflow that this machine is the root of. */
-      readonly ends?: EndOfWorkflow;
       /** Why the scope it stands at failed. */
       readonly cause?: StepError;
-    }
-  | ({ readonly scope: "parallel" | "dag" } & GroupCounts)
+    })
+  | ({ readonly scope: "parallel" | "dag" } & GroupCounts & ScopeEnds)
   | ({
       readonly scope: "for_each";
       readonly items: ValueRef;
@@ -228,14 +241,11 @@ export type ScopeData =
       readonly keys?: ValueRef;
       /** Index of the first item that was never started: those before it are told of by name elsewhere. */
       readonly next: number;
-      /** Why there are no items. */
-      readonly fault?: StepError;
-    } & GroupCounts)
-  | {
+    } & GroupCounts &
+      ScopeEnds)
+  | (ScopeEnds & {
       readonly scope: "workflow";
       readonly inputs: ValueRef;
-      /** Why it cannot begin. */
-      readonly fault?: StepError;
       /** As of the task: see `TaskEntry.hooks`. */
       readonly hooks?: Readonly<Record<string, number>>;
       /** What counts for its own limits. */
@@ -247,11 +257,9 @@ export type ScopeData =
       /** Where its root stands. */
       readonly root: "ready" | "running" | ChildEnd;
       readonly routeOutput?: JsonObject;
-      /** A terminate step ended it. */
-      readonly ends?: EndOfWorkflow;
       readonly cause?: StepError;
-    }
-  | {
+    })
+  | (ScopeEnds & {
       readonly scope: "phases";
       readonly next: number;
       /** Of a goal: how often it was planned, and before which phase last. */
@@ -259,7 +267,7 @@ export type ScopeData =
       readonly current?: string;
       readonly failed?: boolean;
       readonly imperfect: boolean;
-    }
+    })
   | ({
       readonly scope: "phase";
       readonly iteration: number;
@@ -281,7 +289,8 @@ export type ScopeData =
       readonly judged?: "approved" | "exhausted" | "rejected";
       /** What the orchestrator made of the confidence; `below`: goes on although it stays under the minimum. */
       readonly settled?: "proceed" | "below" | "waiting" | "fail";
-    } & GroupCounts);
+    } & GroupCounts &
+      ScopeEnds);
 
 /** Where control stands in one open scope. Frozen, replaced on each change; plain JSON in snapshots. */
 export interface ScopeEntry {

@@ -146,7 +146,7 @@ export interface RunningView {
 export interface RunningPhaseView {
   readonly name: string;
   readonly number: number;
-  readonly status: "running" | "done" | "partial" | "failed";
+  readonly status: "running" | "done" | "partial" | "failed" | "skipped";
   readonly iteration: number;
   readonly confidence?: number;
   /** 0–100, of the last evaluation. */

@@ -112,8 +112,22 @@ class TimelineFold {
       case "step_cancelled":
         this.#close(event.step, event.atMs, "cancelled");
         return;
+      case "node_skipped":
+        this.#skip(event);
+        return;
       default:
     }
+  }
+
+  /** A step that is not done stands in the list with a moment of its own. */
+  #skip({ path, phase, kind, atMs }: EventOf<"node_skipped">): void {
+    if (kind === undefined) return;
+    const at = formatTime(atMs);
+    this.#lanes.set(`${path} skipped ${at}`, {
+      path,
+      phase,
+      spans: [{ from: at, to: at, attempt: 0, status: "skipped" }],
+    });
   }
 
   #intend(event: EventOf<"step_intended">): void {

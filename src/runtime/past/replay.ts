@@ -37,6 +37,7 @@ const COMPARED: Partial<Record<EngineEventType, readonly string[]>> = {
   step_intended: ["step", "attempt", "kind", "effects", "onUnknown", "inputHash"],
   scope_entered: ["path", "visit"],
   scope_left: ["path", "visit", "outcome", "next"],
+  node_skipped: ["path", "visit", "reason", "next"],
   evaluation_completed: ["path", "iteration", "score", "verdict", "best"],
 };
 

@@ -1,5 +1,6 @@
 /** Turns durable events of a running task into the library's typed events. */
 import type { EngineEvent, EventOf } from "../../engine/events/events.js";
+import { currentStepId } from "../../engine/lookup.js";
 import type { TaskState } from "../../engine/state/state.js";
 import type { Emitter } from "../emitter.js";
 import { formatTime, viewDecisions, viewEvent, viewQuestion } from "../views.js";
@@ -40,6 +41,10 @@ const EMITTED: { readonly [T in EngineEvent["type"]]?: Emit<T> } = {
   step_completed: emitFinished("completed"),
   step_failed: emitFinished("failed"),
   step_cancelled: emitFinished("cancelled"),
+  node_skipped: (emitter, { task, event, state }) => {
+    const step = event.kind === undefined ? undefined : currentStepId(state, event.path);
+    if (step !== undefined) emitter.emit("step_finished", { task, step, status: "skipped" });
+  },
   question_opened: (emitter, { task, event, state }) => {
     const question = state.questions.get(event.question.id);
     if (question !== undefined) emitter.emit("question_opened", { task, question: viewQuestion(task, question) });

@@ -246,6 +246,7 @@ export interface OutputField {
 export interface Phase {
   readonly name: NodeName;
   readonly description?: string;
+  readonly when?: When;
   /** Steps done side by side unless depends_on says otherwise. */
   readonly specialists: readonly Step[];
   readonly evaluate?: Evaluation;
@@ -368,6 +369,7 @@ export interface ParallelGroup {
   readonly routes?: readonly Route[];
   readonly on_error?: string;
   readonly depends_on?: Names;
+  readonly when?: When;
 }
 
 /** One agent per item of a list, several at a time. */
@@ -384,6 +386,7 @@ export interface ForEachGroup {
   readonly max_concurrent?: MaxConcurrent;
   readonly routes?: readonly Route[];
   readonly on_error?: string;
+  readonly when?: When;
 }
 
 /** Where the items are: step.output.field, workflow.input.name, a template, or the list itself. */
@@ -407,7 +410,8 @@ export interface Step {
   readonly description?: string;
   /** Kind of step; found from its other keys when absent. */
   readonly type?: string;
-  readonly depends_on?: Names;
+  readonly depends_on?: Dependencies;
+  readonly when?: When;
   /** Where control goes afterwards. */
   readonly routes?: readonly Route[];
   /** Where control goes when the step failed for good. */
@@ -574,7 +578,7 @@ export type GateOption = (string | {
   readonly value: (string | number | boolean);
   /** What a person reads; the value when absent. */
   readonly label?: string;
-  /** Where control goes. */
+  /** Where control goes: among agents the name of one, or $end; elsewhere $end (the workflow ends) or $skip (what depends on the gate is skipped). */
   readonly route?: string;
   /** Name of a text that goes with the choice. */
   readonly prompt_for?: string;
@@ -789,10 +793,24 @@ export type Hook = (string | {
 /** Whether a person is asked before a call: before each, before the first in the task, or not. */
 export type Approval = "always" | "once" | "never";
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"$ref":"#/$defs/tool"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{"type":"array","items":{"$ref":"#/$defs/for_each_group"}},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"plan":{"$ref":"#/$defs/plan"},"consolidate":{"anyOf":[{"type":"boolean"},{"$ref":"#/$defs/consolidate"}]},"atlas":{"type":"object","additionalProperties":false,"properties":{"provider":{"type":"string"},"model":{"type":"string"},"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"calibration":{"type":"boolean"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"plan":{"type":"object","additionalProperties":false,"properties":{"approve":{"type":"boolean"},"replan":{"type":"boolean"},"max_phases":{"type":"integer","minimum":1,"maximum":50},"max_specialists":{"type":"integer","minimum":1,"maximum":200},"provider":{"type":"string"},"model":{"type":"string"}}},"consolidate":{"type":"object","additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"}}},"evaluation":{"type":"object","additionalProperties":false,"properties":{"judges":{"$ref":"#/$defs/judges"},"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"judges":{"anyOf":[{"type":"integer","minimum":1,"maximum":7},{"type":"array","minItems":1,"maxItems":7,"items":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"provider":{"type":"string"},"model":{"type":"string"}}}}]},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"judges":{"$ref":"#/$defs/judges"},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}},"for_each_group":{"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}},"items_source":{"type":["string","array"],"minLength":1},"loop_variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"key_by":{"type":"string","minLength":1},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"cli":{"type":"string"},"session":{"enum":["continue","fresh"]},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{"type":"string"},"tool":{"type":"string"},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}},"approve":{"$ref":"#/$defs/approval"}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}},"tool":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"},"approve":{"$ref":"#/$defs/approval"}}},"hook":{"type":["string","object"],"additionalProperties":false,"properties":{"type":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"query":{"$ref":"#/$defs/texts"},"headers":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"secrets":{"type":"array","items":{"type":"string"}}}},"approval":{"enum":["always","once","never"]}}};
-const schema126 = {"type":"object","additionalProperties":false,"properties":{"approve":{"type":"boolean"},"replan":{"type":"boolean"},"max_phases":{"type":"integer","minimum":1,"maximum":50},"max_specialists":{"type":"integer","minimum":1,"maximum":200},"provider":{"type":"string"},"model":{"type":"string"}}};
-const schema136 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"new_here":{"enum":["ask","resume"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$","default":"12h"}}};
-const schema137 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
+/** Condition, judged once before the first attempt; false: skipped, with what depends on it unless depends_on says on: [skipped]. */
+export type When = string | boolean;
+
+/** Names of what must be done before; or {step, on} with the ends after which it runs all the same. */
+export type Dependencies = readonly Dependency[] | string;
+
+/** Name of a sibling; or {step, on}: the ends of it after which this one runs. */
+export type Dependency = (string | {
+  /** Name of a sibling. */
+  readonly step: string;
+  /** After which ends of it this one runs; done alone when absent. */
+  readonly on?: (readonly ("done" | "skipped" | "failed")[]);
+});
+
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/workflow.schema.json","type":"object","additionalProperties":false,"required":["workflow"],"properties":{"workflow":{"$ref":"#/$defs/workflow_header"},"tools":{"type":"array","items":{"$ref":"#/$defs/tool"}},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"}},"steps":{"type":"array","items":{"$ref":"#/$defs/step"}},"agents":{"type":"array","items":{"$ref":"#/$defs/step"}},"parallel":{"type":"array","items":{"$ref":"#/$defs/parallel_group"}},"for_each":{"type":"array","items":{"$ref":"#/$defs/for_each_group"}},"goal":{"type":"string"},"output":{"type":"object","additionalProperties":{}},"plan":{"$ref":"#/$defs/plan"},"consolidate":{"anyOf":[{"type":"boolean"},{"$ref":"#/$defs/consolidate"}]},"atlas":{"type":"object","additionalProperties":false,"properties":{"provider":{"type":"string"},"model":{"type":"string"},"mode":{"enum":["rules","model"]}}},"store":{"type":"string"},"calibration":{"type":"boolean"},"checkpoint_config":{"$ref":"settings.schema.json#/$defs/checkpoint_config"},"recovery_config":{"$ref":"settings.schema.json#/$defs/recovery_config"},"performance_config":{"$ref":"settings.schema.json#/$defs/performance_config"}},"$defs":{"workflow_header":{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}},"runtime":{"type":"object","properties":{"provider":{"$ref":"#/$defs/provider"},"default_model":{"type":"string"},"scripted_answers":{"type":["string","object"]},"mcp_servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcp_server"}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000},"timeout":{"type":"number","minimum":1},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"default_reasoning_effort":{"enum":["low","medium","high","xhigh","max"]},"default_context_tier":{"enum":["default","long_context"]},"working_dir":{"type":"string"},"skills":{"type":"array","items":{"type":"string"}},"skill_injection":{"type":"object","additionalProperties":false,"properties":{"warn_bytes":{"type":"integer","minimum":1},"max_bytes":{"type":"integer","minimum":1}}},"skill_discovery":{"type":"object","additionalProperties":false,"properties":{"sources":{"type":"array","items":{"enum":["personal","project"]}},"exclude":{"type":"array","items":{"type":"string"}}}},"plugin_sources":{"type":"object","additionalProperties":{"$ref":"#/$defs/plugin_source"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"checkpoint":{"type":"object","additionalProperties":false,"properties":{"every_agent":{"type":"boolean"},"every_seconds":{"type":"integer","minimum":1},"keep_last":{"type":"integer","minimum":1,"maximum":100}}},"tool_output":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"max_chars":{"type":"integer","minimum":1000},"spill_to_file":{"type":"boolean"},"spill_dir":{"type":"string"}}}},"additionalProperties":true},"input_definition":{"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true},"limits":{"type":"object","additionalProperties":false,"properties":{"max_iterations":{"type":"integer","minimum":1,"maximum":1000000},"timeout_seconds":{"$ref":"#/$defs/duration"},"max_tokens_total":{"type":"integer","minimum":1},"max_calls":{"type":"integer","minimum":1},"budget_usd":{"type":"number","exclusiveMinimum":0,"maximum":1000000},"budget_mode":{"enum":["audit","enforce"]}}},"checkpoint_block":{"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"storage":{"enum":["file","memory","sqlite","pglite","postgres"]},"path":{"type":"string"},"on_failure":{"enum":["pause","continue","rollback"]},"retention":{"type":"object","additionalProperties":false,"properties":{"max_checkpoints":{"type":"integer","minimum":1},"max_age_days":{"type":"number","exclusiveMinimum":0},"keep_successful":{"type":"boolean"}}}}},"on_unknown":{"enum":["ask","rerun","skip","fail"]},"effects":{"enum":["none","idempotent","external"]},"duration":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"},"command":{"type":["array","string"],"minItems":1,"items":{"type":["string","number","boolean"]}},"texts":{"type":"object","additionalProperties":{"type":["string","number","boolean"]}},"retry":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":1,"maximum":100},"backoff":{"enum":["fixed","exponential"]},"delay_seconds":{"type":"number","minimum":0,"maximum":86400},"max_delay_seconds":{"type":"number","minimum":0,"maximum":86400},"jitter":{"type":"number","minimum":0,"maximum":1},"retry_on":{"type":"array","items":{"enum":["provider_error","timeout"]}},"max_parse_recovery_attempts":{"type":"integer","minimum":0,"maximum":10}}},"route":{"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}},"output_field":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"enum":["string","number","integer","boolean","array","object"]},"description":{"type":"string"},"items":{"$ref":"#/$defs/output_field"},"properties":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"enum":{"type":"array","minItems":1},"pattern":{"type":"string","format":"regex"},"minimum":{"type":"number"},"maximum":{"type":"number"},"minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"required":{"type":"boolean"},"nullable":{"type":"boolean"}}},"phase":{"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"when":{"$ref":"#/$defs/when"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}},"node_name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"},"max_concurrent":{"type":"integer","minimum":1,"maximum":1000},"confidence":{"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}},"fraction":{"type":"number","minimum":0,"maximum":1},"plan":{"type":"object","additionalProperties":false,"properties":{"approve":{"type":"boolean"},"replan":{"type":"boolean"},"max_phases":{"type":"integer","minimum":1,"maximum":50},"max_specialists":{"type":"integer","minimum":1,"maximum":200},"provider":{"type":"string"},"model":{"type":"string"}}},"consolidate":{"type":"object","additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"}}},"evaluation":{"type":"object","additionalProperties":false,"properties":{"judges":{"$ref":"#/$defs/judges"},"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}},"judges":{"anyOf":[{"type":"integer","minimum":1,"maximum":7},{"type":"array","minItems":1,"maxItems":7,"items":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"provider":{"type":"string"},"model":{"type":"string"}}}}]},"scorer":{"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"judges":{"$ref":"#/$defs/judges"},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}},"parallel_group":{"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"when":{"$ref":"#/$defs/when"}}},"for_each_group":{"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"when":{"$ref":"#/$defs/when"}}},"items_source":{"type":["string","array"],"minLength":1},"loop_variable":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"key_by":{"type":"string","minLength":1},"failure_mode":{"enum":["fail_fast","continue_on_error","all_or_nothing"]},"names":{"type":["array","string"],"items":{"type":"string"}},"step":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/dependencies"},"when":{"$ref":"#/$defs/when"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"cli":{"type":"string"},"session":{"enum":["continue","fresh"]},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{"type":"string"},"tool":{"type":"string"},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}},"gate_option":{"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}},"question_item":{"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}},"context":{"type":"object","additionalProperties":false,"properties":{"mode":{"enum":["accumulate","last_only","explicit"]},"max_tokens":{"type":"integer","minimum":1},"trim_strategy":{"enum":["summarize","truncate","drop_oldest"]}}},"cost":{"type":"object","additionalProperties":false,"properties":{"show_per_agent":{"type":"boolean"},"show_summary":{"type":"boolean"},"pricing":{"type":"object","additionalProperties":{"$ref":"#/$defs/price"}}}},"price":{"type":"object","additionalProperties":false,"required":["input_per_mtok","output_per_mtok"],"properties":{"input_per_mtok":{"type":"number","minimum":0},"output_per_mtok":{"type":"number","minimum":0},"cache_read_per_mtok":{"type":"number","minimum":0},"cache_write_per_mtok":{"type":"number","minimum":0}}},"provider":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1},"type":{"enum":["openai","azure","anthropic"]},"wire_api":{"enum":["completions","responses"]},"base_url":{"type":"string"},"api_key":{"type":"string"},"bearer_token":{"type":"string"},"auth_token":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"azure":{"type":"object","additionalProperties":false,"properties":{"api_version":{"type":"string"}}},"runtime_url":{"type":"string"},"runtime_token":{"type":"string"},"hermes_home":{"type":"string"},"hermes_toolsets":{"type":"array","items":{"type":"string"}},"hermes_skip_memory":{"type":"boolean"},"hermes_skip_context_files":{"type":"boolean"},"pool_endpoint":{"type":"string","pattern":"^https://"},"api_version":{"type":"string"},"inner_provider":{"enum":["copilot","claude-agent-sdk"]},"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"egress":{"enum":["enabled","disabled"]},"lifecycle":{"enum":["timed","on_container_exit"]},"auth":{"enum":["azure_default"]}}},"identifier_scope":{"enum":["workflow","agent","item","none"]},"mcp_server":{"type":"object","additionalProperties":true,"properties":{"type":{"enum":["stdio","http","sse"]},"command":{"type":"string"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"url":{"type":"string"},"headers":{"$ref":"#/$defs/texts"},"timeout":{"type":"integer","minimum":1},"tools":{"type":"array","items":{"type":"string"}},"approve":{"$ref":"#/$defs/approval"}}},"plugin_source":{"type":["string","object"],"additionalProperties":true,"properties":{"source":{"type":"string"},"path":{"type":"string"},"plugin":{"type":"string"}}},"plugin":{"type":["string","object"],"additionalProperties":true,"required":["name"],"properties":{"name":{"type":"string"},"skills":{"type":"boolean"},"agents":{"type":"boolean"},"mcp":{"type":"boolean"}}},"answer_validator":{"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}},"tool":{"type":["string","object"],"additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"description":{"type":"string"},"function":{"type":"string"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"effects":{"$ref":"#/$defs/effects"},"timeout":{"$ref":"#/$defs/duration"},"approve":{"$ref":"#/$defs/approval"}}},"hook":{"type":["string","object"],"additionalProperties":false,"properties":{"type":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"query":{"$ref":"#/$defs/texts"},"headers":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"secrets":{"type":"array","items":{"type":"string"}}}},"approval":{"enum":["always","once","never"]},"when":{"type":["string","boolean"]},"dependencies":{"type":["array","string"],"items":{"$ref":"#/$defs/dependency"}},"dependency":{"type":["string","object"],"additionalProperties":false,"required":["step"],"properties":{"step":{"type":"string","minLength":1},"on":{"type":"array","minItems":1,"items":{"enum":["done","skipped","failed"]}}}}}};
+const schema131 = {"type":"object","additionalProperties":false,"properties":{"approve":{"type":"boolean"},"replan":{"type":"boolean"},"max_phases":{"type":"integer","minimum":1,"maximum":50},"max_specialists":{"type":"integer","minimum":1,"maximum":200},"provider":{"type":"string"},"model":{"type":"string"}}};
+const schema141 = {"type":"object","additionalProperties":false,"properties":{"auto_recovery":{"type":"boolean","default":true},"max_recovery_attempts":{"type":"integer","minimum":1,"maximum":100,"default":3},"recovery_timeout_seconds":{"type":"number","exclusiveMinimum":0,"default":300},"fallback_to_previous":{"type":"boolean","default":true},"on_unknown":{"enum":["ask","rerun","skip","fail"],"default":"ask"},"new_here":{"enum":["ask","resume"],"default":"ask"},"take_up_within":{"type":["string","number"],"minimum":0,"pattern":"^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$","default":"12h"}}};
+const schema142 = {"type":"object","additionalProperties":false,"properties":{"async_writes":{"type":"boolean","default":true},"batch_decisions":{"type":"boolean","default":true},"compression_level":{"type":"integer","minimum":0,"maximum":9,"default":6},"memory_mapped_threshold_mb":{"type":"number","exclusiveMinimum":0,"default":10}}};
 const func1 = Object.prototype.hasOwnProperty;
 const schema32 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string"},"version":{"type":["string","number"]},"entry_point":{"type":"string"},"runtime":{"$ref":"#/$defs/runtime"},"input":{"type":"object","additionalProperties":{"$ref":"#/$defs/input_definition"}},"context":{"$ref":"#/$defs/context"},"limits":{"$ref":"#/$defs/limits"},"cost":{"$ref":"#/$defs/cost"},"hooks":{"type":"object","additionalProperties":false,"properties":{"on_start":{"$ref":"#/$defs/hook"},"on_complete":{"$ref":"#/$defs/hook"},"on_error":{"$ref":"#/$defs/hook"}}},"metadata":{"type":"object"},"instructions":{"type":"array","items":{"type":"string"}},"checkpoint":{"$ref":"#/$defs/checkpoint_block"},"on_failure":{"enum":["pause","continue","rollback"]},"on_unknown":{"$ref":"#/$defs/on_unknown"}}};
 const schema43 = {"type":"object","required":["type"],"properties":{"type":{"enum":["string","number","boolean","array","object"]},"required":{"type":"boolean"},"default":{},"description":{"type":"string"}},"additionalProperties":true};
@@ -4346,22 +4364,154 @@ return errors === 0;
 }
 validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema66 = {"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}};
+const schema66 = {"type":"object","additionalProperties":false,"required":["name","specialists"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"when":{"$ref":"#/$defs/when"},"specialists":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"evaluate":{"$ref":"#/$defs/evaluation"},"confidence":{"$ref":"#/$defs/confidence"},"spawn":{"$ref":"#/$defs/step"},"restart":{"type":"object","additionalProperties":false,"properties":{"max_attempts":{"type":"integer","minimum":0,"maximum":20},"otherwise":{"enum":["fail","continue","rollback"]}}},"max_concurrent":{"$ref":"#/$defs/max_concurrent"}}};
 const schema67 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$"};
-const schema83 = {"type":"integer","minimum":1,"maximum":1000};
+const schema68 = {"type":["string","boolean"]};
+const schema86 = {"type":"integer","minimum":1,"maximum":1000};
 const pattern9 = new RegExp("^[^/$#@%[\\]\\u0000-\\u001f][^/#@%[\\]\\u0000-\\u001f]*$", "u");
-const schema68 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"cli":{"type":"string"},"session":{"enum":["continue","fresh"]},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{"type":"string"},"tool":{"type":"string"},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}};
-const schema70 = {"type":["array","string"],"items":{"type":"string"}};
-const schema71 = {"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}};
-const schema82 = {"enum":["fail_fast","continue_on_error","all_or_nothing"]};
-const schema85 = {"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}};
-const schema87 = {"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}};
-const schema88 = {"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}};
-const schema89 = {"type":["string","array"],"minLength":1};
-const schema90 = {"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"};
-const schema91 = {"type":"string","minLength":1};
+const schema69 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"type":"string"},"depends_on":{"$ref":"#/$defs/dependencies"},"when":{"$ref":"#/$defs/when"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"input":{"type":["object","array"],"items":{"type":"string"}},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"probe":{"$ref":"#/$defs/command"},"retry":{"$ref":"#/$defs/retry"},"timeout":{"$ref":"#/$defs/duration"},"timeout_seconds":{"$ref":"#/$defs/duration"},"idle_timeout":{"$ref":"#/$defs/duration"},"criticality":{"enum":["critical","high","standard","low"]},"risky":{"type":"boolean"},"save_as":{"type":["string","object"],"additionalProperties":{"type":"string"}},"secrets":{"type":"array","items":{"type":"string"}},"output":{"type":"object","additionalProperties":{"$ref":"#/$defs/output_field"}},"command":{"$ref":"#/$defs/command"},"cli":{"type":"string"},"session":{"enum":["continue","fresh"]},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"working_dir":{"type":"string"},"folder":{"type":"string"},"stdin":{"type":"string"},"function":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"system_prompt":{"type":"string"},"prompt":{"type":"string"},"briefing":{"type":"boolean"},"tools":{"type":"array","items":{"type":"string"}},"value":{},"values":{"type":"object","additionalProperties":{}},"output_type":{"enum":["auto","string","number","integer","boolean","list","dict"]},"duration":{"type":["number","string"]},"reason":{"type":"string"},"steps":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"agents":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"parallel":{"type":"array","items":{"$ref":"#/$defs/step"},"minItems":1},"phases":{"type":"array","items":{"$ref":"#/$defs/phase"},"minItems":1},"entry_point":{"type":"string"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"context_tier":{"type":"string"},"output_mode":{"enum":["raw","envelope"]},"session_key":{"type":"string","minLength":1,"pattern":"\\S"},"reasoning":{"type":"object","additionalProperties":false,"properties":{"effort":{"enum":["low","medium","high","xhigh","max"]}}},"skills":{"type":"array","items":{"type":"string"}},"plugins":{"type":"array","items":{"$ref":"#/$defs/plugin"}},"max_session_seconds":{"type":"number","minimum":1},"max_agent_iterations":{"type":"integer","minimum":1,"maximum":500},"dialog":{"type":"object","additionalProperties":false,"required":["trigger_prompt"],"properties":{"trigger_prompt":{"type":"string","minLength":1}}},"validator":{"$ref":"#/$defs/answer_validator"},"sandbox":{"type":"object","additionalProperties":false,"properties":{"identifier_scope":{"$ref":"#/$defs/identifier_scope"},"working_dir":{"type":"string"}}},"options":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/gate_option"}},"questions":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/question_item"}},"source":{"type":"string"},"allow_back":{"type":"boolean"},"allow_skip":{"type":"boolean"},"allow_skip_all":{"type":"boolean"},"allow_abort":{"type":"boolean"},"abort_route":{"type":"string"},"workflow":{"type":"string","minLength":1},"input_mapping":{"type":"object","additionalProperties":{}},"max_depth":{"type":"integer","minimum":1,"maximum":10},"status":{"enum":["success","failed"]},"output_template":{"type":["string","object"],"additionalProperties":{}},"url":{"type":"string"},"method":{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE","OPTIONS"]},"server":{"type":"string"},"tool":{"type":"string"},"for_each":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"key_by":{"$ref":"#/$defs/key_by"},"step":{"$ref":"#/$defs/step"},"agent":{"$ref":"#/$defs/step"},"default":{"type":["string","number","boolean"]},"on_timeout":{"type":["string","number","boolean"]},"headers":{"$ref":"#/$defs/texts"},"query":{"$ref":"#/$defs/texts"},"body":{},"fail_on_status":{"type":"boolean"},"fallback":{"type":"array","items":{"type":["string","object"],"additionalProperties":false,"required":["provider"],"properties":{"provider":{"type":"string","minLength":1},"model":{"type":"string","minLength":1}}}},"temperature":{"type":"number","minimum":0,"maximum":2},"max_tokens":{"type":"integer","minimum":1,"maximum":200000}}};
+const schema74 = {"type":"object","additionalProperties":false,"required":["to"],"properties":{"to":{"type":"string","minLength":1},"when":{"type":["string","boolean"]},"output":{"type":"object","additionalProperties":{}}}};
+const schema85 = {"enum":["fail_fast","continue_on_error","all_or_nothing"]};
+const schema88 = {"type":"object","additionalProperties":false,"required":["criteria"],"properties":{"criteria":{"type":"string","minLength":1},"model":{"type":"string"},"max_retries":{"type":"integer","minimum":0,"maximum":1}}};
+const schema90 = {"type":["string","object"],"additionalProperties":false,"required":["value"],"properties":{"value":{"type":["string","number","boolean"]},"label":{"type":"string"},"route":{"type":"string"},"prompt_for":{"type":"string","minLength":1},"multiline":{"type":"boolean"}}};
+const schema91 = {"type":["string","object"],"minLength":1,"additionalProperties":false,"properties":{"id":{"type":"string","minLength":1,"maxLength":100},"text":{"type":"string","minLength":1},"question":{"type":"string","minLength":1},"hint":{"type":"string"},"choices":{"type":"array","items":{"type":["string","number","boolean"]}},"allow_free_text":{"type":"boolean"},"default":{},"required":{"type":"boolean"},"multiline":{"type":"boolean"}}};
+const schema92 = {"type":["string","array"],"minLength":1};
+const schema93 = {"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"};
+const schema94 = {"type":"string","minLength":1};
 const pattern14 = new RegExp("\\S", "u");
 const pattern15 = new RegExp("^[A-Za-z_][A-Za-z0-9_]*$", "u");
+const schema71 = {"type":["array","string"],"items":{"$ref":"#/$defs/dependency"}};
+const schema72 = {"type":["string","object"],"additionalProperties":false,"required":["step"],"properties":{"step":{"type":"string","minLength":1},"on":{"type":"array","minItems":1,"items":{"enum":["done","skipped","failed"]}}}};
+
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate43.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(Array.isArray(data))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema71.type},message:"must be array,string"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(Array.isArray(data)){
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if((typeof data0 !== "string") && (!(data0 && typeof data0 == "object" && !Array.isArray(data0)))){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/dependency/type",keyword:"type",params:{type: schema72.type},message:"must be string,object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.step === undefined){
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/dependency/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!((key0 === "step") || (key0 === "on"))){
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/dependency/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data0.step !== undefined){
+let data1 = data0.step;
+if(typeof data1 === "string"){
+if(func3(data1) < 1){
+const err4 = {instancePath:instancePath+"/" + i0+"/step",schemaPath:"#/$defs/dependency/properties/step/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/" + i0+"/step",schemaPath:"#/$defs/dependency/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data0.on !== undefined){
+let data2 = data0.on;
+if(Array.isArray(data2)){
+if(data2.length < 1){
+const err6 = {instancePath:instancePath+"/" + i0+"/on",schemaPath:"#/$defs/dependency/properties/on/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const len1 = data2.length;
+for(let i1=0; i1<len1; i1++){
+let data3 = data2[i1];
+if(!(((data3 === "done") || (data3 === "skipped")) || (data3 === "failed"))){
+const err7 = {instancePath:instancePath+"/" + i0+"/on/" + i1,schemaPath:"#/$defs/dependency/properties/on/items/enum",keyword:"enum",params:{allowedValues: schema72.properties.on.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/" + i0+"/on",schemaPath:"#/$defs/dependency/properties/on/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+}
+}
+validate43.errors = vErrors;
+return errors === 0;
+}
+validate43.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
 const wrapper2 = {validate: validate42};
 const wrapper5 = {validate: validate41};
 
@@ -4377,7 +4527,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema68.properties, key0))){
+if(!(func1.call(schema69.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -4458,9 +4608,15 @@ errors++;
 }
 }
 if(data.depends_on !== undefined){
-let data3 = data.depends_on;
-if((!(Array.isArray(data3))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/depends_on",schemaPath:"#/$defs/names/type",keyword:"type",params:{type: schema70.type},message:"must be array,string"};
+if(!(validate43(data.depends_on, {instancePath:instancePath+"/depends_on",parentData:data,parentDataProperty:"depends_on",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+errors = vErrors.length;
+}
+}
+if(data.when !== undefined){
+let data4 = data.when;
+if((typeof data4 !== "string") && (typeof data4 !== "boolean")){
+const err7 = {instancePath:instancePath+"/when",schemaPath:"#/$defs/when/type",keyword:"type",params:{type: schema68.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4469,11 +4625,16 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(Array.isArray(data3)){
-const len0 = data3.length;
+}
+if(data.routes !== undefined){
+let data5 = data.routes;
+if(Array.isArray(data5)){
+const len0 = data5.length;
 for(let i0=0; i0<len0; i0++){
-if(typeof data3[i0] !== "string"){
-const err8 = {instancePath:instancePath+"/depends_on/" + i0,schemaPath:"#/$defs/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data6 = data5[i0];
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.to === undefined){
+const err8 = {instancePath:instancePath+"/routes/" + i0,schemaPath:"#/$defs/route/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4482,18 +4643,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-}
-}
-if(data.routes !== undefined){
-let data5 = data.routes;
-if(Array.isArray(data5)){
-const len1 = data5.length;
-for(let i1=0; i1<len1; i1++){
-let data6 = data5[i1];
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.to === undefined){
-const err9 = {instancePath:instancePath+"/routes/" + i1,schemaPath:"#/$defs/route/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'"};
+for(const key1 in data6){
+if(!(((key1 === "to") || (key1 === "when")) || (key1 === "output"))){
+const err9 = {instancePath:instancePath+"/routes/" + i0,schemaPath:"#/$defs/route/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4502,9 +4654,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-for(const key1 in data6){
-if(!(((key1 === "to") || (key1 === "when")) || (key1 === "output"))){
-const err10 = {instancePath:instancePath+"/routes/" + i1,schemaPath:"#/$defs/route/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+}
+if(data6.to !== undefined){
+let data7 = data6.to;
+if(typeof data7 === "string"){
+if(func3(data7) < 1){
+const err10 = {instancePath:instancePath+"/routes/" + i0+"/to",schemaPath:"#/$defs/route/properties/to/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4514,11 +4669,8 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data6.to !== undefined){
-let data7 = data6.to;
-if(typeof data7 === "string"){
-if(func3(data7) < 1){
-const err11 = {instancePath:instancePath+"/routes/" + i1+"/to",schemaPath:"#/$defs/route/properties/to/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err11 = {instancePath:instancePath+"/routes/" + i0+"/to",schemaPath:"#/$defs/route/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -4528,8 +4680,10 @@ vErrors.push(err11);
 errors++;
 }
 }
-else {
-const err12 = {instancePath:instancePath+"/routes/" + i1+"/to",schemaPath:"#/$defs/route/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6.when !== undefined){
+let data8 = data6.when;
+if((typeof data8 !== "string") && (typeof data8 !== "boolean")){
+const err12 = {instancePath:instancePath+"/routes/" + i0+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema74.properties.when.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -4539,10 +4693,12 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data6.when !== undefined){
-let data8 = data6.when;
-if((typeof data8 !== "string") && (typeof data8 !== "boolean")){
-const err13 = {instancePath:instancePath+"/routes/" + i1+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema71.properties.when.type},message:"must be string,boolean"};
+if(data6.output !== undefined){
+let data9 = data6.output;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+}
+else {
+const err13 = {instancePath:instancePath+"/routes/" + i0+"/output",schemaPath:"#/$defs/route/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -4552,12 +4708,9 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data6.output !== undefined){
-let data9 = data6.output;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 }
 else {
-const err14 = {instancePath:instancePath+"/routes/" + i1+"/output",schemaPath:"#/$defs/route/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err14 = {instancePath:instancePath+"/routes/" + i0,schemaPath:"#/$defs/route/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -4569,7 +4722,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/routes/" + i1,schemaPath:"#/$defs/route/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err15 = {instancePath:instancePath+"/routes",schemaPath:"#/properties/routes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -4579,9 +4732,9 @@ vErrors.push(err15);
 errors++;
 }
 }
-}
-else {
-const err16 = {instancePath:instancePath+"/routes",schemaPath:"#/properties/routes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.on_error !== undefined){
+if(typeof data.on_error !== "string"){
+const err16 = {instancePath:instancePath+"/on_error",schemaPath:"#/properties/on_error/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -4591,9 +4744,10 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data.on_error !== undefined){
-if(typeof data.on_error !== "string"){
-const err17 = {instancePath:instancePath+"/on_error",schemaPath:"#/properties/on_error/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.input !== undefined){
+let data11 = data.input;
+if(!data11 || typeof data11 != "object"){
+const err17 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema69.properties.input.type},message:"must be object,array"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -4602,29 +4756,16 @@ vErrors.push(err17);
 }
 errors++;
 }
-}
-if(data.input !== undefined){
-let data11 = data.input;
-if(!data11 || typeof data11 != "object"){
-const err18 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema68.properties.input.type},message:"must be object,array"};
+if(Array.isArray(data11)){
+const len1 = data11.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data11[i1] !== "string"){
+const err18 = {instancePath:instancePath+"/input/" + i1,schemaPath:"#/properties/input/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
 else {
 vErrors.push(err18);
-}
-errors++;
-}
-if(Array.isArray(data11)){
-const len2 = data11.length;
-for(let i2=0; i2<len2; i2++){
-if(typeof data11[i2] !== "string"){
-const err19 = {instancePath:instancePath+"/input/" + i2,schemaPath:"#/properties/input/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
 }
 errors++;
 }
@@ -4634,7 +4775,20 @@ errors++;
 if(data.effects !== undefined){
 let data13 = data.effects;
 if(!(((data13 === "none") || (data13 === "idempotent")) || (data13 === "external"))){
-const err20 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/effects",schemaPath:"#/$defs/effects/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.on_unknown !== undefined){
+let data14 = data.on_unknown;
+if(!((((data14 === "ask") || (data14 === "rerun")) || (data14 === "skip")) || (data14 === "fail"))){
+const err20 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -4644,10 +4798,10 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data.on_unknown !== undefined){
-let data14 = data.on_unknown;
-if(!((((data14 === "ask") || (data14 === "rerun")) || (data14 === "skip")) || (data14 === "fail"))){
-const err21 = {instancePath:instancePath+"/on_unknown",schemaPath:"#/$defs/on_unknown/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
+if(data.probe !== undefined){
+let data15 = data.probe;
+if((!(Array.isArray(data15))) && (typeof data15 !== "string")){
+const err21 = {instancePath:instancePath+"/probe",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema50.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -4656,11 +4810,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-if(data.probe !== undefined){
-let data15 = data.probe;
-if((!(Array.isArray(data15))) && (typeof data15 !== "string")){
-const err22 = {instancePath:instancePath+"/probe",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema50.type},message:"must be array,string"};
+if(Array.isArray(data15)){
+if(data15.length < 1){
+const err22 = {instancePath:instancePath+"/probe",schemaPath:"#/$defs/command/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -4669,27 +4821,16 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(Array.isArray(data15)){
-if(data15.length < 1){
-const err23 = {instancePath:instancePath+"/probe",schemaPath:"#/$defs/command/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+const len2 = data15.length;
+for(let i2=0; i2<len2; i2++){
+let data16 = data15[i2];
+if(((typeof data16 !== "string") && (!((typeof data16 == "number") && (isFinite(data16))))) && (typeof data16 !== "boolean")){
+const err23 = {instancePath:instancePath+"/probe/" + i2,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema50.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err23];
 }
 else {
 vErrors.push(err23);
-}
-errors++;
-}
-const len3 = data15.length;
-for(let i3=0; i3<len3; i3++){
-let data16 = data15[i3];
-if(((typeof data16 !== "string") && (!((typeof data16 == "number") && (isFinite(data16))))) && (typeof data16 !== "boolean")){
-const err24 = {instancePath:instancePath+"/probe/" + i3,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema50.items.type},message:"must be string,number,boolean"};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
 }
 errors++;
 }
@@ -4701,7 +4842,20 @@ let data17 = data.retry;
 if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
 for(const key2 in data17){
 if(!(((((((key2 === "max_attempts") || (key2 === "backoff")) || (key2 === "delay_seconds")) || (key2 === "max_delay_seconds")) || (key2 === "jitter")) || (key2 === "retry_on")) || (key2 === "max_parse_recovery_attempts"))){
-const err25 = {instancePath:instancePath+"/retry",schemaPath:"#/$defs/retry/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+const err24 = {instancePath:instancePath+"/retry",schemaPath:"#/$defs/retry/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data17.max_attempts !== undefined){
+let data18 = data17.max_attempts;
+if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
+const err25 = {instancePath:instancePath+"/retry/max_attempts",schemaPath:"#/$defs/retry/properties/max_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -4710,11 +4864,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-if(data17.max_attempts !== undefined){
-let data18 = data17.max_attempts;
-if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-const err26 = {instancePath:instancePath+"/retry/max_attempts",schemaPath:"#/$defs/retry/properties/max_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 > 100 || isNaN(data18)){
+const err26 = {instancePath:instancePath+"/retry/max_attempts",schemaPath:"#/$defs/retry/properties/max_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -4723,9 +4875,8 @@ vErrors.push(err26);
 }
 errors++;
 }
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 > 100 || isNaN(data18)){
-const err27 = {instancePath:instancePath+"/retry/max_attempts",schemaPath:"#/$defs/retry/properties/max_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(data18 < 1 || isNaN(data18)){
+const err27 = {instancePath:instancePath+"/retry/max_attempts",schemaPath:"#/$defs/retry/properties/max_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -4734,8 +4885,12 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(data18 < 1 || isNaN(data18)){
-const err28 = {instancePath:instancePath+"/retry/max_attempts",schemaPath:"#/$defs/retry/properties/max_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data17.backoff !== undefined){
+let data19 = data17.backoff;
+if(!((data19 === "fixed") || (data19 === "exponential"))){
+const err28 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema57.properties.backoff.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -4745,11 +4900,11 @@ vErrors.push(err28);
 errors++;
 }
 }
-}
-if(data17.backoff !== undefined){
-let data19 = data17.backoff;
-if(!((data19 === "fixed") || (data19 === "exponential"))){
-const err29 = {instancePath:instancePath+"/retry/backoff",schemaPath:"#/$defs/retry/properties/backoff/enum",keyword:"enum",params:{allowedValues: schema57.properties.backoff.enum},message:"must be equal to one of the allowed values"};
+if(data17.delay_seconds !== undefined){
+let data20 = data17.delay_seconds;
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 > 86400 || isNaN(data20)){
+const err29 = {instancePath:instancePath+"/retry/delay_seconds",schemaPath:"#/$defs/retry/properties/delay_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -4758,12 +4913,8 @@ vErrors.push(err29);
 }
 errors++;
 }
-}
-if(data17.delay_seconds !== undefined){
-let data20 = data17.delay_seconds;
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 > 86400 || isNaN(data20)){
-const err30 = {instancePath:instancePath+"/retry/delay_seconds",schemaPath:"#/$defs/retry/properties/delay_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400"};
+if(data20 < 0 || isNaN(data20)){
+const err30 = {instancePath:instancePath+"/retry/delay_seconds",schemaPath:"#/$defs/retry/properties/delay_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -4772,8 +4923,9 @@ vErrors.push(err30);
 }
 errors++;
 }
-if(data20 < 0 || isNaN(data20)){
-const err31 = {instancePath:instancePath+"/retry/delay_seconds",schemaPath:"#/$defs/retry/properties/delay_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+else {
+const err31 = {instancePath:instancePath+"/retry/delay_seconds",schemaPath:"#/$defs/retry/properties/delay_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -4783,8 +4935,11 @@ vErrors.push(err31);
 errors++;
 }
 }
-else {
-const err32 = {instancePath:instancePath+"/retry/delay_seconds",schemaPath:"#/$defs/retry/properties/delay_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data17.max_delay_seconds !== undefined){
+let data21 = data17.max_delay_seconds;
+if((typeof data21 == "number") && (isFinite(data21))){
+if(data21 > 86400 || isNaN(data21)){
+const err32 = {instancePath:instancePath+"/retry/max_delay_seconds",schemaPath:"#/$defs/retry/properties/max_delay_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -4793,12 +4948,8 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-if(data17.max_delay_seconds !== undefined){
-let data21 = data17.max_delay_seconds;
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 > 86400 || isNaN(data21)){
-const err33 = {instancePath:instancePath+"/retry/max_delay_seconds",schemaPath:"#/$defs/retry/properties/max_delay_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400"};
+if(data21 < 0 || isNaN(data21)){
+const err33 = {instancePath:instancePath+"/retry/max_delay_seconds",schemaPath:"#/$defs/retry/properties/max_delay_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -4807,8 +4958,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-if(data21 < 0 || isNaN(data21)){
-const err34 = {instancePath:instancePath+"/retry/max_delay_seconds",schemaPath:"#/$defs/retry/properties/max_delay_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+else {
+const err34 = {instancePath:instancePath+"/retry/max_delay_seconds",schemaPath:"#/$defs/retry/properties/max_delay_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -4818,8 +4970,11 @@ vErrors.push(err34);
 errors++;
 }
 }
-else {
-const err35 = {instancePath:instancePath+"/retry/max_delay_seconds",schemaPath:"#/$defs/retry/properties/max_delay_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data17.jitter !== undefined){
+let data22 = data17.jitter;
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 > 1 || isNaN(data22)){
+const err35 = {instancePath:instancePath+"/retry/jitter",schemaPath:"#/$defs/retry/properties/jitter/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -4828,12 +4983,8 @@ vErrors.push(err35);
 }
 errors++;
 }
-}
-if(data17.jitter !== undefined){
-let data22 = data17.jitter;
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 > 1 || isNaN(data22)){
-const err36 = {instancePath:instancePath+"/retry/jitter",schemaPath:"#/$defs/retry/properties/jitter/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(data22 < 0 || isNaN(data22)){
+const err36 = {instancePath:instancePath+"/retry/jitter",schemaPath:"#/$defs/retry/properties/jitter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -4842,8 +4993,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-if(data22 < 0 || isNaN(data22)){
-const err37 = {instancePath:instancePath+"/retry/jitter",schemaPath:"#/$defs/retry/properties/jitter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+else {
+const err37 = {instancePath:instancePath+"/retry/jitter",schemaPath:"#/$defs/retry/properties/jitter/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -4853,8 +5005,14 @@ vErrors.push(err37);
 errors++;
 }
 }
-else {
-const err38 = {instancePath:instancePath+"/retry/jitter",schemaPath:"#/$defs/retry/properties/jitter/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data17.retry_on !== undefined){
+let data23 = data17.retry_on;
+if(Array.isArray(data23)){
+const len3 = data23.length;
+for(let i3=0; i3<len3; i3++){
+let data24 = data23[i3];
+if(!((data24 === "provider_error") || (data24 === "timeout"))){
+const err38 = {instancePath:instancePath+"/retry/retry_on/" + i3,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema57.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -4864,14 +5022,9 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data17.retry_on !== undefined){
-let data23 = data17.retry_on;
-if(Array.isArray(data23)){
-const len4 = data23.length;
-for(let i4=0; i4<len4; i4++){
-let data24 = data23[i4];
-if(!((data24 === "provider_error") || (data24 === "timeout"))){
-const err39 = {instancePath:instancePath+"/retry/retry_on/" + i4,schemaPath:"#/$defs/retry/properties/retry_on/items/enum",keyword:"enum",params:{allowedValues: schema57.properties.retry_on.items.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err39 = {instancePath:instancePath+"/retry/retry_on",schemaPath:"#/$defs/retry/properties/retry_on/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -4881,9 +5034,10 @@ vErrors.push(err39);
 errors++;
 }
 }
-}
-else {
-const err40 = {instancePath:instancePath+"/retry/retry_on",schemaPath:"#/$defs/retry/properties/retry_on/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data17.max_parse_recovery_attempts !== undefined){
+let data25 = data17.max_parse_recovery_attempts;
+if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
+const err40 = {instancePath:instancePath+"/retry/max_parse_recovery_attempts",schemaPath:"#/$defs/retry/properties/max_parse_recovery_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -4892,11 +5046,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-}
-if(data17.max_parse_recovery_attempts !== undefined){
-let data25 = data17.max_parse_recovery_attempts;
-if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
-const err41 = {instancePath:instancePath+"/retry/max_parse_recovery_attempts",schemaPath:"#/$defs/retry/properties/max_parse_recovery_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data25 == "number") && (isFinite(data25))){
+if(data25 > 10 || isNaN(data25)){
+const err41 = {instancePath:instancePath+"/retry/max_parse_recovery_attempts",schemaPath:"#/$defs/retry/properties/max_parse_recovery_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -4905,9 +5057,8 @@ vErrors.push(err41);
 }
 errors++;
 }
-if((typeof data25 == "number") && (isFinite(data25))){
-if(data25 > 10 || isNaN(data25)){
-const err42 = {instancePath:instancePath+"/retry/max_parse_recovery_attempts",schemaPath:"#/$defs/retry/properties/max_parse_recovery_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
+if(data25 < 0 || isNaN(data25)){
+const err42 = {instancePath:instancePath+"/retry/max_parse_recovery_attempts",schemaPath:"#/$defs/retry/properties/max_parse_recovery_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -4916,8 +5067,11 @@ vErrors.push(err42);
 }
 errors++;
 }
-if(data25 < 0 || isNaN(data25)){
-const err43 = {instancePath:instancePath+"/retry/max_parse_recovery_attempts",schemaPath:"#/$defs/retry/properties/max_parse_recovery_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/retry",schemaPath:"#/$defs/retry/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -4927,10 +5081,10 @@ vErrors.push(err43);
 errors++;
 }
 }
-}
-}
-else {
-const err44 = {instancePath:instancePath+"/retry",schemaPath:"#/$defs/retry/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.timeout !== undefined){
+let data26 = data.timeout;
+if((!((typeof data26 == "number") && (isFinite(data26)))) && (typeof data26 !== "string")){
+const err44 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -4939,11 +5093,9 @@ vErrors.push(err44);
 }
 errors++;
 }
-}
-if(data.timeout !== undefined){
-let data26 = data.timeout;
-if((!((typeof data26 == "number") && (isFinite(data26)))) && (typeof data26 !== "string")){
-const err45 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
+if((typeof data26 == "number") && (isFinite(data26))){
+if(data26 <= 0 || isNaN(data26)){
+const err45 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -4952,9 +5104,10 @@ vErrors.push(err45);
 }
 errors++;
 }
-if((typeof data26 == "number") && (isFinite(data26))){
-if(data26 <= 0 || isNaN(data26)){
-const err46 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+if(typeof data26 === "string"){
+if(!pattern5.test(data26)){
+const err46 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -4964,9 +5117,11 @@ vErrors.push(err46);
 errors++;
 }
 }
-if(typeof data26 === "string"){
-if(!pattern5.test(data26)){
-const err47 = {instancePath:instancePath+"/timeout",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"+"\""};
+}
+if(data.timeout_seconds !== undefined){
+let data27 = data.timeout_seconds;
+if((!((typeof data27 == "number") && (isFinite(data27)))) && (typeof data27 !== "string")){
+const err47 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -4975,12 +5130,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-}
-}
-if(data.timeout_seconds !== undefined){
-let data27 = data.timeout_seconds;
-if((!((typeof data27 == "number") && (isFinite(data27)))) && (typeof data27 !== "string")){
-const err48 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
+if((typeof data27 == "number") && (isFinite(data27))){
+if(data27 <= 0 || isNaN(data27)){
+const err48 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -4989,9 +5141,10 @@ vErrors.push(err48);
 }
 errors++;
 }
-if((typeof data27 == "number") && (isFinite(data27))){
-if(data27 <= 0 || isNaN(data27)){
-const err49 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+if(typeof data27 === "string"){
+if(!pattern5.test(data27)){
+const err49 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -5001,9 +5154,11 @@ vErrors.push(err49);
 errors++;
 }
 }
-if(typeof data27 === "string"){
-if(!pattern5.test(data27)){
-const err50 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"+"\""};
+}
+if(data.idle_timeout !== undefined){
+let data28 = data.idle_timeout;
+if((!((typeof data28 == "number") && (isFinite(data28)))) && (typeof data28 !== "string")){
+const err50 = {instancePath:instancePath+"/idle_timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -5012,12 +5167,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-}
-if(data.idle_timeout !== undefined){
-let data28 = data.idle_timeout;
-if((!((typeof data28 == "number") && (isFinite(data28)))) && (typeof data28 !== "string")){
-const err51 = {instancePath:instancePath+"/idle_timeout",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: schema46.type},message:"must be number,string"};
+if((typeof data28 == "number") && (isFinite(data28))){
+if(data28 <= 0 || isNaN(data28)){
+const err51 = {instancePath:instancePath+"/idle_timeout",schemaPath:"#/$defs/duration/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -5026,9 +5178,10 @@ vErrors.push(err51);
 }
 errors++;
 }
-if((typeof data28 == "number") && (isFinite(data28))){
-if(data28 <= 0 || isNaN(data28)){
-const err52 = {instancePath:instancePath+"/idle_timeout",schemaPath:"#/$defs/duration/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
+const err52 = {instancePath:instancePath+"/idle_timeout",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -5038,9 +5191,11 @@ vErrors.push(err52);
 errors++;
 }
 }
-if(typeof data28 === "string"){
-if(!pattern5.test(data28)){
-const err53 = {instancePath:instancePath+"/idle_timeout",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"},message:"must match pattern \""+"^\\s*\\d+(\\.\\d+)?\\s*((ms|s|m|h)\\s*)?$"+"\""};
+}
+if(data.criticality !== undefined){
+let data29 = data.criticality;
+if(!((((data29 === "critical") || (data29 === "high")) || (data29 === "standard")) || (data29 === "low"))){
+const err53 = {instancePath:instancePath+"/criticality",schemaPath:"#/properties/criticality/enum",keyword:"enum",params:{allowedValues: schema69.properties.criticality.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -5050,11 +5205,9 @@ vErrors.push(err53);
 errors++;
 }
 }
-}
-if(data.criticality !== undefined){
-let data29 = data.criticality;
-if(!((((data29 === "critical") || (data29 === "high")) || (data29 === "standard")) || (data29 === "low"))){
-const err54 = {instancePath:instancePath+"/criticality",schemaPath:"#/properties/criticality/enum",keyword:"enum",params:{allowedValues: schema68.properties.criticality.enum},message:"must be equal to one of the allowed values"};
+if(data.risky !== undefined){
+if(typeof data.risky !== "boolean"){
+const err54 = {instancePath:instancePath+"/risky",schemaPath:"#/properties/risky/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -5064,9 +5217,10 @@ vErrors.push(err54);
 errors++;
 }
 }
-if(data.risky !== undefined){
-if(typeof data.risky !== "boolean"){
-const err55 = {instancePath:instancePath+"/risky",schemaPath:"#/properties/risky/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.save_as !== undefined){
+let data31 = data.save_as;
+if((typeof data31 !== "string") && (!(data31 && typeof data31 == "object" && !Array.isArray(data31)))){
+const err55 = {instancePath:instancePath+"/save_as",schemaPath:"#/properties/save_as/type",keyword:"type",params:{type: schema69.properties.save_as.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -5075,11 +5229,10 @@ vErrors.push(err55);
 }
 errors++;
 }
-}
-if(data.save_as !== undefined){
-let data31 = data.save_as;
-if((typeof data31 !== "string") && (!(data31 && typeof data31 == "object" && !Array.isArray(data31)))){
-const err56 = {instancePath:instancePath+"/save_as",schemaPath:"#/properties/save_as/type",keyword:"type",params:{type: schema68.properties.save_as.type},message:"must be string,object"};
+if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
+for(const key3 in data31){
+if(typeof data31[key3] !== "string"){
+const err56 = {instancePath:instancePath+"/save_as/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/save_as/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -5088,10 +5241,16 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
-for(const key3 in data31){
-if(typeof data31[key3] !== "string"){
-const err57 = {instancePath:instancePath+"/save_as/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/save_as/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+}
+if(data.secrets !== undefined){
+let data33 = data.secrets;
+if(Array.isArray(data33)){
+const len4 = data33.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data33[i4] !== "string"){
+const err57 = {instancePath:instancePath+"/secrets/" + i4,schemaPath:"#/properties/secrets/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -5102,31 +5261,13 @@ errors++;
 }
 }
 }
-}
-if(data.secrets !== undefined){
-let data33 = data.secrets;
-if(Array.isArray(data33)){
-const len5 = data33.length;
-for(let i5=0; i5<len5; i5++){
-if(typeof data33[i5] !== "string"){
-const err58 = {instancePath:instancePath+"/secrets/" + i5,schemaPath:"#/properties/secrets/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err58 = {instancePath:instancePath+"/secrets",schemaPath:"#/properties/secrets/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err58];
 }
 else {
 vErrors.push(err58);
-}
-errors++;
-}
-}
-}
-else {
-const err59 = {instancePath:instancePath+"/secrets",schemaPath:"#/properties/secrets/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err59];
-}
-else {
-vErrors.push(err59);
 }
 errors++;
 }
@@ -5142,7 +5283,20 @@ errors = vErrors.length;
 }
 }
 else {
-const err60 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err59 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+if(data.command !== undefined){
+let data37 = data.command;
+if((!(Array.isArray(data37))) && (typeof data37 !== "string")){
+const err60 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema50.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -5151,11 +5305,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-}
-if(data.command !== undefined){
-let data37 = data.command;
-if((!(Array.isArray(data37))) && (typeof data37 !== "string")){
-const err61 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/type",keyword:"type",params:{type: schema50.type},message:"must be array,string"};
+if(Array.isArray(data37)){
+if(data37.length < 1){
+const err61 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -5164,9 +5316,11 @@ vErrors.push(err61);
 }
 errors++;
 }
-if(Array.isArray(data37)){
-if(data37.length < 1){
-const err62 = {instancePath:instancePath+"/command",schemaPath:"#/$defs/command/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+const len5 = data37.length;
+for(let i5=0; i5<len5; i5++){
+let data38 = data37[i5];
+if(((typeof data38 !== "string") && (!((typeof data38 == "number") && (isFinite(data38))))) && (typeof data38 !== "boolean")){
+const err62 = {instancePath:instancePath+"/command/" + i5,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema50.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -5175,11 +5329,12 @@ vErrors.push(err62);
 }
 errors++;
 }
-const len6 = data37.length;
-for(let i6=0; i6<len6; i6++){
-let data38 = data37[i6];
-if(((typeof data38 !== "string") && (!((typeof data38 == "number") && (isFinite(data38))))) && (typeof data38 !== "boolean")){
-const err63 = {instancePath:instancePath+"/command/" + i6,schemaPath:"#/$defs/command/items/type",keyword:"type",params:{type: schema50.items.type},message:"must be string,number,boolean"};
+}
+}
+}
+if(data.cli !== undefined){
+if(typeof data.cli !== "string"){
+const err63 = {instancePath:instancePath+"/cli",schemaPath:"#/properties/cli/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -5189,11 +5344,10 @@ vErrors.push(err63);
 errors++;
 }
 }
-}
-}
-if(data.cli !== undefined){
-if(typeof data.cli !== "string"){
-const err64 = {instancePath:instancePath+"/cli",schemaPath:"#/properties/cli/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.session !== undefined){
+let data40 = data.session;
+if(!((data40 === "continue") || (data40 === "fresh"))){
+const err64 = {instancePath:instancePath+"/session",schemaPath:"#/properties/session/enum",keyword:"enum",params:{allowedValues: schema69.properties.session.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -5203,10 +5357,14 @@ vErrors.push(err64);
 errors++;
 }
 }
-if(data.session !== undefined){
-let data40 = data.session;
-if(!((data40 === "continue") || (data40 === "fresh"))){
-const err65 = {instancePath:instancePath+"/session",schemaPath:"#/properties/session/enum",keyword:"enum",params:{allowedValues: schema68.properties.session.enum},message:"must be equal to one of the allowed values"};
+if(data.args !== undefined){
+let data41 = data.args;
+if(Array.isArray(data41)){
+const len6 = data41.length;
+for(let i6=0; i6<len6; i6++){
+let data42 = data41[i6];
+if(((typeof data42 !== "string") && (!((typeof data42 == "number") && (isFinite(data42))))) && (typeof data42 !== "boolean")){
+const err65 = {instancePath:instancePath+"/args/" + i6,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema69.properties.args.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -5216,31 +5374,14 @@ vErrors.push(err65);
 errors++;
 }
 }
-if(data.args !== undefined){
-let data41 = data.args;
-if(Array.isArray(data41)){
-const len7 = data41.length;
-for(let i7=0; i7<len7; i7++){
-let data42 = data41[i7];
-if(((typeof data42 !== "string") && (!((typeof data42 == "number") && (isFinite(data42))))) && (typeof data42 !== "boolean")){
-const err66 = {instancePath:instancePath+"/args/" + i7,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema68.properties.args.items.type},message:"must be string,number,boolean"};
+}
+else {
+const err66 = {instancePath:instancePath+"/args",schemaPath:"#/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err66];
 }
 else {
 vErrors.push(err66);
-}
-errors++;
-}
-}
-}
-else {
-const err67 = {instancePath:instancePath+"/args",schemaPath:"#/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err67];
-}
-else {
-vErrors.push(err67);
 }
 errors++;
 }
@@ -5251,24 +5392,24 @@ if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
 for(const key5 in data43){
 let data44 = data43[key5];
 if(((typeof data44 !== "string") && (!((typeof data44 == "number") && (isFinite(data44))))) && (typeof data44 !== "boolean")){
-const err68 = {instancePath:instancePath+"/env/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+const err67 = {instancePath:instancePath+"/env/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
-vErrors = [err68];
+vErrors = [err67];
 }
 else {
-vErrors.push(err68);
+vErrors.push(err67);
 }
 errors++;
 }
 }
 }
 else {
-const err69 = {instancePath:instancePath+"/env",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err68 = {instancePath:instancePath+"/env",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err69];
+vErrors = [err68];
 }
 else {
-vErrors.push(err69);
+vErrors.push(err68);
 }
 errors++;
 }
@@ -5279,7 +5420,19 @@ if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
 for(const key6 in data45){
 let data46 = data45[key6];
 if(((typeof data46 !== "string") && (!((typeof data46 == "number") && (isFinite(data46))))) && (typeof data46 !== "boolean")){
-const err70 = {instancePath:instancePath+"/environment/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+const err69 = {instancePath:instancePath+"/environment/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+}
+else {
+const err70 = {instancePath:instancePath+"/environment",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -5289,9 +5442,9 @@ vErrors.push(err70);
 errors++;
 }
 }
-}
-else {
-const err71 = {instancePath:instancePath+"/environment",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.working_dir !== undefined){
+if(typeof data.working_dir !== "string"){
+const err71 = {instancePath:instancePath+"/working_dir",schemaPath:"#/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -5301,9 +5454,9 @@ vErrors.push(err71);
 errors++;
 }
 }
-if(data.working_dir !== undefined){
-if(typeof data.working_dir !== "string"){
-const err72 = {instancePath:instancePath+"/working_dir",schemaPath:"#/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.folder !== undefined){
+if(typeof data.folder !== "string"){
+const err72 = {instancePath:instancePath+"/folder",schemaPath:"#/properties/folder/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -5313,9 +5466,9 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data.folder !== undefined){
-if(typeof data.folder !== "string"){
-const err73 = {instancePath:instancePath+"/folder",schemaPath:"#/properties/folder/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.stdin !== undefined){
+if(typeof data.stdin !== "string"){
+const err73 = {instancePath:instancePath+"/stdin",schemaPath:"#/properties/stdin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -5325,9 +5478,9 @@ vErrors.push(err73);
 errors++;
 }
 }
-if(data.stdin !== undefined){
-if(typeof data.stdin !== "string"){
-const err74 = {instancePath:instancePath+"/stdin",schemaPath:"#/properties/stdin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.function !== undefined){
+if(typeof data.function !== "string"){
+const err74 = {instancePath:instancePath+"/function",schemaPath:"#/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -5337,9 +5490,9 @@ vErrors.push(err74);
 errors++;
 }
 }
-if(data.function !== undefined){
-if(typeof data.function !== "string"){
-const err75 = {instancePath:instancePath+"/function",schemaPath:"#/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.provider !== undefined){
+if(typeof data.provider !== "string"){
+const err75 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -5349,9 +5502,9 @@ vErrors.push(err75);
 errors++;
 }
 }
-if(data.provider !== undefined){
-if(typeof data.provider !== "string"){
-const err76 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.model !== undefined){
+if(typeof data.model !== "string"){
+const err76 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -5361,9 +5514,9 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data.model !== undefined){
-if(typeof data.model !== "string"){
-const err77 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.system_prompt !== undefined){
+if(typeof data.system_prompt !== "string"){
+const err77 = {instancePath:instancePath+"/system_prompt",schemaPath:"#/properties/system_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -5373,9 +5526,9 @@ vErrors.push(err77);
 errors++;
 }
 }
-if(data.system_prompt !== undefined){
-if(typeof data.system_prompt !== "string"){
-const err78 = {instancePath:instancePath+"/system_prompt",schemaPath:"#/properties/system_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.prompt !== undefined){
+if(typeof data.prompt !== "string"){
+const err78 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -5385,9 +5538,9 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data.prompt !== undefined){
-if(typeof data.prompt !== "string"){
-const err79 = {instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.briefing !== undefined){
+if(typeof data.briefing !== "boolean"){
+const err79 = {instancePath:instancePath+"/briefing",schemaPath:"#/properties/briefing/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -5397,9 +5550,13 @@ vErrors.push(err79);
 errors++;
 }
 }
-if(data.briefing !== undefined){
-if(typeof data.briefing !== "boolean"){
-const err80 = {instancePath:instancePath+"/briefing",schemaPath:"#/properties/briefing/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.tools !== undefined){
+let data56 = data.tools;
+if(Array.isArray(data56)){
+const len7 = data56.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data56[i7] !== "string"){
+const err80 = {instancePath:instancePath+"/tools/" + i7,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -5409,13 +5566,9 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data.tools !== undefined){
-let data56 = data.tools;
-if(Array.isArray(data56)){
-const len8 = data56.length;
-for(let i8=0; i8<len8; i8++){
-if(typeof data56[i8] !== "string"){
-const err81 = {instancePath:instancePath+"/tools/" + i8,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err81 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -5425,9 +5578,12 @@ vErrors.push(err81);
 errors++;
 }
 }
+if(data.values !== undefined){
+let data58 = data.values;
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
 }
 else {
-const err82 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err82 = {instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -5437,12 +5593,10 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data.values !== undefined){
-let data58 = data.values;
-if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
-}
-else {
-const err83 = {instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.output_type !== undefined){
+let data59 = data.output_type;
+if(!(((((((data59 === "auto") || (data59 === "string")) || (data59 === "number")) || (data59 === "integer")) || (data59 === "boolean")) || (data59 === "list")) || (data59 === "dict"))){
+const err83 = {instancePath:instancePath+"/output_type",schemaPath:"#/properties/output_type/enum",keyword:"enum",params:{allowedValues: schema69.properties.output_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -5452,10 +5606,10 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data.output_type !== undefined){
-let data59 = data.output_type;
-if(!(((((((data59 === "auto") || (data59 === "string")) || (data59 === "number")) || (data59 === "integer")) || (data59 === "boolean")) || (data59 === "list")) || (data59 === "dict"))){
-const err84 = {instancePath:instancePath+"/output_type",schemaPath:"#/properties/output_type/enum",keyword:"enum",params:{allowedValues: schema68.properties.output_type.enum},message:"must be equal to one of the allowed values"};
+if(data.duration !== undefined){
+let data60 = data.duration;
+if((!((typeof data60 == "number") && (isFinite(data60)))) && (typeof data60 !== "string")){
+const err84 = {instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema69.properties.duration.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -5465,10 +5619,9 @@ vErrors.push(err84);
 errors++;
 }
 }
-if(data.duration !== undefined){
-let data60 = data.duration;
-if((!((typeof data60 == "number") && (isFinite(data60)))) && (typeof data60 !== "string")){
-const err85 = {instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema68.properties.duration.type},message:"must be number,string"};
+if(data.reason !== undefined){
+if(typeof data.reason !== "string"){
+const err85 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -5478,9 +5631,11 @@ vErrors.push(err85);
 errors++;
 }
 }
-if(data.reason !== undefined){
-if(typeof data.reason !== "string"){
-const err86 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.steps !== undefined){
+let data62 = data.steps;
+if(Array.isArray(data62)){
+if(data62.length < 1){
+const err86 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -5489,12 +5644,16 @@ vErrors.push(err86);
 }
 errors++;
 }
+const len8 = data62.length;
+for(let i8=0; i8<len8; i8++){
+if(!(wrapper2.validate(data62[i8], {instancePath:instancePath+"/steps/" + i8,parentData:data62,parentDataProperty:i8,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
+errors = vErrors.length;
 }
-if(data.steps !== undefined){
-let data62 = data.steps;
-if(Array.isArray(data62)){
-if(data62.length < 1){
-const err87 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+else {
+const err87 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -5503,16 +5662,12 @@ vErrors.push(err87);
 }
 errors++;
 }
-const len9 = data62.length;
-for(let i9=0; i9<len9; i9++){
-if(!(wrapper2.validate(data62[i9], {instancePath:instancePath+"/steps/" + i9,parentData:data62,parentDataProperty:i9,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err88 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.agents !== undefined){
+let data64 = data.agents;
+if(Array.isArray(data64)){
+if(data64.length < 1){
+const err88 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -5521,12 +5676,16 @@ vErrors.push(err88);
 }
 errors++;
 }
+const len9 = data64.length;
+for(let i9=0; i9<len9; i9++){
+if(!(wrapper2.validate(data64[i9], {instancePath:instancePath+"/agents/" + i9,parentData:data64,parentDataProperty:i9,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
+errors = vErrors.length;
 }
-if(data.agents !== undefined){
-let data64 = data.agents;
-if(Array.isArray(data64)){
-if(data64.length < 1){
-const err89 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+else {
+const err89 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -5535,16 +5694,12 @@ vErrors.push(err89);
 }
 errors++;
 }
-const len10 = data64.length;
-for(let i10=0; i10<len10; i10++){
-if(!(wrapper2.validate(data64[i10], {instancePath:instancePath+"/agents/" + i10,parentData:data64,parentDataProperty:i10,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err90 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.parallel !== undefined){
+let data66 = data.parallel;
+if(Array.isArray(data66)){
+if(data66.length < 1){
+const err90 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -5553,12 +5708,16 @@ vErrors.push(err90);
 }
 errors++;
 }
+const len10 = data66.length;
+for(let i10=0; i10<len10; i10++){
+if(!(wrapper2.validate(data66[i10], {instancePath:instancePath+"/parallel/" + i10,parentData:data66,parentDataProperty:i10,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
+errors = vErrors.length;
 }
-if(data.parallel !== undefined){
-let data66 = data.parallel;
-if(Array.isArray(data66)){
-if(data66.length < 1){
-const err91 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+else {
+const err91 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -5567,16 +5726,12 @@ vErrors.push(err91);
 }
 errors++;
 }
-const len11 = data66.length;
-for(let i11=0; i11<len11; i11++){
-if(!(wrapper2.validate(data66[i11], {instancePath:instancePath+"/parallel/" + i11,parentData:data66,parentDataProperty:i11,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper2.validate.errors : vErrors.concat(wrapper2.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err92 = {instancePath:instancePath+"/parallel",schemaPath:"#/properties/parallel/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.phases !== undefined){
+let data68 = data.phases;
+if(Array.isArray(data68)){
+if(data68.length < 1){
+const err92 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -5585,12 +5740,16 @@ vErrors.push(err92);
 }
 errors++;
 }
+const len11 = data68.length;
+for(let i11=0; i11<len11; i11++){
+if(!(wrapper5.validate(data68[i11], {instancePath:instancePath+"/phases/" + i11,parentData:data68,parentDataProperty:i11,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper5.validate.errors : vErrors.concat(wrapper5.validate.errors);
+errors = vErrors.length;
 }
-if(data.phases !== undefined){
-let data68 = data.phases;
-if(Array.isArray(data68)){
-if(data68.length < 1){
-const err93 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+else {
+const err93 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -5599,16 +5758,10 @@ vErrors.push(err93);
 }
 errors++;
 }
-const len12 = data68.length;
-for(let i12=0; i12<len12; i12++){
-if(!(wrapper5.validate(data68[i12], {instancePath:instancePath+"/phases/" + i12,parentData:data68,parentDataProperty:i12,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper5.validate.errors : vErrors.concat(wrapper5.validate.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err94 = {instancePath:instancePath+"/phases",schemaPath:"#/properties/phases/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.entry_point !== undefined){
+if(typeof data.entry_point !== "string"){
+const err94 = {instancePath:instancePath+"/entry_point",schemaPath:"#/properties/entry_point/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -5618,9 +5771,10 @@ vErrors.push(err94);
 errors++;
 }
 }
-if(data.entry_point !== undefined){
-if(typeof data.entry_point !== "string"){
-const err95 = {instancePath:instancePath+"/entry_point",schemaPath:"#/properties/entry_point/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.failure_mode !== undefined){
+let data71 = data.failure_mode;
+if(!(((data71 === "fail_fast") || (data71 === "continue_on_error")) || (data71 === "all_or_nothing"))){
+const err95 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema85.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -5630,10 +5784,10 @@ vErrors.push(err95);
 errors++;
 }
 }
-if(data.failure_mode !== undefined){
-let data71 = data.failure_mode;
-if(!(((data71 === "fail_fast") || (data71 === "continue_on_error")) || (data71 === "all_or_nothing"))){
-const err96 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema82.enum},message:"must be equal to one of the allowed values"};
+if(data.max_concurrent !== undefined){
+let data72 = data.max_concurrent;
+if(!(((typeof data72 == "number") && (!(data72 % 1) && !isNaN(data72))) && (isFinite(data72)))){
+const err96 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -5642,11 +5796,9 @@ vErrors.push(err96);
 }
 errors++;
 }
-}
-if(data.max_concurrent !== undefined){
-let data72 = data.max_concurrent;
-if(!(((typeof data72 == "number") && (!(data72 % 1) && !isNaN(data72))) && (isFinite(data72)))){
-const err97 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data72 == "number") && (isFinite(data72))){
+if(data72 > 1000 || isNaN(data72)){
+const err97 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -5655,9 +5807,8 @@ vErrors.push(err97);
 }
 errors++;
 }
-if((typeof data72 == "number") && (isFinite(data72))){
-if(data72 > 1000 || isNaN(data72)){
-const err98 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(data72 < 1 || isNaN(data72)){
+const err98 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -5666,8 +5817,11 @@ vErrors.push(err98);
 }
 errors++;
 }
-if(data72 < 1 || isNaN(data72)){
-const err99 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data.context_tier !== undefined){
+if(typeof data.context_tier !== "string"){
+const err99 = {instancePath:instancePath+"/context_tier",schemaPath:"#/properties/context_tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -5677,10 +5831,10 @@ vErrors.push(err99);
 errors++;
 }
 }
-}
-if(data.context_tier !== undefined){
-if(typeof data.context_tier !== "string"){
-const err100 = {instancePath:instancePath+"/context_tier",schemaPath:"#/properties/context_tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.output_mode !== undefined){
+let data74 = data.output_mode;
+if(!((data74 === "raw") || (data74 === "envelope"))){
+const err100 = {instancePath:instancePath+"/output_mode",schemaPath:"#/properties/output_mode/enum",keyword:"enum",params:{allowedValues: schema69.properties.output_mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -5690,10 +5844,11 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data.output_mode !== undefined){
-let data74 = data.output_mode;
-if(!((data74 === "raw") || (data74 === "envelope"))){
-const err101 = {instancePath:instancePath+"/output_mode",schemaPath:"#/properties/output_mode/enum",keyword:"enum",params:{allowedValues: schema68.properties.output_mode.enum},message:"must be equal to one of the allowed values"};
+if(data.session_key !== undefined){
+let data75 = data.session_key;
+if(typeof data75 === "string"){
+if(func3(data75) < 1){
+const err101 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -5702,12 +5857,8 @@ vErrors.push(err101);
 }
 errors++;
 }
-}
-if(data.session_key !== undefined){
-let data75 = data.session_key;
-if(typeof data75 === "string"){
-if(func3(data75) < 1){
-const err102 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern14.test(data75)){
+const err102 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -5716,8 +5867,9 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(!pattern14.test(data75)){
-const err103 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err103 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -5727,8 +5879,12 @@ vErrors.push(err103);
 errors++;
 }
 }
-else {
-const err104 = {instancePath:instancePath+"/session_key",schemaPath:"#/properties/session_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.reasoning !== undefined){
+let data76 = data.reasoning;
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+for(const key7 in data76){
+if(!(key7 === "effort")){
+const err104 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -5738,12 +5894,10 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data.reasoning !== undefined){
-let data76 = data.reasoning;
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-for(const key7 in data76){
-if(!(key7 === "effort")){
-const err105 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(data76.effort !== undefined){
+let data77 = data76.effort;
+if(!(((((data77 === "low") || (data77 === "medium")) || (data77 === "high")) || (data77 === "xhigh")) || (data77 === "max"))){
+const err105 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema69.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -5753,10 +5907,9 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data76.effort !== undefined){
-let data77 = data76.effort;
-if(!(((((data77 === "low") || (data77 === "medium")) || (data77 === "high")) || (data77 === "xhigh")) || (data77 === "max"))){
-const err106 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema68.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err106 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -5766,9 +5919,13 @@ vErrors.push(err106);
 errors++;
 }
 }
-}
-else {
-const err107 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.skills !== undefined){
+let data78 = data.skills;
+if(Array.isArray(data78)){
+const len12 = data78.length;
+for(let i12=0; i12<len12; i12++){
+if(typeof data78[i12] !== "string"){
+const err107 = {instancePath:instancePath+"/skills/" + i12,schemaPath:"#/properties/skills/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -5778,13 +5935,9 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data.skills !== undefined){
-let data78 = data.skills;
-if(Array.isArray(data78)){
-const len13 = data78.length;
-for(let i13=0; i13<len13; i13++){
-if(typeof data78[i13] !== "string"){
-const err108 = {instancePath:instancePath+"/skills/" + i13,schemaPath:"#/properties/skills/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err108 = {instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -5794,9 +5947,14 @@ vErrors.push(err108);
 errors++;
 }
 }
-}
-else {
-const err109 = {instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.plugins !== undefined){
+let data80 = data.plugins;
+if(Array.isArray(data80)){
+const len13 = data80.length;
+for(let i13=0; i13<len13; i13++){
+let data81 = data80[i13];
+if((typeof data81 !== "string") && (!(data81 && typeof data81 == "object" && !Array.isArray(data81)))){
+const err109 = {instancePath:instancePath+"/plugins/" + i13,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema42.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -5805,15 +5963,9 @@ vErrors.push(err109);
 }
 errors++;
 }
-}
-if(data.plugins !== undefined){
-let data80 = data.plugins;
-if(Array.isArray(data80)){
-const len14 = data80.length;
-for(let i14=0; i14<len14; i14++){
-let data81 = data80[i14];
-if((typeof data81 !== "string") && (!(data81 && typeof data81 == "object" && !Array.isArray(data81)))){
-const err110 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/type",keyword:"type",params:{type: schema42.type},message:"must be string,object"};
+if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
+if(data81.name === undefined){
+const err110 = {instancePath:instancePath+"/plugins/" + i13,schemaPath:"#/$defs/plugin/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -5822,9 +5974,9 @@ vErrors.push(err110);
 }
 errors++;
 }
-if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
-if(data81.name === undefined){
-const err111 = {instancePath:instancePath+"/plugins/" + i14,schemaPath:"#/$defs/plugin/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data81.name !== undefined){
+if(typeof data81.name !== "string"){
+const err111 = {instancePath:instancePath+"/plugins/" + i13+"/name",schemaPath:"#/$defs/plugin/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -5833,9 +5985,10 @@ vErrors.push(err111);
 }
 errors++;
 }
-if(data81.name !== undefined){
-if(typeof data81.name !== "string"){
-const err112 = {instancePath:instancePath+"/plugins/" + i14+"/name",schemaPath:"#/$defs/plugin/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data81.skills !== undefined){
+if(typeof data81.skills !== "boolean"){
+const err112 = {instancePath:instancePath+"/plugins/" + i13+"/skills",schemaPath:"#/$defs/plugin/properties/skills/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -5845,9 +5998,9 @@ vErrors.push(err112);
 errors++;
 }
 }
-if(data81.skills !== undefined){
-if(typeof data81.skills !== "boolean"){
-const err113 = {instancePath:instancePath+"/plugins/" + i14+"/skills",schemaPath:"#/$defs/plugin/properties/skills/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data81.agents !== undefined){
+if(typeof data81.agents !== "boolean"){
+const err113 = {instancePath:instancePath+"/plugins/" + i13+"/agents",schemaPath:"#/$defs/plugin/properties/agents/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -5857,9 +6010,9 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data81.agents !== undefined){
-if(typeof data81.agents !== "boolean"){
-const err114 = {instancePath:instancePath+"/plugins/" + i14+"/agents",schemaPath:"#/$defs/plugin/properties/agents/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data81.mcp !== undefined){
+if(typeof data81.mcp !== "boolean"){
+const err114 = {instancePath:instancePath+"/plugins/" + i13+"/mcp",schemaPath:"#/$defs/plugin/properties/mcp/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -5869,9 +6022,11 @@ vErrors.push(err114);
 errors++;
 }
 }
-if(data81.mcp !== undefined){
-if(typeof data81.mcp !== "boolean"){
-const err115 = {instancePath:instancePath+"/plugins/" + i14+"/mcp",schemaPath:"#/$defs/plugin/properties/mcp/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+}
+}
+else {
+const err115 = {instancePath:instancePath+"/plugins",schemaPath:"#/properties/plugins/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -5881,11 +6036,11 @@ vErrors.push(err115);
 errors++;
 }
 }
-}
-}
-}
-else {
-const err116 = {instancePath:instancePath+"/plugins",schemaPath:"#/properties/plugins/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.max_session_seconds !== undefined){
+let data86 = data.max_session_seconds;
+if((typeof data86 == "number") && (isFinite(data86))){
+if(data86 < 1 || isNaN(data86)){
+const err116 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -5895,11 +6050,8 @@ vErrors.push(err116);
 errors++;
 }
 }
-if(data.max_session_seconds !== undefined){
-let data86 = data.max_session_seconds;
-if((typeof data86 == "number") && (isFinite(data86))){
-if(data86 < 1 || isNaN(data86)){
-const err117 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+else {
+const err117 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -5909,8 +6061,10 @@ vErrors.push(err117);
 errors++;
 }
 }
-else {
-const err118 = {instancePath:instancePath+"/max_session_seconds",schemaPath:"#/properties/max_session_seconds/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.max_agent_iterations !== undefined){
+let data87 = data.max_agent_iterations;
+if(!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))){
+const err118 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -5919,11 +6073,9 @@ vErrors.push(err118);
 }
 errors++;
 }
-}
-if(data.max_agent_iterations !== undefined){
-let data87 = data.max_agent_iterations;
-if(!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))){
-const err119 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data87 == "number") && (isFinite(data87))){
+if(data87 > 500 || isNaN(data87)){
+const err119 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -5932,24 +6084,13 @@ vErrors.push(err119);
 }
 errors++;
 }
-if((typeof data87 == "number") && (isFinite(data87))){
-if(data87 > 500 || isNaN(data87)){
-const err120 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"};
+if(data87 < 1 || isNaN(data87)){
+const err120 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err120];
 }
 else {
 vErrors.push(err120);
-}
-errors++;
-}
-if(data87 < 1 || isNaN(data87)){
-const err121 = {instancePath:instancePath+"/max_agent_iterations",schemaPath:"#/properties/max_agent_iterations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err121];
-}
-else {
-vErrors.push(err121);
 }
 errors++;
 }
@@ -5959,7 +6100,18 @@ if(data.dialog !== undefined){
 let data88 = data.dialog;
 if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
 if(data88.trigger_prompt === undefined){
-const err122 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/required",keyword:"required",params:{missingProperty: "trigger_prompt"},message:"must have required property '"+"trigger_prompt"+"'"};
+const err121 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/required",keyword:"required",params:{missingProperty: "trigger_prompt"},message:"must have required property '"+"trigger_prompt"+"'"};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+for(const key8 in data88){
+if(!(key8 === "trigger_prompt")){
+const err122 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -5968,9 +6120,12 @@ vErrors.push(err122);
 }
 errors++;
 }
-for(const key8 in data88){
-if(!(key8 === "trigger_prompt")){
-const err123 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+}
+if(data88.trigger_prompt !== undefined){
+let data89 = data88.trigger_prompt;
+if(typeof data89 === "string"){
+if(func3(data89) < 1){
+const err123 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -5980,11 +6135,8 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data88.trigger_prompt !== undefined){
-let data89 = data88.trigger_prompt;
-if(typeof data89 === "string"){
-if(func3(data89) < 1){
-const err124 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err124 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -5994,8 +6146,9 @@ vErrors.push(err124);
 errors++;
 }
 }
+}
 else {
-const err125 = {instancePath:instancePath+"/dialog/trigger_prompt",schemaPath:"#/properties/dialog/properties/trigger_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err125 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -6005,9 +6158,11 @@ vErrors.push(err125);
 errors++;
 }
 }
-}
-else {
-const err126 = {instancePath:instancePath+"/dialog",schemaPath:"#/properties/dialog/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.validator !== undefined){
+let data90 = data.validator;
+if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
+if(data90.criteria === undefined){
+const err126 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -6016,12 +6171,9 @@ vErrors.push(err126);
 }
 errors++;
 }
-}
-if(data.validator !== undefined){
-let data90 = data.validator;
-if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
-if(data90.criteria === undefined){
-const err127 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
+for(const key9 in data90){
+if(!(((key9 === "criteria") || (key9 === "model")) || (key9 === "max_retries"))){
+const err127 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -6030,9 +6182,12 @@ vErrors.push(err127);
 }
 errors++;
 }
-for(const key9 in data90){
-if(!(((key9 === "criteria") || (key9 === "model")) || (key9 === "max_retries"))){
-const err128 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+}
+if(data90.criteria !== undefined){
+let data91 = data90.criteria;
+if(typeof data91 === "string"){
+if(func3(data91) < 1){
+const err128 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -6042,11 +6197,8 @@ vErrors.push(err128);
 errors++;
 }
 }
-if(data90.criteria !== undefined){
-let data91 = data90.criteria;
-if(typeof data91 === "string"){
-if(func3(data91) < 1){
-const err129 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err129 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -6056,8 +6208,9 @@ vErrors.push(err129);
 errors++;
 }
 }
-else {
-const err130 = {instancePath:instancePath+"/validator/criteria",schemaPath:"#/$defs/answer_validator/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data90.model !== undefined){
+if(typeof data90.model !== "string"){
+const err130 = {instancePath:instancePath+"/validator/model",schemaPath:"#/$defs/answer_validator/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -6067,9 +6220,10 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data90.model !== undefined){
-if(typeof data90.model !== "string"){
-const err131 = {instancePath:instancePath+"/validator/model",schemaPath:"#/$defs/answer_validator/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data90.max_retries !== undefined){
+let data93 = data90.max_retries;
+if(!(((typeof data93 == "number") && (!(data93 % 1) && !isNaN(data93))) && (isFinite(data93)))){
+const err131 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -6078,11 +6232,9 @@ vErrors.push(err131);
 }
 errors++;
 }
-}
-if(data90.max_retries !== undefined){
-let data93 = data90.max_retries;
-if(!(((typeof data93 == "number") && (!(data93 % 1) && !isNaN(data93))) && (isFinite(data93)))){
-const err132 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data93 == "number") && (isFinite(data93))){
+if(data93 > 1 || isNaN(data93)){
+const err132 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -6091,9 +6243,8 @@ vErrors.push(err132);
 }
 errors++;
 }
-if((typeof data93 == "number") && (isFinite(data93))){
-if(data93 > 1 || isNaN(data93)){
-const err133 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(data93 < 0 || isNaN(data93)){
+const err133 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -6102,8 +6253,11 @@ vErrors.push(err133);
 }
 errors++;
 }
-if(data93 < 0 || isNaN(data93)){
-const err134 = {instancePath:instancePath+"/validator/max_retries",schemaPath:"#/$defs/answer_validator/properties/max_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+}
+else {
+const err134 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -6113,10 +6267,12 @@ vErrors.push(err134);
 errors++;
 }
 }
-}
-}
-else {
-const err135 = {instancePath:instancePath+"/validator",schemaPath:"#/$defs/answer_validator/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.sandbox !== undefined){
+let data94 = data.sandbox;
+if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
+for(const key10 in data94){
+if(!((key10 === "identifier_scope") || (key10 === "working_dir"))){
+const err135 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -6126,12 +6282,10 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data.sandbox !== undefined){
-let data94 = data.sandbox;
-if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
-for(const key10 in data94){
-if(!((key10 === "identifier_scope") || (key10 === "working_dir"))){
-const err136 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+if(data94.identifier_scope !== undefined){
+let data95 = data94.identifier_scope;
+if(!((((data95 === "workflow") || (data95 === "agent")) || (data95 === "item")) || (data95 === "none"))){
+const err136 = {instancePath:instancePath+"/sandbox/identifier_scope",schemaPath:"#/$defs/identifier_scope/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -6141,10 +6295,9 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data94.identifier_scope !== undefined){
-let data95 = data94.identifier_scope;
-if(!((((data95 === "workflow") || (data95 === "agent")) || (data95 === "item")) || (data95 === "none"))){
-const err137 = {instancePath:instancePath+"/sandbox/identifier_scope",schemaPath:"#/$defs/identifier_scope/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"};
+if(data94.working_dir !== undefined){
+if(typeof data94.working_dir !== "string"){
+const err137 = {instancePath:instancePath+"/sandbox/working_dir",schemaPath:"#/properties/sandbox/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -6154,9 +6307,9 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data94.working_dir !== undefined){
-if(typeof data94.working_dir !== "string"){
-const err138 = {instancePath:instancePath+"/sandbox/working_dir",schemaPath:"#/properties/sandbox/properties/working_dir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err138 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -6166,9 +6319,11 @@ vErrors.push(err138);
 errors++;
 }
 }
-}
-else {
-const err139 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.options !== undefined){
+let data97 = data.options;
+if(Array.isArray(data97)){
+if(data97.length < 1){
+const err139 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -6177,12 +6332,11 @@ vErrors.push(err139);
 }
 errors++;
 }
-}
-if(data.options !== undefined){
-let data97 = data.options;
-if(Array.isArray(data97)){
-if(data97.length < 1){
-const err140 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+const len14 = data97.length;
+for(let i14=0; i14<len14; i14++){
+let data98 = data97[i14];
+if((typeof data98 !== "string") && (!(data98 && typeof data98 == "object" && !Array.isArray(data98)))){
+const err140 = {instancePath:instancePath+"/options/" + i14,schemaPath:"#/$defs/gate_option/type",keyword:"type",params:{type: schema90.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -6191,11 +6345,9 @@ vErrors.push(err140);
 }
 errors++;
 }
-const len15 = data97.length;
-for(let i15=0; i15<len15; i15++){
-let data98 = data97[i15];
-if((typeof data98 !== "string") && (!(data98 && typeof data98 == "object" && !Array.isArray(data98)))){
-const err141 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/type",keyword:"type",params:{type: schema87.type},message:"must be string,object"};
+if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
+if(data98.value === undefined){
+const err141 = {instancePath:instancePath+"/options/" + i14,schemaPath:"#/$defs/gate_option/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -6204,9 +6356,9 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
-if(data98.value === undefined){
-const err142 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+for(const key11 in data98){
+if(!(((((key11 === "value") || (key11 === "label")) || (key11 === "route")) || (key11 === "prompt_for")) || (key11 === "multiline"))){
+const err142 = {instancePath:instancePath+"/options/" + i14,schemaPath:"#/$defs/gate_option/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -6215,9 +6367,11 @@ vErrors.push(err142);
 }
 errors++;
 }
-for(const key11 in data98){
-if(!(((((key11 === "value") || (key11 === "label")) || (key11 === "route")) || (key11 === "prompt_for")) || (key11 === "multiline"))){
-const err143 = {instancePath:instancePath+"/options/" + i15,schemaPath:"#/$defs/gate_option/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+}
+if(data98.value !== undefined){
+let data99 = data98.value;
+if(((typeof data99 !== "string") && (!((typeof data99 == "number") && (isFinite(data99))))) && (typeof data99 !== "boolean")){
+const err143 = {instancePath:instancePath+"/options/" + i14+"/value",schemaPath:"#/$defs/gate_option/properties/value/type",keyword:"type",params:{type: schema90.properties.value.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -6227,10 +6381,9 @@ vErrors.push(err143);
 errors++;
 }
 }
-if(data98.value !== undefined){
-let data99 = data98.value;
-if(((typeof data99 !== "string") && (!((typeof data99 == "number") && (isFinite(data99))))) && (typeof data99 !== "boolean")){
-const err144 = {instancePath:instancePath+"/options/" + i15+"/value",schemaPath:"#/$defs/gate_option/properties/value/type",keyword:"type",params:{type: schema87.properties.value.type},message:"must be string,number,boolean"};
+if(data98.label !== undefined){
+if(typeof data98.label !== "string"){
+const err144 = {instancePath:instancePath+"/options/" + i14+"/label",schemaPath:"#/$defs/gate_option/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -6240,9 +6393,9 @@ vErrors.push(err144);
 errors++;
 }
 }
-if(data98.label !== undefined){
-if(typeof data98.label !== "string"){
-const err145 = {instancePath:instancePath+"/options/" + i15+"/label",schemaPath:"#/$defs/gate_option/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data98.route !== undefined){
+if(typeof data98.route !== "string"){
+const err145 = {instancePath:instancePath+"/options/" + i14+"/route",schemaPath:"#/$defs/gate_option/properties/route/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -6252,9 +6405,11 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data98.route !== undefined){
-if(typeof data98.route !== "string"){
-const err146 = {instancePath:instancePath+"/options/" + i15+"/route",schemaPath:"#/$defs/gate_option/properties/route/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data98.prompt_for !== undefined){
+let data102 = data98.prompt_for;
+if(typeof data102 === "string"){
+if(func3(data102) < 1){
+const err146 = {instancePath:instancePath+"/options/" + i14+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -6264,11 +6419,8 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data98.prompt_for !== undefined){
-let data102 = data98.prompt_for;
-if(typeof data102 === "string"){
-if(func3(data102) < 1){
-const err147 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err147 = {instancePath:instancePath+"/options/" + i14+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -6278,8 +6430,9 @@ vErrors.push(err147);
 errors++;
 }
 }
-else {
-const err148 = {instancePath:instancePath+"/options/" + i15+"/prompt_for",schemaPath:"#/$defs/gate_option/properties/prompt_for/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data98.multiline !== undefined){
+if(typeof data98.multiline !== "boolean"){
+const err148 = {instancePath:instancePath+"/options/" + i14+"/multiline",schemaPath:"#/$defs/gate_option/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -6289,9 +6442,11 @@ vErrors.push(err148);
 errors++;
 }
 }
-if(data98.multiline !== undefined){
-if(typeof data98.multiline !== "boolean"){
-const err149 = {instancePath:instancePath+"/options/" + i15+"/multiline",schemaPath:"#/$defs/gate_option/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+}
+}
+else {
+const err149 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -6301,11 +6456,11 @@ vErrors.push(err149);
 errors++;
 }
 }
-}
-}
-}
-else {
-const err150 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.questions !== undefined){
+let data104 = data.questions;
+if(Array.isArray(data104)){
+if(data104.length < 1){
+const err150 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -6314,12 +6469,11 @@ vErrors.push(err150);
 }
 errors++;
 }
-}
-if(data.questions !== undefined){
-let data104 = data.questions;
-if(Array.isArray(data104)){
-if(data104.length < 1){
-const err151 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+const len15 = data104.length;
+for(let i15=0; i15<len15; i15++){
+let data105 = data104[i15];
+if((typeof data105 !== "string") && (!(data105 && typeof data105 == "object" && !Array.isArray(data105)))){
+const err151 = {instancePath:instancePath+"/questions/" + i15,schemaPath:"#/$defs/question_item/type",keyword:"type",params:{type: schema91.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -6328,11 +6482,9 @@ vErrors.push(err151);
 }
 errors++;
 }
-const len16 = data104.length;
-for(let i16=0; i16<len16; i16++){
-let data105 = data104[i16];
-if((typeof data105 !== "string") && (!(data105 && typeof data105 == "object" && !Array.isArray(data105)))){
-const err152 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/type",keyword:"type",params:{type: schema88.type},message:"must be string,object"};
+if(typeof data105 === "string"){
+if(func3(data105) < 1){
+const err152 = {instancePath:instancePath+"/questions/" + i15,schemaPath:"#/$defs/question_item/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -6341,9 +6493,11 @@ vErrors.push(err152);
 }
 errors++;
 }
-if(typeof data105 === "string"){
-if(func3(data105) < 1){
-const err153 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data105 && typeof data105 == "object" && !Array.isArray(data105)){
+for(const key12 in data105){
+if(!(func1.call(schema91.properties, key12))){
+const err153 = {instancePath:instancePath+"/questions/" + i15,schemaPath:"#/$defs/question_item/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -6353,10 +6507,11 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data105 && typeof data105 == "object" && !Array.isArray(data105)){
-for(const key12 in data105){
-if(!(func1.call(schema88.properties, key12))){
-const err154 = {instancePath:instancePath+"/questions/" + i16,schemaPath:"#/$defs/question_item/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(data105.id !== undefined){
+let data106 = data105.id;
+if(typeof data106 === "string"){
+if(func3(data106) > 100){
+const err154 = {instancePath:instancePath+"/questions/" + i15+"/id",schemaPath:"#/$defs/question_item/properties/id/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -6365,12 +6520,8 @@ vErrors.push(err154);
 }
 errors++;
 }
-}
-if(data105.id !== undefined){
-let data106 = data105.id;
-if(typeof data106 === "string"){
-if(func3(data106) > 100){
-const err155 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(func3(data106) < 1){
+const err155 = {instancePath:instancePath+"/questions/" + i15+"/id",schemaPath:"#/$defs/question_item/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -6379,8 +6530,9 @@ vErrors.push(err155);
 }
 errors++;
 }
-if(func3(data106) < 1){
-const err156 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err156 = {instancePath:instancePath+"/questions/" + i15+"/id",schemaPath:"#/$defs/question_item/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -6390,8 +6542,11 @@ vErrors.push(err156);
 errors++;
 }
 }
-else {
-const err157 = {instancePath:instancePath+"/questions/" + i16+"/id",schemaPath:"#/$defs/question_item/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data105.text !== undefined){
+let data107 = data105.text;
+if(typeof data107 === "string"){
+if(func3(data107) < 1){
+const err157 = {instancePath:instancePath+"/questions/" + i15+"/text",schemaPath:"#/$defs/question_item/properties/text/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -6401,11 +6556,8 @@ vErrors.push(err157);
 errors++;
 }
 }
-if(data105.text !== undefined){
-let data107 = data105.text;
-if(typeof data107 === "string"){
-if(func3(data107) < 1){
-const err158 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err158 = {instancePath:instancePath+"/questions/" + i15+"/text",schemaPath:"#/$defs/question_item/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -6415,8 +6567,11 @@ vErrors.push(err158);
 errors++;
 }
 }
-else {
-const err159 = {instancePath:instancePath+"/questions/" + i16+"/text",schemaPath:"#/$defs/question_item/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data105.question !== undefined){
+let data108 = data105.question;
+if(typeof data108 === "string"){
+if(func3(data108) < 1){
+const err159 = {instancePath:instancePath+"/questions/" + i15+"/question",schemaPath:"#/$defs/question_item/properties/question/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -6426,11 +6581,8 @@ vErrors.push(err159);
 errors++;
 }
 }
-if(data105.question !== undefined){
-let data108 = data105.question;
-if(typeof data108 === "string"){
-if(func3(data108) < 1){
-const err160 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err160 = {instancePath:instancePath+"/questions/" + i15+"/question",schemaPath:"#/$defs/question_item/properties/question/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -6440,8 +6592,9 @@ vErrors.push(err160);
 errors++;
 }
 }
-else {
-const err161 = {instancePath:instancePath+"/questions/" + i16+"/question",schemaPath:"#/$defs/question_item/properties/question/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data105.hint !== undefined){
+if(typeof data105.hint !== "string"){
+const err161 = {instancePath:instancePath+"/questions/" + i15+"/hint",schemaPath:"#/$defs/question_item/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -6451,9 +6604,14 @@ vErrors.push(err161);
 errors++;
 }
 }
-if(data105.hint !== undefined){
-if(typeof data105.hint !== "string"){
-const err162 = {instancePath:instancePath+"/questions/" + i16+"/hint",schemaPath:"#/$defs/question_item/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data105.choices !== undefined){
+let data110 = data105.choices;
+if(Array.isArray(data110)){
+const len16 = data110.length;
+for(let i16=0; i16<len16; i16++){
+let data111 = data110[i16];
+if(((typeof data111 !== "string") && (!((typeof data111 == "number") && (isFinite(data111))))) && (typeof data111 !== "boolean")){
+const err162 = {instancePath:instancePath+"/questions/" + i15+"/choices/" + i16,schemaPath:"#/$defs/question_item/properties/choices/items/type",keyword:"type",params:{type: schema91.properties.choices.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -6463,14 +6621,9 @@ vErrors.push(err162);
 errors++;
 }
 }
-if(data105.choices !== undefined){
-let data110 = data105.choices;
-if(Array.isArray(data110)){
-const len17 = data110.length;
-for(let i17=0; i17<len17; i17++){
-let data111 = data110[i17];
-if(((typeof data111 !== "string") && (!((typeof data111 == "number") && (isFinite(data111))))) && (typeof data111 !== "boolean")){
-const err163 = {instancePath:instancePath+"/questions/" + i16+"/choices/" + i17,schemaPath:"#/$defs/question_item/properties/choices/items/type",keyword:"type",params:{type: schema88.properties.choices.items.type},message:"must be string,number,boolean"};
+}
+else {
+const err163 = {instancePath:instancePath+"/questions/" + i15+"/choices",schemaPath:"#/$defs/question_item/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -6480,9 +6633,9 @@ vErrors.push(err163);
 errors++;
 }
 }
-}
-else {
-const err164 = {instancePath:instancePath+"/questions/" + i16+"/choices",schemaPath:"#/$defs/question_item/properties/choices/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data105.allow_free_text !== undefined){
+if(typeof data105.allow_free_text !== "boolean"){
+const err164 = {instancePath:instancePath+"/questions/" + i15+"/allow_free_text",schemaPath:"#/$defs/question_item/properties/allow_free_text/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -6492,9 +6645,9 @@ vErrors.push(err164);
 errors++;
 }
 }
-if(data105.allow_free_text !== undefined){
-if(typeof data105.allow_free_text !== "boolean"){
-const err165 = {instancePath:instancePath+"/questions/" + i16+"/allow_free_text",schemaPath:"#/$defs/question_item/properties/allow_free_text/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data105.required !== undefined){
+if(typeof data105.required !== "boolean"){
+const err165 = {instancePath:instancePath+"/questions/" + i15+"/required",schemaPath:"#/$defs/question_item/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -6504,9 +6657,9 @@ vErrors.push(err165);
 errors++;
 }
 }
-if(data105.required !== undefined){
-if(typeof data105.required !== "boolean"){
-const err166 = {instancePath:instancePath+"/questions/" + i16+"/required",schemaPath:"#/$defs/question_item/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data105.multiline !== undefined){
+if(typeof data105.multiline !== "boolean"){
+const err166 = {instancePath:instancePath+"/questions/" + i15+"/multiline",schemaPath:"#/$defs/question_item/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -6516,9 +6669,11 @@ vErrors.push(err166);
 errors++;
 }
 }
-if(data105.multiline !== undefined){
-if(typeof data105.multiline !== "boolean"){
-const err167 = {instancePath:instancePath+"/questions/" + i16+"/multiline",schemaPath:"#/$defs/question_item/properties/multiline/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+}
+}
+else {
+const err167 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -6528,11 +6683,9 @@ vErrors.push(err167);
 errors++;
 }
 }
-}
-}
-}
-else {
-const err168 = {instancePath:instancePath+"/questions",schemaPath:"#/properties/questions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.source !== undefined){
+if(typeof data.source !== "string"){
+const err168 = {instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -6542,9 +6695,9 @@ vErrors.push(err168);
 errors++;
 }
 }
-if(data.source !== undefined){
-if(typeof data.source !== "string"){
-const err169 = {instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.allow_back !== undefined){
+if(typeof data.allow_back !== "boolean"){
+const err169 = {instancePath:instancePath+"/allow_back",schemaPath:"#/properties/allow_back/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -6554,9 +6707,9 @@ vErrors.push(err169);
 errors++;
 }
 }
-if(data.allow_back !== undefined){
-if(typeof data.allow_back !== "boolean"){
-const err170 = {instancePath:instancePath+"/allow_back",schemaPath:"#/properties/allow_back/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.allow_skip !== undefined){
+if(typeof data.allow_skip !== "boolean"){
+const err170 = {instancePath:instancePath+"/allow_skip",schemaPath:"#/properties/allow_skip/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -6566,9 +6719,9 @@ vErrors.push(err170);
 errors++;
 }
 }
-if(data.allow_skip !== undefined){
-if(typeof data.allow_skip !== "boolean"){
-const err171 = {instancePath:instancePath+"/allow_skip",schemaPath:"#/properties/allow_skip/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.allow_skip_all !== undefined){
+if(typeof data.allow_skip_all !== "boolean"){
+const err171 = {instancePath:instancePath+"/allow_skip_all",schemaPath:"#/properties/allow_skip_all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -6578,9 +6731,9 @@ vErrors.push(err171);
 errors++;
 }
 }
-if(data.allow_skip_all !== undefined){
-if(typeof data.allow_skip_all !== "boolean"){
-const err172 = {instancePath:instancePath+"/allow_skip_all",schemaPath:"#/properties/allow_skip_all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.allow_abort !== undefined){
+if(typeof data.allow_abort !== "boolean"){
+const err172 = {instancePath:instancePath+"/allow_abort",schemaPath:"#/properties/allow_abort/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -6590,9 +6743,9 @@ vErrors.push(err172);
 errors++;
 }
 }
-if(data.allow_abort !== undefined){
-if(typeof data.allow_abort !== "boolean"){
-const err173 = {instancePath:instancePath+"/allow_abort",schemaPath:"#/properties/allow_abort/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.abort_route !== undefined){
+if(typeof data.abort_route !== "string"){
+const err173 = {instancePath:instancePath+"/abort_route",schemaPath:"#/properties/abort_route/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -6602,9 +6755,11 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data.abort_route !== undefined){
-if(typeof data.abort_route !== "string"){
-const err174 = {instancePath:instancePath+"/abort_route",schemaPath:"#/properties/abort_route/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.workflow !== undefined){
+let data121 = data.workflow;
+if(typeof data121 === "string"){
+if(func3(data121) < 1){
+const err174 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -6614,11 +6769,8 @@ vErrors.push(err174);
 errors++;
 }
 }
-if(data.workflow !== undefined){
-let data121 = data.workflow;
-if(typeof data121 === "string"){
-if(func3(data121) < 1){
-const err175 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err175 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -6628,8 +6780,12 @@ vErrors.push(err175);
 errors++;
 }
 }
+if(data.input_mapping !== undefined){
+let data122 = data.input_mapping;
+if(data122 && typeof data122 == "object" && !Array.isArray(data122)){
+}
 else {
-const err176 = {instancePath:instancePath+"/workflow",schemaPath:"#/properties/workflow/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err176 = {instancePath:instancePath+"/input_mapping",schemaPath:"#/properties/input_mapping/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -6639,12 +6795,10 @@ vErrors.push(err176);
 errors++;
 }
 }
-if(data.input_mapping !== undefined){
-let data122 = data.input_mapping;
-if(data122 && typeof data122 == "object" && !Array.isArray(data122)){
-}
-else {
-const err177 = {instancePath:instancePath+"/input_mapping",schemaPath:"#/properties/input_mapping/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.max_depth !== undefined){
+let data123 = data.max_depth;
+if(!(((typeof data123 == "number") && (!(data123 % 1) && !isNaN(data123))) && (isFinite(data123)))){
+const err177 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -6653,11 +6807,9 @@ vErrors.push(err177);
 }
 errors++;
 }
-}
-if(data.max_depth !== undefined){
-let data123 = data.max_depth;
-if(!(((typeof data123 == "number") && (!(data123 % 1) && !isNaN(data123))) && (isFinite(data123)))){
-const err178 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data123 == "number") && (isFinite(data123))){
+if(data123 > 10 || isNaN(data123)){
+const err178 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -6666,9 +6818,8 @@ vErrors.push(err178);
 }
 errors++;
 }
-if((typeof data123 == "number") && (isFinite(data123))){
-if(data123 > 10 || isNaN(data123)){
-const err179 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
+if(data123 < 1 || isNaN(data123)){
+const err179 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -6677,8 +6828,12 @@ vErrors.push(err179);
 }
 errors++;
 }
-if(data123 < 1 || isNaN(data123)){
-const err180 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data.status !== undefined){
+let data124 = data.status;
+if(!((data124 === "success") || (data124 === "failed"))){
+const err180 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema69.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -6688,11 +6843,10 @@ vErrors.push(err180);
 errors++;
 }
 }
-}
-if(data.status !== undefined){
-let data124 = data.status;
-if(!((data124 === "success") || (data124 === "failed"))){
-const err181 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema68.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(data.output_template !== undefined){
+let data125 = data.output_template;
+if((typeof data125 !== "string") && (!(data125 && typeof data125 == "object" && !Array.isArray(data125)))){
+const err181 = {instancePath:instancePath+"/output_template",schemaPath:"#/properties/output_template/type",keyword:"type",params:{type: schema69.properties.output_template.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -6702,10 +6856,9 @@ vErrors.push(err181);
 errors++;
 }
 }
-if(data.output_template !== undefined){
-let data125 = data.output_template;
-if((typeof data125 !== "string") && (!(data125 && typeof data125 == "object" && !Array.isArray(data125)))){
-const err182 = {instancePath:instancePath+"/output_template",schemaPath:"#/properties/output_template/type",keyword:"type",params:{type: schema68.properties.output_template.type},message:"must be string,object"};
+if(data.url !== undefined){
+if(typeof data.url !== "string"){
+const err182 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -6715,9 +6868,10 @@ vErrors.push(err182);
 errors++;
 }
 }
-if(data.url !== undefined){
-if(typeof data.url !== "string"){
-const err183 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.method !== undefined){
+let data127 = data.method;
+if(!(((((((data127 === "GET") || (data127 === "HEAD")) || (data127 === "POST")) || (data127 === "PUT")) || (data127 === "PATCH")) || (data127 === "DELETE")) || (data127 === "OPTIONS"))){
+const err183 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema69.properties.method.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -6727,10 +6881,9 @@ vErrors.push(err183);
 errors++;
 }
 }
-if(data.method !== undefined){
-let data127 = data.method;
-if(!(((((((data127 === "GET") || (data127 === "HEAD")) || (data127 === "POST")) || (data127 === "PUT")) || (data127 === "PATCH")) || (data127 === "DELETE")) || (data127 === "OPTIONS"))){
-const err184 = {instancePath:instancePath+"/method",schemaPath:"#/properties/method/enum",keyword:"enum",params:{allowedValues: schema68.properties.method.enum},message:"must be equal to one of the allowed values"};
+if(data.server !== undefined){
+if(typeof data.server !== "string"){
+const err184 = {instancePath:instancePath+"/server",schemaPath:"#/properties/server/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -6740,9 +6893,9 @@ vErrors.push(err184);
 errors++;
 }
 }
-if(data.server !== undefined){
-if(typeof data.server !== "string"){
-const err185 = {instancePath:instancePath+"/server",schemaPath:"#/properties/server/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.tool !== undefined){
+if(typeof data.tool !== "string"){
+const err185 = {instancePath:instancePath+"/tool",schemaPath:"#/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -6752,9 +6905,10 @@ vErrors.push(err185);
 errors++;
 }
 }
-if(data.tool !== undefined){
-if(typeof data.tool !== "string"){
-const err186 = {instancePath:instancePath+"/tool",schemaPath:"#/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.for_each !== undefined){
+let data130 = data.for_each;
+if((typeof data130 !== "string") && (!(Array.isArray(data130)))){
+const err186 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema92.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -6763,27 +6917,14 @@ vErrors.push(err186);
 }
 errors++;
 }
-}
-if(data.for_each !== undefined){
-let data130 = data.for_each;
-if((typeof data130 !== "string") && (!(Array.isArray(data130)))){
-const err187 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema89.type},message:"must be string,array"};
+if(typeof data130 === "string"){
+if(func3(data130) < 1){
+const err187 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err187];
 }
 else {
 vErrors.push(err187);
-}
-errors++;
-}
-if(typeof data130 === "string"){
-if(func3(data130) < 1){
-const err188 = {instancePath:instancePath+"/for_each",schemaPath:"#/$defs/items_source/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err188];
-}
-else {
-vErrors.push(err188);
 }
 errors++;
 }
@@ -6793,7 +6934,18 @@ if(data.as !== undefined){
 let data131 = data.as;
 if(typeof data131 === "string"){
 if(!pattern15.test(data131)){
-const err189 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
+const err188 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_]*$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_]*$"+"\""};
+if(vErrors === null){
+vErrors = [err188];
+}
+else {
+vErrors.push(err188);
+}
+errors++;
+}
+}
+else {
+const err189 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -6803,8 +6955,11 @@ vErrors.push(err189);
 errors++;
 }
 }
-else {
-const err190 = {instancePath:instancePath+"/as",schemaPath:"#/$defs/loop_variable/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.key_by !== undefined){
+let data132 = data.key_by;
+if(typeof data132 === "string"){
+if(func3(data132) < 1){
+const err190 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -6814,27 +6969,13 @@ vErrors.push(err190);
 errors++;
 }
 }
-if(data.key_by !== undefined){
-let data132 = data.key_by;
-if(typeof data132 === "string"){
-if(func3(data132) < 1){
-const err191 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err191 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err191];
 }
 else {
 vErrors.push(err191);
-}
-errors++;
-}
-}
-else {
-const err192 = {instancePath:instancePath+"/key_by",schemaPath:"#/$defs/key_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err192];
-}
-else {
-vErrors.push(err192);
 }
 errors++;
 }
@@ -6854,12 +6995,12 @@ errors = vErrors.length;
 if(data.default !== undefined){
 let data135 = data.default;
 if(((typeof data135 !== "string") && (!((typeof data135 == "number") && (isFinite(data135))))) && (typeof data135 !== "boolean")){
-const err193 = {instancePath:instancePath+"/default",schemaPath:"#/properties/default/type",keyword:"type",params:{type: schema68.properties.default.type},message:"must be string,number,boolean"};
+const err192 = {instancePath:instancePath+"/default",schemaPath:"#/properties/default/type",keyword:"type",params:{type: schema69.properties.default.type},message:"must be string,number,boolean"};
 if(vErrors === null){
-vErrors = [err193];
+vErrors = [err192];
 }
 else {
-vErrors.push(err193);
+vErrors.push(err192);
 }
 errors++;
 }
@@ -6867,12 +7008,12 @@ errors++;
 if(data.on_timeout !== undefined){
 let data136 = data.on_timeout;
 if(((typeof data136 !== "string") && (!((typeof data136 == "number") && (isFinite(data136))))) && (typeof data136 !== "boolean")){
-const err194 = {instancePath:instancePath+"/on_timeout",schemaPath:"#/properties/on_timeout/type",keyword:"type",params:{type: schema68.properties.on_timeout.type},message:"must be string,number,boolean"};
+const err193 = {instancePath:instancePath+"/on_timeout",schemaPath:"#/properties/on_timeout/type",keyword:"type",params:{type: schema69.properties.on_timeout.type},message:"must be string,number,boolean"};
 if(vErrors === null){
-vErrors = [err194];
+vErrors = [err193];
 }
 else {
-vErrors.push(err194);
+vErrors.push(err193);
 }
 errors++;
 }
@@ -6883,24 +7024,24 @@ if(data137 && typeof data137 == "object" && !Array.isArray(data137)){
 for(const key13 in data137){
 let data138 = data137[key13];
 if(((typeof data138 !== "string") && (!((typeof data138 == "number") && (isFinite(data138))))) && (typeof data138 !== "boolean")){
-const err195 = {instancePath:instancePath+"/headers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+const err194 = {instancePath:instancePath+"/headers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
 if(vErrors === null){
-vErrors = [err195];
+vErrors = [err194];
 }
 else {
-vErrors.push(err195);
+vErrors.push(err194);
 }
 errors++;
 }
 }
 }
 else {
-const err196 = {instancePath:instancePath+"/headers",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err195 = {instancePath:instancePath+"/headers",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err196];
+vErrors = [err195];
 }
 else {
-vErrors.push(err196);
+vErrors.push(err195);
 }
 errors++;
 }
@@ -6911,7 +7052,19 @@ if(data139 && typeof data139 == "object" && !Array.isArray(data139)){
 for(const key14 in data139){
 let data140 = data139[key14];
 if(((typeof data140 !== "string") && (!((typeof data140 == "number") && (isFinite(data140))))) && (typeof data140 !== "boolean")){
-const err197 = {instancePath:instancePath+"/query/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+const err196 = {instancePath:instancePath+"/query/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/texts/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,number,boolean"};
+if(vErrors === null){
+vErrors = [err196];
+}
+else {
+vErrors.push(err196);
+}
+errors++;
+}
+}
+}
+else {
+const err197 = {instancePath:instancePath+"/query",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -6921,9 +7074,9 @@ vErrors.push(err197);
 errors++;
 }
 }
-}
-else {
-const err198 = {instancePath:instancePath+"/query",schemaPath:"#/$defs/texts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.fail_on_status !== undefined){
+if(typeof data.fail_on_status !== "boolean"){
+const err198 = {instancePath:instancePath+"/fail_on_status",schemaPath:"#/properties/fail_on_status/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -6933,9 +7086,14 @@ vErrors.push(err198);
 errors++;
 }
 }
-if(data.fail_on_status !== undefined){
-if(typeof data.fail_on_status !== "boolean"){
-const err199 = {instancePath:instancePath+"/fail_on_status",schemaPath:"#/properties/fail_on_status/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.fallback !== undefined){
+let data142 = data.fallback;
+if(Array.isArray(data142)){
+const len17 = data142.length;
+for(let i17=0; i17<len17; i17++){
+let data143 = data142[i17];
+if((typeof data143 !== "string") && (!(data143 && typeof data143 == "object" && !Array.isArray(data143)))){
+const err199 = {instancePath:instancePath+"/fallback/" + i17,schemaPath:"#/properties/fallback/items/type",keyword:"type",params:{type: schema69.properties.fallback.items.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -6944,15 +7102,9 @@ vErrors.push(err199);
 }
 errors++;
 }
-}
-if(data.fallback !== undefined){
-let data142 = data.fallback;
-if(Array.isArray(data142)){
-const len18 = data142.length;
-for(let i18=0; i18<len18; i18++){
-let data143 = data142[i18];
-if((typeof data143 !== "string") && (!(data143 && typeof data143 == "object" && !Array.isArray(data143)))){
-const err200 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/type",keyword:"type",params:{type: schema68.properties.fallback.items.type},message:"must be string,object"};
+if(data143 && typeof data143 == "object" && !Array.isArray(data143)){
+if(data143.provider === undefined){
+const err200 = {instancePath:instancePath+"/fallback/" + i17,schemaPath:"#/properties/fallback/items/required",keyword:"required",params:{missingProperty: "provider"},message:"must have required property '"+"provider"+"'"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -6961,9 +7113,9 @@ vErrors.push(err200);
 }
 errors++;
 }
-if(data143 && typeof data143 == "object" && !Array.isArray(data143)){
-if(data143.provider === undefined){
-const err201 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/required",keyword:"required",params:{missingProperty: "provider"},message:"must have required property '"+"provider"+"'"};
+for(const key15 in data143){
+if(!((key15 === "provider") || (key15 === "model"))){
+const err201 = {instancePath:instancePath+"/fallback/" + i17,schemaPath:"#/properties/fallback/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -6972,9 +7124,12 @@ vErrors.push(err201);
 }
 errors++;
 }
-for(const key15 in data143){
-if(!((key15 === "provider") || (key15 === "model"))){
-const err202 = {instancePath:instancePath+"/fallback/" + i18,schemaPath:"#/properties/fallback/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+}
+if(data143.provider !== undefined){
+let data144 = data143.provider;
+if(typeof data144 === "string"){
+if(func3(data144) < 1){
+const err202 = {instancePath:instancePath+"/fallback/" + i17+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -6984,11 +7139,8 @@ vErrors.push(err202);
 errors++;
 }
 }
-if(data143.provider !== undefined){
-let data144 = data143.provider;
-if(typeof data144 === "string"){
-if(func3(data144) < 1){
-const err203 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err203 = {instancePath:instancePath+"/fallback/" + i17+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -6998,8 +7150,11 @@ vErrors.push(err203);
 errors++;
 }
 }
-else {
-const err204 = {instancePath:instancePath+"/fallback/" + i18+"/provider",schemaPath:"#/properties/fallback/items/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data143.model !== undefined){
+let data145 = data143.model;
+if(typeof data145 === "string"){
+if(func3(data145) < 1){
+const err204 = {instancePath:instancePath+"/fallback/" + i17+"/model",schemaPath:"#/properties/fallback/items/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -7009,11 +7164,8 @@ vErrors.push(err204);
 errors++;
 }
 }
-if(data143.model !== undefined){
-let data145 = data143.model;
-if(typeof data145 === "string"){
-if(func3(data145) < 1){
-const err205 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err205 = {instancePath:instancePath+"/fallback/" + i17+"/model",schemaPath:"#/properties/fallback/items/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -7023,8 +7175,11 @@ vErrors.push(err205);
 errors++;
 }
 }
+}
+}
+}
 else {
-const err206 = {instancePath:instancePath+"/fallback/" + i18+"/model",schemaPath:"#/properties/fallback/items/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err206 = {instancePath:instancePath+"/fallback",schemaPath:"#/properties/fallback/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -7034,11 +7189,11 @@ vErrors.push(err206);
 errors++;
 }
 }
-}
-}
-}
-else {
-const err207 = {instancePath:instancePath+"/fallback",schemaPath:"#/properties/fallback/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.temperature !== undefined){
+let data146 = data.temperature;
+if((typeof data146 == "number") && (isFinite(data146))){
+if(data146 > 2 || isNaN(data146)){
+const err207 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -7047,12 +7202,8 @@ vErrors.push(err207);
 }
 errors++;
 }
-}
-if(data.temperature !== undefined){
-let data146 = data.temperature;
-if((typeof data146 == "number") && (isFinite(data146))){
-if(data146 > 2 || isNaN(data146)){
-const err208 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(data146 < 0 || isNaN(data146)){
+const err208 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -7061,8 +7212,9 @@ vErrors.push(err208);
 }
 errors++;
 }
-if(data146 < 0 || isNaN(data146)){
-const err209 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+else {
+const err209 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -7072,8 +7224,10 @@ vErrors.push(err209);
 errors++;
 }
 }
-else {
-const err210 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.max_tokens !== undefined){
+let data147 = data.max_tokens;
+if(!(((typeof data147 == "number") && (!(data147 % 1) && !isNaN(data147))) && (isFinite(data147)))){
+const err210 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -7082,11 +7236,9 @@ vErrors.push(err210);
 }
 errors++;
 }
-}
-if(data.max_tokens !== undefined){
-let data147 = data.max_tokens;
-if(!(((typeof data147 == "number") && (!(data147 % 1) && !isNaN(data147))) && (isFinite(data147)))){
-const err211 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data147 == "number") && (isFinite(data147))){
+if(data147 > 200000 || isNaN(data147)){
+const err211 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -7095,9 +7247,8 @@ vErrors.push(err211);
 }
 errors++;
 }
-if((typeof data147 == "number") && (isFinite(data147))){
-if(data147 > 200000 || isNaN(data147)){
-const err212 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"};
+if(data147 < 1 || isNaN(data147)){
+const err212 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -7106,8 +7257,11 @@ vErrors.push(err212);
 }
 errors++;
 }
-if(data147 < 1 || isNaN(data147)){
-const err213 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+}
+else {
+const err213 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -7116,31 +7270,18 @@ vErrors.push(err213);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err214 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err214];
-}
-else {
-vErrors.push(err214);
-}
-errors++;
-}
 validate42.errors = vErrors;
 return errors === 0;
 }
 validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema94 = {"type":"object","additionalProperties":false,"properties":{"judges":{"$ref":"#/$defs/judges"},"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}};
-const schema95 = {"anyOf":[{"type":"integer","minimum":1,"maximum":7},{"type":"array","minItems":1,"maxItems":7,"items":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"provider":{"type":"string"},"model":{"type":"string"}}}}]};
+const schema97 = {"type":"object","additionalProperties":false,"properties":{"judges":{"$ref":"#/$defs/judges"},"criteria":{"type":"string"},"approve":{"type":"number","minimum":0,"maximum":100},"reject":{"type":"number","minimum":0,"maximum":100},"max_iterations":{"type":"integer","minimum":1,"maximum":5},"weights":{"type":"object","additionalProperties":{"type":"number","minimum":0}},"scorers":{"type":["object","array"],"additionalProperties":{"$ref":"#/$defs/scorer"},"items":{"$ref":"#/$defs/scorer"}}}};
+const schema98 = {"anyOf":[{"type":"integer","minimum":1,"maximum":7},{"type":"array","minItems":1,"maxItems":7,"items":{"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/$defs/node_name"},"provider":{"type":"string"},"model":{"type":"string"}}}}]};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate46.evaluated;
+const evaluated0 = validate48.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7340,18 +7481,18 @@ vErrors = null;
 }
 }
 }
-validate46.errors = vErrors;
+validate48.errors = vErrors;
 evaluated0.items = items0;
 return errors === 0;
 }
-validate46.evaluated = {"dynamicProps":false,"dynamicItems":true};
+validate48.evaluated = {"dynamicProps":false,"dynamicItems":true};
 
-const schema97 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"judges":{"$ref":"#/$defs/judges"},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}};
+const schema100 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":"string"},"dimension":{"type":"string"},"description":{"type":"string"},"command":{"$ref":"#/$defs/command"},"args":{"type":"array","items":{"type":["string","number","boolean"]}},"env":{"$ref":"#/$defs/texts"},"environment":{"$ref":"#/$defs/texts"},"schema":{"type":["object","boolean"]},"of":{"type":"string"},"expression":{"type":["string","number"]},"judges":{"$ref":"#/$defs/judges"},"rubric":{"type":"string"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"},"weight":{"type":"number","minimum":0},"timeout":{"$ref":"#/$defs/duration"},"effects":{"$ref":"#/$defs/effects"},"on_unknown":{"$ref":"#/$defs/on_unknown"},"retry":{"$ref":"#/$defs/retry"},"secrets":{"type":"array","items":{"type":"string"}}}};
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate48.evaluated;
+const evaluated0 = validate50.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7360,7 +7501,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema97.properties, key0))){
+if(!(func1.call(schema100.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -7453,7 +7594,7 @@ const len1 = data5.length;
 for(let i1=0; i1<len1; i1++){
 let data6 = data5[i1];
 if(((typeof data6 !== "string") && (!((typeof data6 == "number") && (isFinite(data6))))) && (typeof data6 !== "boolean")){
-const err7 = {instancePath:instancePath+"/args/" + i1,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema97.properties.args.items.type},message:"must be string,number,boolean"};
+const err7 = {instancePath:instancePath+"/args/" + i1,schemaPath:"#/properties/args/items/type",keyword:"type",params:{type: schema100.properties.args.items.type},message:"must be string,number,boolean"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7534,7 +7675,7 @@ errors++;
 if(data.schema !== undefined){
 let data11 = data.schema;
 if((!(data11 && typeof data11 == "object" && !Array.isArray(data11))) && (typeof data11 !== "boolean")){
-const err13 = {instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema97.properties.schema.type},message:"must be object,boolean"};
+const err13 = {instancePath:instancePath+"/schema",schemaPath:"#/properties/schema/type",keyword:"type",params:{type: schema100.properties.schema.type},message:"must be object,boolean"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7559,7 +7700,7 @@ errors++;
 if(data.expression !== undefined){
 let data13 = data.expression;
 if((typeof data13 !== "string") && (!((typeof data13 == "number") && (isFinite(data13))))){
-const err15 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: schema97.properties.expression.type},message:"must be string,number"};
+const err15 = {instancePath:instancePath+"/expression",schemaPath:"#/properties/expression/type",keyword:"type",params:{type: schema100.properties.expression.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7570,8 +7711,8 @@ errors++;
 }
 }
 if(data.judges !== undefined){
-if(!(validate46(data.judges, {instancePath:instancePath+"/judges",parentData:data,parentDataProperty:"judges",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
+if(!(validate48(data.judges, {instancePath:instancePath+"/judges",parentData:data,parentDataProperty:"judges",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
 }
@@ -7994,16 +8135,16 @@ vErrors.push(err49);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
-validate48.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate50.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate45.evaluated;
+const evaluated0 = validate47.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8024,8 +8165,8 @@ errors++;
 }
 }
 if(data.judges !== undefined){
-if(!(validate46(data.judges, {instancePath:instancePath+"/judges",parentData:data,parentDataProperty:"judges",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
+if(!(validate48(data.judges, {instancePath:instancePath+"/judges",parentData:data,parentDataProperty:"judges",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
 }
@@ -8189,7 +8330,7 @@ errors++;
 if(data.scorers !== undefined){
 let data7 = data.scorers;
 if(!data7 || typeof data7 != "object"){
-const err14 = {instancePath:instancePath+"/scorers",schemaPath:"#/properties/scorers/type",keyword:"type",params:{type: schema94.properties.scorers.type},message:"must be object,array"};
+const err14 = {instancePath:instancePath+"/scorers",schemaPath:"#/properties/scorers/type",keyword:"type",params:{type: schema97.properties.scorers.type},message:"must be object,array"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8201,16 +8342,16 @@ errors++;
 if(Array.isArray(data7)){
 const len0 = data7.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate48(data7[i0], {instancePath:instancePath+"/scorers/" + i0,parentData:data7,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+if(!(validate50(data7[i0], {instancePath:instancePath+"/scorers/" + i0,parentData:data7,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 for(const key2 in data7){
-if(!(validate48(data7[key2], {instancePath:instancePath+"/scorers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data7,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+if(!(validate50(data7[key2], {instancePath:instancePath+"/scorers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data7,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
 errors = vErrors.length;
 }
 }
@@ -8227,18 +8368,18 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
-validate45.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate47.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema105 = {"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}};
-const schema106 = {"type":"number","minimum":0,"maximum":1};
+const schema108 = {"type":["number","object"],"minimum":0,"maximum":1,"additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"bands":{"type":"object","additionalProperties":false,"properties":{"proceed":{"$ref":"#/$defs/fraction"},"flag":{"$ref":"#/$defs/fraction"},"spawn_one":{"$ref":"#/$defs/fraction"},"spawn_several":{"$ref":"#/$defs/fraction"}}},"spawn_max":{"type":"integer","minimum":0,"maximum":20}}};
+const schema109 = {"type":"number","minimum":0,"maximum":1};
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate53.evaluated;
+const evaluated0 = validate55.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8246,7 +8387,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!((typeof data == "number") && (isFinite(data)))) && (!(data && typeof data == "object" && !Array.isArray(data)))){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema105.type},message:"must be number,object"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema108.type},message:"must be number,object"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8528,10 +8669,10 @@ errors++;
 }
 }
 }
-validate53.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
-validate53.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate55.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -8566,7 +8707,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!((((((((key0 === "name") || (key0 === "description")) || (key0 === "specialists")) || (key0 === "evaluate")) || (key0 === "confidence")) || (key0 === "spawn")) || (key0 === "restart")) || (key0 === "max_concurrent"))){
+if(!(func1.call(schema66.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -8634,11 +8775,10 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data.specialists !== undefined){
-let data2 = data.specialists;
-if(Array.isArray(data2)){
-if(data2.length < 1){
-const err8 = {instancePath:instancePath+"/specialists",schemaPath:"#/properties/specialists/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(data.when !== undefined){
+let data2 = data.when;
+if((typeof data2 !== "string") && (typeof data2 !== "boolean")){
+const err8 = {instancePath:instancePath+"/when",schemaPath:"#/$defs/when/type",keyword:"type",params:{type: schema68.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -8647,16 +8787,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-const len0 = data2.length;
-for(let i0=0; i0<len0; i0++){
-if(!(validate42(data2[i0], {instancePath:instancePath+"/specialists/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/specialists",schemaPath:"#/properties/specialists/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.specialists !== undefined){
+let data3 = data.specialists;
+if(Array.isArray(data3)){
+if(data3.length < 1){
+const err9 = {instancePath:instancePath+"/specialists",schemaPath:"#/properties/specialists/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -8665,16 +8801,34 @@ vErrors.push(err9);
 }
 errors++;
 }
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate42(data3[i0], {instancePath:instancePath+"/specialists/" + i0,parentData:data3,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/specialists",schemaPath:"#/properties/specialists/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
 }
 if(data.evaluate !== undefined){
-if(!(validate45(data.evaluate, {instancePath:instancePath+"/evaluate",parentData:data,parentDataProperty:"evaluate",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);
+if(!(validate47(data.evaluate, {instancePath:instancePath+"/evaluate",parentData:data,parentDataProperty:"evaluate",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
 errors = vErrors.length;
 }
 }
 if(data.confidence !== undefined){
-if(!(validate53(data.confidence, {instancePath:instancePath+"/confidence",parentData:data,parentDataProperty:"confidence",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+if(!(validate55(data.confidence, {instancePath:instancePath+"/confidence",parentData:data,parentDataProperty:"confidence",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
 errors = vErrors.length;
 }
 }
@@ -8685,24 +8839,11 @@ errors = vErrors.length;
 }
 }
 if(data.restart !== undefined){
-let data7 = data.restart;
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-for(const key1 in data7){
+let data8 = data.restart;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key1 in data8){
 if(!((key1 === "max_attempts") || (key1 === "otherwise"))){
-const err10 = {instancePath:instancePath+"/restart",schemaPath:"#/properties/restart/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-if(data7.max_attempts !== undefined){
-let data8 = data7.max_attempts;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-const err11 = {instancePath:instancePath+"/restart/max_attempts",schemaPath:"#/properties/restart/properties/max_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err11 = {instancePath:instancePath+"/restart",schemaPath:"#/properties/restart/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -8711,9 +8852,11 @@ vErrors.push(err11);
 }
 errors++;
 }
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 > 20 || isNaN(data8)){
-const err12 = {instancePath:instancePath+"/restart/max_attempts",schemaPath:"#/properties/restart/properties/max_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20"};
+}
+if(data8.max_attempts !== undefined){
+let data9 = data8.max_attempts;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err12 = {instancePath:instancePath+"/restart/max_attempts",schemaPath:"#/properties/restart/properties/max_attempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -8722,8 +8865,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(data8 < 0 || isNaN(data8)){
-const err13 = {instancePath:instancePath+"/restart/max_attempts",schemaPath:"#/properties/restart/properties/max_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 20 || isNaN(data9)){
+const err13 = {instancePath:instancePath+"/restart/max_attempts",schemaPath:"#/properties/restart/properties/max_attempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -8732,12 +8876,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-}
-if(data7.otherwise !== undefined){
-let data9 = data7.otherwise;
-if(!(((data9 === "fail") || (data9 === "continue")) || (data9 === "rollback"))){
-const err14 = {instancePath:instancePath+"/restart/otherwise",schemaPath:"#/properties/restart/properties/otherwise/enum",keyword:"enum",params:{allowedValues: schema66.properties.restart.properties.otherwise.enum},message:"must be equal to one of the allowed values"};
+if(data9 < 0 || isNaN(data9)){
+const err14 = {instancePath:instancePath+"/restart/max_attempts",schemaPath:"#/properties/restart/properties/max_attempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8748,8 +8888,10 @@ errors++;
 }
 }
 }
-else {
-const err15 = {instancePath:instancePath+"/restart",schemaPath:"#/properties/restart/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data8.otherwise !== undefined){
+let data10 = data8.otherwise;
+if(!(((data10 === "fail") || (data10 === "continue")) || (data10 === "rollback"))){
+const err15 = {instancePath:instancePath+"/restart/otherwise",schemaPath:"#/properties/restart/properties/otherwise/enum",keyword:"enum",params:{allowedValues: schema66.properties.restart.properties.otherwise.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8759,10 +8901,9 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.max_concurrent !== undefined){
-let data10 = data.max_concurrent;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err16 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err16 = {instancePath:instancePath+"/restart",schemaPath:"#/properties/restart/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8771,9 +8912,11 @@ vErrors.push(err16);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 1000 || isNaN(data10)){
-const err17 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data.max_concurrent !== undefined){
+let data11 = data.max_concurrent;
+if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+const err17 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8782,8 +8925,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(data10 < 1 || isNaN(data10)){
-const err18 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 > 1000 || isNaN(data11)){
+const err18 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8792,11 +8936,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data11 < 1 || isNaN(data11)){
+const err19 = {instancePath:instancePath+"/max_concurrent",schemaPath:"#/$defs/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8805,17 +8946,31 @@ vErrors.push(err19);
 }
 errors++;
 }
+}
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
 validate41.errors = vErrors;
 return errors === 0;
 }
 validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema112 = {"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"}}};
+const schema115 = {"type":"object","additionalProperties":false,"required":["name","agents"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"agents":{"type":"array","items":{"type":"string"},"minItems":1},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"depends_on":{"$ref":"#/$defs/names"},"when":{"$ref":"#/$defs/when"}}};
+const schema120 = {"type":["array","string"],"items":{"type":"string"}};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate59.evaluated;
+const evaluated0 = validate61.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8844,7 +8999,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!((((((((key0 === "name") || (key0 === "description")) || (key0 === "agents")) || (key0 === "failure_mode")) || (key0 === "max_concurrent")) || (key0 === "routes")) || (key0 === "on_error")) || (key0 === "depends_on"))){
+if(!(func1.call(schema115.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -8953,7 +9108,7 @@ errors++;
 if(data.failure_mode !== undefined){
 let data4 = data.failure_mode;
 if(!(((data4 === "fail_fast") || (data4 === "continue_on_error")) || (data4 === "all_or_nothing"))){
-const err11 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema82.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema85.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -9055,7 +9210,7 @@ errors++;
 if(data7.when !== undefined){
 let data9 = data7.when;
 if((typeof data9 !== "string") && (typeof data9 !== "boolean")){
-const err19 = {instancePath:instancePath+"/routes/" + i1+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema71.properties.when.type},message:"must be string,boolean"};
+const err19 = {instancePath:instancePath+"/routes/" + i1+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema74.properties.when.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -9119,7 +9274,7 @@ errors++;
 if(data.depends_on !== undefined){
 let data12 = data.depends_on;
 if((!(Array.isArray(data12))) && (typeof data12 !== "string")){
-const err24 = {instancePath:instancePath+"/depends_on",schemaPath:"#/$defs/names/type",keyword:"type",params:{type: schema70.type},message:"must be array,string"};
+const err24 = {instancePath:instancePath+"/depends_on",schemaPath:"#/$defs/names/type",keyword:"type",params:{type: schema120.type},message:"must be array,string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -9144,9 +9299,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.when !== undefined){
+let data14 = data.when;
+if((typeof data14 !== "string") && (typeof data14 !== "boolean")){
+const err26 = {instancePath:instancePath+"/when",schemaPath:"#/$defs/when/type",keyword:"type",params:{type: schema68.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -9155,17 +9311,29 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate59.errors = vErrors;
+}
+}
+else {
+const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+validate61.errors = vErrors;
 return errors === 0;
 }
-validate59.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate61.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema118 = {"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"}}};
+const schema122 = {"type":"object","additionalProperties":false,"required":["name","type","source","as","agent"],"properties":{"name":{"$ref":"#/$defs/node_name"},"description":{"type":"string"},"type":{"const":"for_each"},"source":{"$ref":"#/$defs/items_source"},"as":{"$ref":"#/$defs/loop_variable"},"agent":{"$ref":"#/$defs/step"},"key_by":{"$ref":"#/$defs/key_by"},"failure_mode":{"$ref":"#/$defs/failure_mode"},"max_concurrent":{"$ref":"#/$defs/max_concurrent"},"routes":{"type":"array","items":{"$ref":"#/$defs/route"}},"on_error":{"type":"string"},"when":{"$ref":"#/$defs/when"}}};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate61.evaluated;
+const evaluated0 = validate63.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9224,7 +9392,7 @@ vErrors.push(err4);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema118.properties, key0))){
+if(!(func1.call(schema122.properties, key0))){
 const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err5];
@@ -9307,7 +9475,7 @@ errors++;
 if(data.source !== undefined){
 let data3 = data.source;
 if((typeof data3 !== "string") && (!(Array.isArray(data3)))){
-const err12 = {instancePath:instancePath+"/source",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema89.type},message:"must be string,array"};
+const err12 = {instancePath:instancePath+"/source",schemaPath:"#/$defs/items_source/type",keyword:"type",params:{type: schema92.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -9388,7 +9556,7 @@ errors++;
 if(data.failure_mode !== undefined){
 let data7 = data.failure_mode;
 if(!(((data7 === "fail_fast") || (data7 === "continue_on_error")) || (data7 === "all_or_nothing"))){
-const err18 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema82.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/failure_mode",schemaPath:"#/$defs/failure_mode/enum",keyword:"enum",params:{allowedValues: schema85.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -9490,7 +9658,7 @@ errors++;
 if(data10.when !== undefined){
 let data12 = data10.when;
 if((typeof data12 !== "string") && (typeof data12 !== "boolean")){
-const err26 = {instancePath:instancePath+"/routes/" + i0+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema71.properties.when.type},message:"must be string,boolean"};
+const err26 = {instancePath:instancePath+"/routes/" + i0+"/when",schemaPath:"#/$defs/route/properties/when/type",keyword:"type",params:{type: schema74.properties.when.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -9551,9 +9719,10 @@ vErrors.push(err30);
 errors++;
 }
 }
-}
-else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.when !== undefined){
+let data15 = data.when;
+if((typeof data15 !== "string") && (typeof data15 !== "boolean")){
+const err31 = {instancePath:instancePath+"/when",schemaPath:"#/$defs/when/type",keyword:"type",params:{type: schema68.type},message:"must be string,boolean"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -9562,17 +9731,29 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate61.errors = vErrors;
+}
+}
+else {
+const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+validate63.errors = vErrors;
 return errors === 0;
 }
-validate61.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate63.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema127 = {"type":"object","additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"}}};
+const schema132 = {"type":"object","additionalProperties":false,"properties":{"minimum":{"$ref":"#/$defs/fraction"},"prompt":{"type":"string"},"provider":{"type":"string"},"model":{"type":"string"}}};
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate64.evaluated;
+const evaluated0 = validate66.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9674,20 +9855,20 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
-validate64.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate66.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema132 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_tasks":{"type":"integer","minimum":1},"trash_days":{"type":"number","minimum":0,"default":30},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
-const schema133 = {"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]};
-const schema134 = {"enum":["user_requested","debug_breakpoint","before_risky_operation"]};
-const schema135 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}};
+const schema137 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean","default":true},"storage_path":{"type":"string","minLength":1,"default":"./outputs/{TASK}/checkpoints"},"compression":{"type":"boolean","default":true},"encryption":{"type":"boolean","default":true},"retention_days":{"type":"number","exclusiveMinimum":0},"max_tasks":{"type":"integer","minimum":1},"trash_days":{"type":"number","minimum":0,"default":30},"max_checkpoints_per_phase":{"type":"integer","minimum":1,"default":5},"max_checkpoints":{"type":"integer","minimum":2,"default":10},"keep_successful":{"type":"boolean","default":true},"checkpoint_size_limit_mb":{"type":"number","exclusiveMinimum":0,"default":100},"metadata":{"enum":["full","minimal"],"default":"full"},"interval_seconds":{"type":"number","exclusiveMinimum":0},"cleanup_interval_minutes":{"type":"number","exclusiveMinimum":0,"default":60},"automatic_triggers":{"type":"array","items":{"$ref":"#/$defs/automatic_trigger"}},"manual_triggers":{"type":"array","items":{"$ref":"#/$defs/manual_trigger"}},"triggers":{"type":"object","additionalProperties":{"$ref":"#/$defs/trigger_rule"},"default":{}}}};
+const schema138 = {"enum":["phase_started","phase_completed","specialist_finished","evaluation_completed","confidence_threshold_crossed","error_encountered","memory_pressure_high","question_opened","interval","shutdown"]};
+const schema139 = {"enum":["user_requested","debug_breakpoint","before_risky_operation"]};
+const schema140 = {"type":"object","additionalProperties":false,"properties":{"enabled":{"type":"boolean"},"when":{"type":"string"},"min_interval_seconds":{"type":"number","minimum":0}}};
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate77.evaluated;
+const evaluated0 = validate79.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9696,7 +9877,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema132.properties, key0))){
+if(!(func1.call(schema137.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -9933,7 +10114,7 @@ errors++;
 if(data.metadata !== undefined){
 let data11 = data.metadata;
 if(!((data11 === "full") || (data11 === "minimal"))){
-const err19 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema132.properties.metadata.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/enum",keyword:"enum",params:{allowedValues: schema137.properties.metadata.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -10000,7 +10181,7 @@ const len0 = data14.length;
 for(let i0=0; i0<len0; i0++){
 let data15 = data14[i0];
 if(!((((((((((data15 === "phase_started") || (data15 === "phase_completed")) || (data15 === "specialist_finished")) || (data15 === "evaluation_completed")) || (data15 === "confidence_threshold_crossed")) || (data15 === "error_encountered")) || (data15 === "memory_pressure_high")) || (data15 === "question_opened")) || (data15 === "interval")) || (data15 === "shutdown"))){
-const err24 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema133.enum},message:"must be equal to one of the allowed values"};
+const err24 = {instancePath:instancePath+"/automatic_triggers/" + i0,schemaPath:"#/$defs/automatic_trigger/enum",keyword:"enum",params:{allowedValues: schema138.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -10029,7 +10210,7 @@ const len1 = data16.length;
 for(let i1=0; i1<len1; i1++){
 let data17 = data16[i1];
 if(!(((data17 === "user_requested") || (data17 === "debug_breakpoint")) || (data17 === "before_risky_operation"))){
-const err26 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema134.enum},message:"must be equal to one of the allowed values"};
+const err26 = {instancePath:instancePath+"/manual_triggers/" + i1,schemaPath:"#/$defs/manual_trigger/enum",keyword:"enum",params:{allowedValues: schema139.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -10153,10 +10334,10 @@ vErrors.push(err35);
 }
 errors++;
 }
-validate77.errors = vErrors;
+validate79.errors = vErrors;
 return errors === 0;
 }
-validate77.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate79.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -10292,8 +10473,8 @@ let data9 = data.parallel;
 if(Array.isArray(data9)){
 const len4 = data9.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate59(data9[i4], {instancePath:instancePath+"/parallel/" + i4,parentData:data9,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+if(!(validate61(data9[i4], {instancePath:instancePath+"/parallel/" + i4,parentData:data9,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
 errors = vErrors.length;
 }
 }
@@ -10314,8 +10495,8 @@ let data11 = data.for_each;
 if(Array.isArray(data11)){
 const len5 = data11.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate61(data11[i5], {instancePath:instancePath+"/for_each/" + i5,parentData:data11,parentDataProperty:i5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+if(!(validate63(data11[i5], {instancePath:instancePath+"/for_each/" + i5,parentData:data11,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
 errors = vErrors.length;
 }
 }
@@ -10521,8 +10702,8 @@ errors++;
 var _valid0 = _errs44 === errors;
 valid15 = valid15 || _valid0;
 const _errs46 = errors;
-if(!(validate64(data22, {instancePath:instancePath+"/consolidate",parentData:data,parentDataProperty:"consolidate",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+if(!(validate66(data22, {instancePath:instancePath+"/consolidate",parentData:data,parentDataProperty:"consolidate",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs46 === errors;
@@ -10638,8 +10819,8 @@ errors++;
 }
 }
 if(data.checkpoint_config !== undefined){
-if(!(validate77(data.checkpoint_config, {instancePath:instancePath+"/checkpoint_config",parentData:data,parentDataProperty:"checkpoint_config",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate77.errors : vErrors.concat(validate77.errors);
+if(!(validate79(data.checkpoint_config, {instancePath:instancePath+"/checkpoint_config",parentData:data,parentDataProperty:"checkpoint_config",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
 errors = vErrors.length;
 }
 }
@@ -10745,7 +10926,7 @@ errors++;
 if(data30.on_unknown !== undefined){
 let data35 = data30.on_unknown;
 if(!((((data35 === "ask") || (data35 === "rerun")) || (data35 === "skip")) || (data35 === "fail"))){
-const err39 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema136.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
+const err39 = {instancePath:instancePath+"/recovery_config/on_unknown",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/on_unknown/enum",keyword:"enum",params:{allowedValues: schema141.properties.on_unknown.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -10758,7 +10939,7 @@ errors++;
 if(data30.new_here !== undefined){
 let data36 = data30.new_here;
 if(!((data36 === "ask") || (data36 === "resume"))){
-const err40 = {instancePath:instancePath+"/recovery_config/new_here",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/new_here/enum",keyword:"enum",params:{allowedValues: schema136.properties.new_here.enum},message:"must be equal to one of the allowed values"};
+const err40 = {instancePath:instancePath+"/recovery_config/new_here",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/new_here/enum",keyword:"enum",params:{allowedValues: schema141.properties.new_here.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -10771,7 +10952,7 @@ errors++;
 if(data30.take_up_within !== undefined){
 let data37 = data30.take_up_within;
 if((typeof data37 !== "string") && (!((typeof data37 == "number") && (isFinite(data37))))){
-const err41 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema136.properties.take_up_within.type},message:"must be string,number"};
+const err41 = {instancePath:instancePath+"/recovery_config/take_up_within",schemaPath:"settings.schema.json#/$defs/recovery_config/properties/take_up_within/type",keyword:"type",params:{type: schema141.properties.take_up_within.type},message:"must be string,number"};
 if(vErrors === null){
 vErrors = [err41];
 }

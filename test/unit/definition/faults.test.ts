@@ -30,12 +30,12 @@ const CASES: readonly {
     suggestion: "did you mean routes?",
   },
   {
-    title: "when on the step instead of the route",
-    text: `${ROUTED}  - name: a\n    prompt: x\n    when: x\n    routes: [{to: $end}]\n`,
+    title: "if instead of when",
+    text: `${DAG}  - name: a\n    value: 1\n    if: x\n`,
     line: 5,
     column: 5,
-    message: 'unknown key "when" in agents[0]',
-    suggestion: "it belongs one level down, into an item of routes",
+    message: 'unknown key "if" in steps[0]',
+    suggestion: "write when",
   },
   {
     title: "a key one level too deep",
@@ -67,7 +67,8 @@ const CASES: readonly {
     line: 5,
     column: 5,
     message: 'unknown key "on" in agents[0]',
-    suggestion: "routes have `when`, failures have `on_error`",
+    suggestion:
+      "write depends_on: [{step: NAME, on: [done, skipped, failed]}]; routes have `when`, failures have `on_error`",
   },
   {
     title: "yes for true",
@@ -270,7 +271,7 @@ const CASES: readonly {
     line: 5,
     column: 30,
     message: "routes have a meaning only among agents",
-    suggestion: "write depends_on",
+    suggestion: "write depends_on, and when: for what is done on a condition",
   },
 ];
 

@@ -74,7 +74,7 @@ ${END}`,
       "on_timeout has no meaning for a command step",
     ]);
     expect(await messagesOf(`${DAG}  - {name: g, prompt: p, options: [{value: a, route: x}]}\n`)).toEqual([
-      "route has a meaning only among agents",
+      "an answer leads to a step only among agents, and x is one",
     ]);
   });
 });
